@@ -75,12 +75,13 @@ def blocks_of(names: Numbers, ops: OpTable) -> LayerBlocks | None:
     """
     sequence = _Sequence(names, ops)
     main = sequence.most()
-    blocks = sequence.within(0, len(names)) if main is None else sequence.beside(main)
-    if main is None:
-        covered = sum(block.ops * block.count * block.passes for block in blocks)
-        many = len(blocks) > BLOCKS_AT_MOST
-        return None if many or not blocks or covered < COVERED_AT_LEAST * len(names) else LayerBlocks(blocks)
-    return LayerBlocks(blocks if len(blocks) <= BLOCKS_AT_MOST else (main,))
+    if main is not None:
+        blocks = sequence.beside(main)
+        return LayerBlocks(blocks if len(blocks) <= BLOCKS_AT_MOST else (main,))
+    blocks = sequence.within(0, len(names))
+    covered = sum(block.ops * block.count * block.passes for block in blocks)
+    few = 0 < len(blocks) <= BLOCKS_AT_MOST
+    return LayerBlocks(blocks) if few and covered >= COVERED_AT_LEAST * len(names) else None
 
 
 class _Sequence:
@@ -102,7 +103,7 @@ class _Sequence:
         return (*self.within(0, main.first), main, *self.within(main.end, len(self.names)))
 
     def within(self, start: int, end: int) -> tuple[Layers, ...]:
-        """Blocks between two rows; of more than are at most told, some."""
+        """The blocks between two rows, in the order they run; not all of them where they are too many."""
         blocks, spans = list[Layers](), [(start, end)]
         while spans and len(blocks) <= BLOCKS_AT_MOST:  # unmoved: a longer search only costs time
             first, last = spans.pop()

@@ -132,9 +132,9 @@ def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None
 def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
-        share = active_share(touched.ops, touched.settings, rows)
-        touched.reads[1, rows] *= share
-        touched.why.add(rows[np.isnan(share)], WHY_EXPERTS)
+        active = active_share(touched.ops, touched.settings, rows)
+        touched.reads[1, rows] *= active
+        touched.why.add(rows[np.isnan(active)], WHY_EXPERTS)
 
 
 def _last_output(touched: Touched, rows: NDArray[np.int64]) -> None:
