@@ -1,0 +1,71 @@
+"""What promises about a layer are worth against what was measured there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tests.frozen.layer import Lever
+
+NOISE = 1.02  # of the ledgers' figures
+MOST_OF_A_DEAD_END = 0.05  # of the kernel time: this much may be promised of what brought nothing
+EXPECTED_OF_A_DEAD_END = 0.01  # and that may be expected of it
+NEAR = 2  # an expectation within this factor of the measured saving is near it
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What somebody says a change to these ops saves."""
+
+    fix: str
+    ops: frozenset[int]
+    at_least_us: float
+    at_most_us: float
+    expected_us: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`said` of a gain: right, named, bound wrong, not named; of a dead end: promised, quiet.
+
+    `near` is None where nothing was expected by a promise that was right.
+    """
+
+    lever: str
+    kind: str
+    said: str
+    near: bool | None = None
+
+
+def verdicts(levers: Iterable[Lever], promises: Sequence[Promise], window_kernel_us: float) -> list[Verdict]:
+    """One for each lever, in their order."""
+    return [_judge(lever, _about(lever, promises), window_kernel_us) for lever in levers]
+
+
+def _about(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
+    """Those that name this very change, on at least one of its ops."""
+    ops = frozenset(lever.ops)
+    return [one for one in promises if one.ops & ops and re.search(lever.names, one.fix, re.IGNORECASE)]
+
+
+def _judge(lever: Lever, about: Sequence[Promise], window_kernel_us: float) -> Verdict:
+    if lever.kind == "dead":
+        most = sum(one.at_most_us for one in about)
+        expected = sum(one.expected_us or 0 for one in about)
+        loud = most > MOST_OF_A_DEAD_END * window_kernel_us or expected > EXPECTED_OF_A_DEAD_END * window_kernel_us
+        return Verdict(lever.id, lever.kind, "promised" if loud else "quiet")
+    if not about:
+        return Verdict(lever.id, lever.kind, "not named")
+    saving = lever.saving_us
+    if saving is None:
+        return Verdict(lever.id, lever.kind, "named")
+    right = [one for one in about if one.at_least_us <= saving * NOISE and saving <= one.at_most_us * NOISE]
+    if not right:
+        return Verdict(lever.id, lever.kind, "bound wrong")
+    expectations = [one.expected_us for one in right if one.expected_us is not None]
+    near = any(saving / NEAR <= expected <= saving * NEAR for expected in expectations) if expectations else None
+    return Verdict(lever.id, lever.kind, "right", near)
