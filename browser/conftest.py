@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from browser.elsewhere import elsewhere
+from browser.fetched import starter
 from tests.asking import session
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
@@ -21,7 +22,9 @@ OFFLINE = ("--disable-component-update", "--disable-sync")
 
 @pytest.fixture(scope="session")
 def chromium():
-    program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    fetched = starter(PICTURES.parent / "chromium")
+    installed = (*map(shutil.which, NAMES), str(fetched) if fetched.exists() else None)
+    program = os.environ.get("CHROMIUM") or next(filter(None, installed), None)
     if program is None:
         pytest.skip("no Chromium: install one (Debian: apt install chromium), or name it with CHROMIUM=...")
     alone = ("--no-sandbox",) if os.geteuid() == 0 else ()  # root cannot have Chromium's sandbox
