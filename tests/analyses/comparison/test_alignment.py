@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.analyses.comparison import alignment, lcs
@@ -102,7 +102,6 @@ ops = st.lists(
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [8, lcs.CELLS_HELD])
 @given(before=ops, after=ops)
-@settings(deadline=None)
 def test_every_op_has_one_partner_of_its_name_or_is_in_one_edit(held, before, after):
     whole = lcs.CELLS_HELD
     lcs.CELLS_HELD = held  # small: cut into halves, which may pair other ops

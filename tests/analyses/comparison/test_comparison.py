@@ -324,7 +324,7 @@ models = st.builds(
 
 
 @given(before=models, after=models)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_deltas_add_up_exactly_and_every_op_is_accounted_for_once(tmp_path, before, after):
     runs = run_of(tmp_path / "before", before, ONE_PASS), run_of(tmp_path / "after", after, ONE_PASS)
     found = Comparison(*like_windows(*runs))

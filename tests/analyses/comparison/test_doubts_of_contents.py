@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ttnn_mcp.analyses.comparison.alignment import Edit
+from ttnn_mcp.analyses.comparison.alignment import Rewrite
 from ttnn_mcp.analyses.comparison.doubts_of_contents import (
     collapsed,
     kinds_missing,
@@ -168,7 +168,7 @@ COMPUTING = ("Matmul", "Softmax", "Matmul", "Softmax")
 
 
 def gone(*rows, into=()):
-    return made(names=(COMPUTING, COMPUTING), edits=(Edit(rows, into),))
+    return made(names=(COMPUTING, COMPUTING), edits=(Rewrite(rows, into),))
 
 
 def test_what_is_gone_in_every_place_alike_was_taken_out():
@@ -184,12 +184,12 @@ def test_what_became_something_else_is_not_gone():
 
 def test_only_what_computes_is_missed():
     names = ("Matmul", "Reshape")
-    assert kinds_missing(made(names=(names, names), edits=(Edit((1,), ()),))) is None
+    assert kinds_missing(made(names=(names, names), edits=(Rewrite((1,), ()),))) is None
 
 
 def test_three_kinds_that_are_gone_are_named():
     names = ("Matmul", "Softmax", "LayerNorm", "Conv2d")
-    what = ops_missing(made(names=(names, names), edits=(Edit((0, 1, 2, 3), ()),))).what
+    what = ops_missing(made(names=(names, names), edits=(Rewrite((0, 1, 2, 3), ()),))).what
     assert what.startswith("1 Matmul, 1 Softmax, 1 LayerNorm gone")
 
 

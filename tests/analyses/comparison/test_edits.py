@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ttnn_mcp.analyses.comparison.alignment import Edit
+from ttnn_mcp.analyses.comparison.alignment import Rewrite
 from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.edits import edits_of, listed_ops
 
@@ -18,7 +18,7 @@ def made(before, after, edits, *, little=False):
         names=names.__getitem__,
         little_in_common=little,
         times=[10 * (np.arange(len(side)) + 1) for side in names],
-        alignment=SimpleNamespace(edits=[Edit(*edit) for edit in edits]),
+        alignment=SimpleNamespace(edits=[Rewrite(*edit) for edit in edits]),
         groups=lambda _: [
             Delta(key, 10 * names[0].count(key), 20 * names[1].count(key), *(side.count(key) for side in names))
             for key in keys

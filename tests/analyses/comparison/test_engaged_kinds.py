@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Edit
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect
 from ttnn_mcp.analyses.comparison.engaged_edits import edits_engaged
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
@@ -67,7 +67,7 @@ def test_the_forty_most_frequent_differences_of_an_aspect_are_looked_at(kinds):
 @pytest.mark.parametrize("kinds", [FORTY, FORTY + 1])
 def test_the_forty_most_frequent_kinds_of_edit_are_looked_at(kinds):
     before = [f"op{number:02d}" for number in (*range(kinds), kinds - 1)]
-    found = made(before, [], [], edits=[Edit((row,), ()) for row in range(len(before))])
+    found = made(before, [], [], edits=[Rewrite((row,), ()) for row in range(len(before))])
     engaged = list(edits_engaged(found))
     assert len(engaged) == FORTY
     assert (engaged[0].op, engaged[0].took) == (before[-1], 2)
@@ -96,7 +96,7 @@ def test_settings_that_changed_on_the_same_ops_are_one_change_and_shapes_are_non
 
 
 def test_very_different_windows_have_no_change_that_could_take_hold():
-    assert counts(made("A", "B", [], edits=[Edit((0,), (0,))], little=True)) == []
+    assert counts(made("A", "B", [], edits=[Rewrite((0,), (0,))], little=True)) == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_trace_is_a_change_where_the_baseline_had_none(traced, told):
 def test_what_became_of_ops_is_told_in_words_with_its_time():
     before, after = "XABXABXAB", "XCXABXYAB"
     pairs = [(0, 0), (3, 2), (4, 3), (5, 4), (6, 5), (7, 7), (8, 8)]
-    found = made(before, after, pairs, edits=[Edit((1, 2), (1,)), Edit((), (6,))])
+    found = made(before, after, pairs, edits=[Rewrite((1, 2), (1,)), Rewrite((), (6,))])
     [fused, new] = engaged_of(found)
     assert (fused.kind, fused.op, fused.what, fused.took, fused.of) == ("fusion", "A", "A + B -> C", 1, 3)
     assert (fused.ns, fused.delta_ns, fused.missing) == (20, -11, (5, 9))
@@ -123,12 +123,12 @@ def test_what_became_of_ops_is_told_in_words_with_its_time():
 
 
 def test_ops_that_are_gone_altogether_have_no_place_that_still_has_them():
-    found = made("XAXA", "XX", [(0, 0), (2, 1)], edits=[Edit((1,), ()), Edit((3,), ())])
+    found = made("XAXA", "XX", [(0, 0), (2, 1)], edits=[Rewrite((1,), ()), Rewrite((3,), ())])
     assert [(each.what, each.took, each.of) for each in engaged_of(found)] == [("A gone", 2, 2)]
 
 
 def test_an_op_that_went_in_another_way_is_no_place_that_still_has_it():
-    found = made("XAXAB", "XXC", [(0, 0), (2, 1)], edits=[Edit((1,), ()), Edit((3, 4), (2,))])
+    found = made("XAXAB", "XXC", [(0, 0), (2, 1)], edits=[Rewrite((1,), ()), Rewrite((3, 4), (2,))])
     assert [(each.what, each.took, each.of) for each in engaged_of(found)] == [
         ("A + B -> C", 1, 1),
         ("A gone", 1, 1),
@@ -139,16 +139,16 @@ def test_a_place_with_something_between_its_ops_is_not_as_it_was():
     """The second A and B are there, and Z has come between them."""
     before, after = "ABABAB", "CAZBAB"
     pairs = [(2, 1), (3, 3), (4, 4), (5, 5)]
-    found = made(before, after, pairs, edits=[Edit((0, 1), (0,)), Edit((), (2,))])
+    found = made(before, after, pairs, edits=[Rewrite((0, 1), (0,)), Rewrite((), (2,))])
     fused = next(each for each in engaged_of(found) if each.kind == "fusion")
     assert (fused.took, fused.of, fused.missing) == (1, 2, (6,))
 
 
 def test_an_insertion_at_the_start_or_behind_an_op_without_partner_has_no_place():
-    assert counts(made("A", "YA", [(0, 1)], edits=[Edit((), (0,))])) == []
-    assert counts(made("A", "AYZ", [(0, 0)], edits=[Edit((), (2,))])) == []
+    assert counts(made("A", "YA", [(0, 1)], edits=[Rewrite((), (0,))])) == []
+    assert counts(made("A", "AYZ", [(0, 0)], edits=[Rewrite((), (2,))])) == []
 
 
 def test_an_insertion_behind_the_last_op_has_the_place_of_that_op():
-    [new] = engaged_of(made("AB", "ABY", [(0, 0), (1, 1)], edits=[Edit((), (2,))]))
+    [new] = engaged_of(made("AB", "ABY", [(0, 0), (1, 1)], edits=[Rewrite((), (2,))]))
     assert (new.what, new.took, new.of) == ("Y new", 1, 1)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.analyses.tables import ops_of
 from tests.profiles import Program
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Edit
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.analyses.comparison.fusions import absorbed
 
 RELU = {"user_fused_activation": "relu"}
@@ -32,7 +32,9 @@ def joined(tmp_path):
         counted = np.arange(len(partners))
         sides = (partners, counted) if removed else (counted, partners)
         runs = np.split(np.array(gone), np.flatnonzero(np.diff(gone) > 1) + 1)
-        made = tuple(Edit(tuple(run.tolist()), ()) if removed else Edit((), tuple(run.tolist())) for run in runs)
+        made = tuple(
+            Rewrite(tuple(run.tolist()), ()) if removed else Rewrite((), tuple(run.tolist())) for run in runs
+        )
         plain = Alignment(*sides, np.ones(len(partners), dtype=np.bool_), made)
         found = absorbed(plain, table(tmp_path, *before), table(tmp_path, *after))
         return [(edit.kind, edit.before, edit.after) for edit in found.edits]
@@ -73,6 +75,6 @@ def test_what_a_neighbour_shows_afterwards_was_fused_into_it(joined, before, aft
 def test_ops_that_became_others_are_left_as_they_are(tmp_path):
     before, after = table(tmp_path, FUSED, NORM), table(tmp_path, MATMUL, UNARY)
     rows = np.array([0])
-    replaced = Edit((1,), (1,))
+    replaced = Rewrite((1,), (1,))
     plain = Alignment(rows, rows, rows == 0, (replaced,))
     assert absorbed(plain, before, after).edits == (replaced,)

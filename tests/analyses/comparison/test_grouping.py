@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Edit
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.analyses.comparison.grouping import layer_labels
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 from ttnn_mcp.analyses.layers.repeating_names import Layers
@@ -21,7 +21,7 @@ def labels(pairs, edits, counts, layers=TWO):
 
 def test_an_op_is_in_the_layer_of_its_partner_or_of_what_it_replaces_or_of_the_op_before_it():
     pairs = [(0, 1), (1, 2), (4, 5), (5, 6)]
-    edits = [Edit((), (0,)), Edit((2, 3), (3,)), Edit((), (4,))]
+    edits = [Rewrite((), (0,)), Rewrite((2, 3), (3,)), Rewrite((), (4,))]
     before, after = labels(pairs, edits, (6, 7))
     assert before == ["before all", "layer 1", "layer 1", "layer 2", "layer 2", "behind all"]
     assert after == ["before all", "before all", "layer 1", "layer 1", "layer 1", "layer 2", "behind all"]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.analyses.comparison import lcs
@@ -19,7 +19,6 @@ def length_by_the_book(before, after):
 
 @pytest.mark.parametrize("held", [8, lcs.CELLS_HELD])
 @given(before=sequences, after=sequences)
-@settings(deadline=None)
 def test_the_subsequence_is_common_and_no_longer_one_exists(held, before, after):
     whole = lcs.CELLS_HELD
     lcs.CELLS_HELD = held  # small: the halving does the work; large: the walk back does

@@ -137,7 +137,7 @@ def lane_of(told):
 
 @pytest.mark.slow
 @given(runs)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_replay_finds_every_level_and_everything_live(run):
     told = played(run)
     lane = lane_of(told)
@@ -162,7 +162,7 @@ def check_consistent(lane):
 
 @pytest.mark.slow
 @given(runs, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_without_snapshots_graphs_alone_tell_what_they_saw(run, data):
     """Nothing between operations then; the replay is the graphs' own story."""
     told = played([([], listed) for _, listed in run])
@@ -175,7 +175,7 @@ def test_without_snapshots_graphs_alone_tell_what_they_saw(run, data):
 
 @pytest.mark.slow
 @given(runs)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_from_snapshots_alone_the_level_is_their_sum(run):
     told = played(run)
     snapshots = snapshots_of(table(told), np.arange(len(told)), np.zeros(len(told), dtype=np.bool_))

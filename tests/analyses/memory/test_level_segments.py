@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.analyses.memory.level_segments import Stretch, stretches
@@ -11,7 +11,6 @@ levels = st.lists(st.integers(0, 2_000_000), min_size=1, max_size=300)
 
 
 @given(levels, st.integers(1, 12))
-@settings(deadline=None)
 def test_stretches_cover_everything_and_name_the_highest(values, most):
     found = stretches(np.array(values), most)
     assert 1 <= len(found) <= most

@@ -234,7 +234,7 @@ def programs(draw):
 
 @pytest.mark.slow
 @given(programs(), st.sampled_from(("G2", "G4", "2", "3.3")))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_late_frees_are_those_of_the_simulation(program, generation):
     made = {
         (tensor.id, used.id, freed.id if freed else None) for tensor, used, freed in Replay(program).late_frees()

@@ -11,8 +11,8 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.checks.conv_programs import with_conv
-from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
-from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
+from ttnn_mcp.analyses.programs.conv_spread import Channels
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.conv_blocks import (
     block_choices,

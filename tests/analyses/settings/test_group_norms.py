@@ -12,8 +12,8 @@ from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm, on_most_cores
 from ttnn_mcp.analyses.settings.compute import grid_named
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm, on_most_cores
 from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE

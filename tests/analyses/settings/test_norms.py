@@ -8,8 +8,8 @@ from tests.analyses.settings.rows import ops_in, printing
 from tests.analyses.tables import put
 from tests.profiles import Program, block_sharded
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.kinds import settings_of
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.norms import norm_in
 
 GRID = "compute_with_storage_grid_size=(x=8,y=8)"

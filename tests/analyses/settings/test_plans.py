@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from ttnn_mcp.analyses.op_kinds.conv_spread import Channels
-from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
-from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.attention import CHUNKS_AT_MOST, Attention
+from ttnn_mcp.analyses.programs.conv_spread import Channels
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
+from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
+from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm
+from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.matmul_shards import Shard
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
+from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
-from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
-from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
-from ttnn_mcp.analyses.settings.matmul_shards import Shard
-from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
-from ttnn_mcp.analyses.settings.sdpa_plan import CHUNKS_AT_MOST, Attention
 from ttnn_mcp.analyses.settings.trial import broken_of
 
 ON = (8, 8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analyses.program_models.programs import sharded, tensor
+from tests.analyses.from_graph.programs import sharded, tensor
 from tests.analyses.settings.test_matmul_printed import config
 from tests.analyses.tables import put
 from tests.asking import session

@@ -31,7 +31,7 @@ LEVELS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Rewrite:
     """Ops at one place that have no partner.
 
     Attributes:
@@ -69,10 +69,10 @@ class Alignment:
     before: Rows
     after: Rows
     same_shape: NDArray[np.bool_]
-    edits: tuple[Edit, ...]
+    edits: tuple[Rewrite, ...]
     complete: bool = True
 
-    def without(self, pairs: set[int], edits: tuple[Edit, ...]) -> Alignment:
+    def without(self, pairs: set[int], edits: tuple[Rewrite, ...]) -> Alignment:
         """The same alignment without these pairs (their numbers), and with other edits."""
         remaining = np.array([pair not in pairs for pair in range(len(self.before))], dtype=np.bool_)
         return Alignment(
@@ -152,7 +152,7 @@ def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list
     matmuls that became one wide matmul are one fusion, not one change and two removals.
     """
     dissolved: set[int] = set()
-    edits: list[Edit] = []
+    edits: list[Rewrite] = []
     for gap in gaps:
         count_before, count_after = (
             Counter(before[row] for row in gap.before),
@@ -167,5 +167,5 @@ def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list
             if lost[before[row]] or gained[before[row]]:
                 dissolved.add(pair)
                 rows, partners = sorted([*rows, row]), sorted([*partners, partner])
-        edits.append(Edit(tuple(rows), tuple(partners)))
+        edits.append(Rewrite(tuple(rows), tuple(partners)))
     return pairs.without(dissolved, tuple(edits))

@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
     work_barriers,
 )
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
+from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MOVED_NAMED = 2  # op names that are gone, and as many new ones, in the sentence
 Verdict: TypeAlias = Literal["faster", "slower", "unchanged", "mixed", "unproven", "not_comparable"]
+Credit: TypeAlias = Literal["one_change", "unproven"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Judgement:
 
     Attributes:
         verdict: faster, slower, unchanged or not comparable; mixed where one stage of a language model gained and
-            another one lost; unproven where it looks faster and a reason to doubt it stands.
+            another one lost; unproven where it looks faster and a reason to doubt that stands.
+        credit: of a faster run, whether one change can be credited with the gain; None of others.
         figures: what the times alone say.
         why: the reason for the verdict, with the figures.
         barriers: why the two cannot be compared; empty where they can.
@@ -46,6 +49,7 @@ class Judgement:
     reasons: tuple[Reason, ...]
     other_hardware: bool = False
     only_batch: bool = False
+    credit: Credit | None = None
 
 
 def judgement_of(comparison: Comparison) -> Judgement:
@@ -66,9 +70,13 @@ def judgement_of(comparison: Comparison) -> Judgement:
         return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
     verdict, figures = _verdict(comparison)
     if verdict != "faster" or not reasons:
-        return Judgement(verdict, figures, figures, (), caveats, reasons)
+        credit: Credit | None = "one_change" if verdict == "faster" else None
+        return Judgement(verdict, figures, figures, (), caveats, reasons, credit=credit)
     codes = ", ".join(reason.code for reason in reasons)
-    return Judgement("unproven", figures, f"{figures}; but {codes}", (), caveats, reasons)
+    if all(reason.code in OF_CREDIT for reason in reasons):
+        why = f"{figures}; which change did it is unproven: {codes}"
+        return Judgement("faster", figures, why, (), caveats, reasons, credit="unproven")
+    return Judgement("unproven", figures, f"{figures}; but {codes}", (), caveats, reasons, credit="unproven")
 
 
 def _verdict(comparison: Comparison) -> tuple[Verdict, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ttnn_mcp.analyses.comparison.alignment import Edit
+    from ttnn_mcp.analyses.comparison.alignment import Rewrite
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
 PARTS_NAMED = 4
@@ -90,7 +90,7 @@ def _by_name(comparison: Comparison, names: tuple[list[str], list[str]]) -> Edit
     )
 
 
-def _how(edit: Edit, before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
+def _how(edit: Rewrite, before: Sequence[str], after: Sequence[str]) -> tuple[str, str]:
     """How the new ops came about, and how the old ones disappeared, in words."""
     after_text, before_text = listed_ops(after), listed_ops(before)
     match edit.kind:

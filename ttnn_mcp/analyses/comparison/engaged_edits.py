@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.comparison.alignment import Edit
+    from ttnn_mcp.analyses.comparison.alignment import Rewrite
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
     Rows = NDArray[np.int64]
@@ -28,7 +28,7 @@ class _Place(NamedTuple):
 
     first: int
     length: int
-    edit: Edit
+    edit: Rewrite
 
 
 def edits_engaged(comparison: Comparison) -> Iterator[Engaged]:
@@ -69,7 +69,7 @@ def _places(comparison: Comparison) -> Iterator[_Place]:
             yield _Place(first, min(2, len(comparison.times[0]) - first), edit)
 
 
-def _words(comparison: Comparison, edit: Edit) -> tuple[str, str]:
+def _words(comparison: Comparison, edit: Rewrite) -> tuple[str, str]:
     """The op that the edit is about, and what became of it."""
     before, after = (
         [comparison.names(0)[row] for row in edit.before],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Edit
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.ops.op_names import family
 
@@ -28,7 +28,7 @@ def absorbed(alignment: Alignment, before: OpTable, after: OpTable) -> Alignment
     pair_at = {row: pair for pair, row in enumerate(alignment.before.tolist())}
     pair_into = {row: pair for pair, row in enumerate(alignment.after.tolist())}
     dissolved: set[int] = set()
-    edits: list[Edit] = []
+    edits: list[Rewrite] = []
     for edit in alignment.edits:
         rows, table, pairs = (
             (edit.before, before, pair_at) if edit.kind == "removed" else (edit.after, after, pair_into)
@@ -45,7 +45,7 @@ def absorbed(alignment: Alignment, before: OpTable, after: OpTable) -> Alignment
             continue
         dissolved.add(taker)
         row_before, row_after = int(alignment.before[taker]), int(alignment.after[taker])
-        edits.append(Edit(tuple(sorted((*edit.before, row_before))), tuple(sorted((*edit.after, row_after)))))
+        edits.append(Rewrite(tuple(sorted((*edit.before, row_before))), tuple(sorted((*edit.after, row_after)))))
     return alignment.without(dissolved, tuple(edits)) if dissolved else alignment
 
 
@@ -54,7 +54,7 @@ def _is_small(rows: Sequence[int], ops: OpTable) -> bool:
     return len(rows) <= SMALL and all(family(names[row]) == "eltwise" for row in rows)
 
 
-def _took(alignment: Alignment, pair: int, edit: Edit, before: OpTable, after: OpTable) -> bool:
+def _took(alignment: Alignment, pair: int, edit: Rewrite, before: OpTable, after: OpTable) -> bool:
     """Whether the pair's op has more operands or fused attributes on the side where the edit has no ops."""
     op_before, op_after = (before, int(alignment.before[pair])), (after, int(alignment.after[pair]))
     lean, rich = (op_before, op_after) if edit.kind == "removed" else (op_after, op_before)

@@ -143,9 +143,9 @@ def slowest_timeline(ops: OpTable, chip: Chip) -> Timeline:
     return max(timelines_of(ops, chip), key=lambda line: line.wall_ns)
 
 
-def trace_saving_ns(line: Timeline, ops: int) -> float:
+def trace_saving_ns(line: Timeline) -> float:
     """The most that replaying a trace can save: the gaps, less what dispatch leaves between traced ops."""
-    return max(0.0, line.gap_ns - ops * TRACED_GAP_NS)
+    return max(0.0, line.gap_ns - len(line.gaps_ns) * TRACED_GAP_NS)
 
 
 def trace_region_bytes(ops: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import DIVISORS_AT_MOST, HEIGHT, WIDTH, Conv
-from ttnn_mcp.analyses.op_kinds.conv_window import window_of
+from ttnn_mcp.analyses.programs.conv_window import window_of
+from ttnn_mcp.analyses.programs.convs import DIVISORS_AT_MOST, HEIGHT, WIDTH, Conv
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct, whole

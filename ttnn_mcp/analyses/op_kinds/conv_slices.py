@@ -12,7 +12,7 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+    from ttnn_mcp.analyses.programs.convs import Conv
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MOST_BETWEEN = 2  # ops between a fetch and its conv: Move and Halo

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import Size, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
+from ttnn_mcp.analyses.programs.conv_cores import Size, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+    from ttnn_mcp.analyses.programs.convs import Conv
     from ttnn_mcp.run.ops.op_table import OpTable
 
 

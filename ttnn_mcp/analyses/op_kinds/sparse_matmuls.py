@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.analyses.op_kinds.matmul_config import BLOCKS
+from ttnn_mcp.analyses.programs.matmul_config import BLOCKS
 from ttnn_mcp.analyses.roofline.matmul_flops import active_share
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures

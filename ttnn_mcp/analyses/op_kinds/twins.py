@@ -1,4 +1,4 @@
-"""Twins: ops that do the same work in one run with different configs."""
+"""Twins: ops that do the same work in one run, with different configs or in different forms."""
 
 from __future__ import annotations
 
@@ -49,8 +49,26 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
         rows, lambda attributes: float(any(key in attributes for key in CHOICES))
     )
     rows = rows[has_choice > 0]
+    return _slower(ops, rows, _work_of(ops, rows), _config_of(ops, rows))
+
+
+def slower_forms(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
+    """Matmuls whose op or placements are always slower than another op or other placements for equal work.
+
+    Equal work is equal tiles of rows in all batches together, of inner size and columns, equal data types and fidelity.
+    A bias is no work to speak of.
+    """
+    operands = (*ops.inputs[:2], ops.outputs[0])
+    weight = ops.inputs[1].padded[rows]
+    sizes = [ops.inputs[0].height[rows], weight[:, :2].prod(axis=1), weight[:, 2], weight[:, 3]]
+    types = [operand.dtype.codes[rows] for operand in operands]
+    work = numbered(len(rows), [*sizes, *types, ops.texts("fidelity").codes[rows]])
+    names = ops.texts("op_code").codes[rows]
+    return _slower(ops, rows, work, numbered(len(rows), [names, *(one.placement.codes[rows] for one in operands)]))
+
+
+def _slower(ops: OpTable, rows: NDArray[np.int64], work: NDArray[np.int64], config: NDArray[np.int64]) -> Slower:
     took = ops.numbers("kernel_ns")[rows]
-    work, config = _work_of(ops, rows), _config_of(ops, rows)
     quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the faster config
     high = np.zeros(len(rows))
     order = np.argsort(work, kind="stable")

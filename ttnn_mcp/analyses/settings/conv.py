@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import in_layout, tiles_of_busiest_core
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.programs.conv_cores import in_layout, tiles_of_busiest_core
+from ttnn_mcp.analyses.programs.convs import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_trial, width_divisor_trial
 from ttnn_mcp.analyses.settings.judges import JudgedSettings

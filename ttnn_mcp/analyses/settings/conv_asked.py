@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
-from ttnn_mcp.analyses.op_kinds.conv_spread import (
+from ttnn_mcp.analyses.programs.conv_spread import (
     Channels,
     Spread,
     block_height,
@@ -14,10 +13,11 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
     spread_of,
     width_rules,
 )
+from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
+    from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 
 
 @dataclass(frozen=True, slots=True)

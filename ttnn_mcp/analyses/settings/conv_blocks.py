@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import WIDTH, Conv, blocks_of, divisors
-from ttnn_mcp.analyses.op_kinds.conv_spread import (
+from ttnn_mcp.analyses.programs.conv_spread import (
     Channels,
     Spread,
     block_height,
@@ -14,7 +13,8 @@ from ttnn_mcp.analyses.op_kinds.conv_spread import (
     spread_anew,
     width_rules,
 )
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.programs.convs import WIDTH, Conv, blocks_of, divisors
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical

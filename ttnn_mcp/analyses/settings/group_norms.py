@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_of
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns

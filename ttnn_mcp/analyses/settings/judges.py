@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES, math_fidelity
@@ -61,12 +62,26 @@ class JudgedSettings(ABC):
 
 
 def judges_of_plan(
-    plan: PlanT | str, settings: Iterable[str], tried: Callable[[PlanT, str, int], Trial]
+    op: Op, plan: PlanT | str, settings: Iterable[str], tried: Callable[[PlanT, str, int], Trial]
 ) -> dict[str, Judge]:
     """The judges of settings that are numbers in a plan of the op; a text in its place is the reason for no plan."""
     if isinstance(plan, str):
-        return dict.fromkeys(settings, lambda _: Trial(None, unknown=plan))
+        return {setting: partial(_not_planned, printed_number(op, setting), plan) for setting in settings}
     return {setting: _judge_of_number(plan, setting, tried) for setting in settings}
+
+
+def printed_number(op: Op, setting: str) -> int | None:
+    """The number as the op's row prints it, in its configs or beside them; None where it prints none."""
+    attributes = op.attributes
+    for config in map(attributes.struct, ("program_config", "compute_kernel_config")):
+        number = config.number(setting) if config else None
+        if number is not None:
+            return number
+    return attributes.number(setting)
+
+
+def _not_planned(now: int | None, reason: str, _value: Value) -> Trial:
+    return Trial(now, unknown=reason)
 
 
 def _judge_of_number(plan: PlanT, setting: str, tried: Callable[[PlanT, str, int], Trial]) -> Judge:

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
+from ttnn_mcp.analyses.programs.convs import divisors
+from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
+from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.compute import (
     grid_named,
     grid_rules,
     largest_grid,
     lighter_weights,
 )
-from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
-from ttnn_mcp.analyses.settings.minimal_matmul import FIELDS as MINIMAL_FIELDS
-from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
@@ -54,14 +54,18 @@ class MatmulSettings(JudgedSettings):
         plan = self.printed.plan
         others: dict[str, Judge] = {"weights_dtype": self._weights, "math_fidelity": self.fidelity}
         if isinstance(plan, MinimalMatmul):
-            flags = judges_of_plan(plan, ("fp32_dest_acc_en",), self._kernel_flag)
-            blocks = judges_of_plan(plan, MINIMAL_FIELDS, self._minimal)
+            flags = judges_of_plan(self.op, plan, ("fp32_dest_acc_en",), self._kernel_flag)
+            blocks = judges_of_plan(self.op, plan, MINIMAL_FIELDS, self._minimal)
             return {**blocks, **flags, **others, "core_grid": self._core_grid}
         known = plan if plan is not None else self.printed.why_not
-        flags = judges_of_plan(known, KERNEL_FLAGS, self._kernel_flag)
+        flags = judges_of_plan(self.op, known, KERNEL_FLAGS, self._kernel_flag)
         if isinstance(plan, DramSharded):
-            return {**judges_of_plan(plan, ("in0_block_w", "per_core_N"), self._block_size), **flags, **others}
-        blocks = judges_of_plan(known, FIELDS, self._block_size)
+            return {
+                **judges_of_plan(self.op, plan, ("in0_block_w", "per_core_N"), self._block_size),
+                **flags,
+                **others,
+            }
+        blocks = judges_of_plan(self.op, known, FIELDS, self._block_size)
         return {**blocks, **flags, **others, "core_grid": self._core_grid}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:

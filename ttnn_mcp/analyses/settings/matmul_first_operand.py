@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.settings.matmul_shards import Shard
+from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+    from ttnn_mcp.analyses.programs.matmul_config import Tiles
     from ttnn_mcp.analyses.settings.held import Bounds
     from ttnn_mcp.analyses.settings.trial import Op
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.programs.convs import divisors
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.compute import (
     accumulates_fp32,
     grid_of,
@@ -16,14 +17,13 @@ from ttnn_mcp.analyses.settings.compute import (
 )
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.op_kinds.grids import Grid
+    from ttnn_mcp.analyses.programs.grids import Grid
     from ttnn_mcp.analyses.settings.held import Bounds
     from ttnn_mcp.analyses.settings.judges import Judge
 
@@ -105,7 +105,7 @@ class NormSettings(JudgedSettings):
     @property
     def judges(self) -> dict[str, Judge]:
         """The judge of each setting."""
-        return {**judges_of_plan(self.norm, FIELDS, self._block), "math_fidelity": self.fidelity}
+        return {**judges_of_plan(self.op, self.norm, FIELDS, self._block), "math_fidelity": self.fidelity}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:
         """Sub-blocks that divide the block; the shards decide the block."""

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
+from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import (
     accumulates_fp32,
     grid_of,
     kernel_flag,
     tile_bytes,
 )
-from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
-from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up
 from ttnn_mcp.run.ops.op_names import canonical
@@ -142,9 +142,9 @@ class SdpaSettings(JudgedSettings):
         """The judge of each setting; a single token has no chunks of queries."""
         attention = self.attention
         if isinstance(attention, DecodeAttention):
-            chunks = judges_of_plan(attention, ("k_chunk_size",), self._decode_chunk)
+            chunks = judges_of_plan(self.op, attention, ("k_chunk_size",), self._decode_chunk)
         else:
-            chunks = judges_of_plan(attention, FIELDS, self._chunk)
+            chunks = judges_of_plan(self.op, attention, FIELDS, self._chunk)
         return {**chunks, "math_fidelity": self.fidelity}
 
     def sizes(self, setting: str) -> tuple[Value, ...]:

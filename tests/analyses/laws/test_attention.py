@@ -1,0 +1,61 @@
+"""Laws of attention: chunks, the cache, and measurements that intervals hold."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analyses.laws.asked import decode, holds, prefill, us
+from ttnn_mcp.analyses.laws.attention import steps
+from ttnn_mcp.analyses.laws.catalogue import expected
+
+
+def test_causal_chunks_are_dealt_in_pairs_that_see_as_many_keys():
+    """tt-metal #55766: the wall of S = 4096 has 165 steps at chunks of 128 on 110 cores."""
+    assert steps(prefill(), 128, 128, 110) == (165, 32 * 528)
+    assert steps(replace(prefill(), causal=False), 128, 128, 110) == (10 * 32, 32 * 32 * 32)
+
+
+@pytest.mark.parametrize(("chunk", "measured_us"), [((128, 128), 1835), ((256, 256), 1284)])
+def test_larger_chunks_of_queries_fetch_keys_fewer_times(chunk, measured_us):
+    op = prefill(q_chunk=chunk[0], k_chunk=chunk[1])
+    assert holds(op, measured_us)
+    assert us(prefill(q_chunk=64)) > us(prefill()) > us(prefill(q_chunk=256))
+
+
+def test_causal_attention_takes_less_and_more_keys_take_more():
+    assert us(prefill()) < us(prefill(causal=False))
+    assert us(prefill(queries=2048, keys=2048)) < us(prefill())
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"q_chunk": None}, {"k_chunk": None}, {"cores": None}, {"fidelity": ""}],
+    ids=lambda how: next(iter(how)),
+)
+def test_prefill_without_its_chunks_cores_or_fidelity_has_no_answer(how):
+    assert expected(replace(prefill(), **how)) is None
+
+
+@pytest.mark.parametrize(
+    ("op", "measured_us"),
+    [
+        (decode(kv_dtype="BFLOAT16"), 748),
+        (decode(), 416),
+        (decode(kv_dtype="BFLOAT4_B"), 327),
+        (decode(batch=32, keys=1024, cores=64), 268.3),
+        (decode("wormhole_b0", kv_heads=1, heads=8, keys=128, cores=32), 9.09),
+    ],
+)
+def test_decode_takes_what_was_measured(op, measured_us):
+    assert holds(op, measured_us)
+
+
+def test_decode_reads_its_cache_once_and_starts_once_per_user_of_a_core():
+    assert us(decode(keys=16384)) == pytest.approx(2 * us(decode()), rel=0.05)
+    short = {"keys": 128, "cores": 64}
+    assert us(decode(batch=32, **short)) > 3 * us(decode(**short))
+
+
+@pytest.mark.parametrize("how", [{"kv_dtype": ""}, {"cores": None}], ids=lambda how: next(iter(how)))
+def test_decode_without_its_cache_or_cores_has_no_answer(how):
+    assert expected(replace(decode(), **how)) is None

@@ -1,0 +1,174 @@
+"""What all laws keep: silence where nothing was measured, intervals, the roofline."""
+
+import math
+import timeit
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from tests.analyses.laws import asked
+from ttnn_mcp.analyses.laws import law
+from ttnn_mcp.analyses.laws.attention import AttentionDescription
+from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
+from ttnn_mcp.analyses.laws.law import MARGIN, fitted_laws
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
+from ttnn_mcp.analyses.laws.moves import MoveDescription
+from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
+from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_BYTES
+
+CHIPS = ("wormhole_b0", "blackhole", "grayskull")
+SIDES = (1, 32, 48, 700, 4096, 33_000)
+PLACES = ("DRAM_INTERLEAVED", "L1_INTERLEAVED", "L1_BLOCK_SHARDED", "L1_HEIGHT_SHARDED", "")
+BANKED = LAWS[0]
+
+
+def test_an_answer_has_an_interval_its_law_and_its_sources():
+    answer = expected(asked.banked())
+    assert answer.low_us < answer.us < answer.high_us
+    assert answer.law == BANKED.name
+    assert answer.source == "38 measurements of dram_sharding_n150 (ttnn://laws)"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"in1_dtype": "BFLOAT16"}, {"fidelity": "HiFi4"}, {"fused": "SILU"}, {"batch": 2}, {"block_w": None}],
+    ids=lambda how: next(iter(how)),
+)
+def test_what_was_not_measured_has_no_answer(how):
+    assert expected(asked.banked()) is not None
+    assert expected(replace(asked.banked(), **how)) is None
+
+
+def test_a_chip_without_measurements_has_no_answer():
+    assert expected(asked.banked("grayskull")) is None
+
+
+def test_sizes_may_lie_a_margin_outside_of_those_measured_and_no_further():
+    most = fitted_laws()[BANKED.name]["wormhole_b0"].ranges["wormhole_b0"]["n"][1]
+    inside = asked.banked(k=1024, block_w=4, n=int(most * MARGIN))
+    assert expected(inside) is not None
+    assert expected(replace(inside, n=inside.n + 32)) is None
+    least = fitted_laws()[BANKED.name]["wormhole_b0"].ranges["wormhole_b0"]["k"][0]
+    small = asked.banked(k=math.ceil(least / MARGIN), block_w=4)
+    assert expected(small) is not None
+    assert expected(replace(small, k=small.k - 32)) is None
+
+
+def test_times_lie_no_further_outside_than_sizes(monkeypatch):
+    fitted = fitted_laws()[BANKED.name]["wormhole_b0"]
+    answer = BANKED.expected(asked.banked())
+    for ends, speaks in (((answer.us / MARGIN, 1e4), True), ((answer.us * MARGIN * 1.01, 1e4), False)):
+        ranges = {"wormhole_b0": {**fitted.ranges["wormhole_b0"], "us": ends}}
+        other = {BANKED.name: {"wormhole_b0": replace(fitted, ranges=ranges)}}
+        monkeypatch.setattr(law, "fitted_laws", lambda other=other: other)
+        assert (BANKED.expected(asked.banked()) is not None) == speaks
+
+
+def test_a_law_that_is_not_good_enough_is_silent(monkeypatch):
+    fitted = fitted_laws()[BANKED.name]["wormhole_b0"]
+    other = {BANKED.name: {"wormhole_b0": replace(fitted, good=False)}}
+    monkeypatch.setattr(law, "fitted_laws", lambda: other)
+    assert BANKED.expected(asked.banked()) is None
+    assert BANKED.expected(asked.banked("blackhole")) is None
+
+
+def test_no_law_answers_below_the_roofline(monkeypatch):
+    fitted = fitted_laws()[BANKED.name]["wormhole_b0"]
+    free = replace(fitted, coefficients=(0.0,) * len(fitted.coefficients), ranges={"wormhole_b0": {
+        **fitted.ranges["wormhole_b0"], "us": (0.0, 1e9)}})  # fmt: skip
+    monkeypatch.setattr(law, "fitted_laws", lambda: {BANKED.name: {"wormhole_b0": free}})
+    op = replace(asked.banked(), in1_place="DRAM_WIDTH_SHARDED")
+    answer = BANKED.expected(op)
+    least_us = 128 * 128 * TILE_BYTES["BFLOAT8_B"] / 288e3 / 1.05
+    assert answer.us == answer.low_us == pytest.approx(least_us)
+
+
+def matmuls():
+    programs = ("1D", "2D", "DRAM_SHARDED", "MINIMAL", "AUTO", "")
+    for chip, program, m, k, n in product(CHIPS, programs, SIDES, SIDES, SIDES):
+        place = PLACES[(m + k) % len(PLACES)]
+        dtype, fidelity = [*TILE_BYTES][(k + n) % len(TILE_BYTES)], ["", *FIDELITY_PHASES][(m + n) % 5]
+        yield MatmulDescription(
+            chip, 64 if n % 3 else None, (8, 8) if k % 3 else None, fidelity, m, k, n, 1, dtype, dtype, dtype,
+            place, "DRAM_INTERLEAVED", place, program, 2 if k % 5 else None, None, None,
+        )  # fmt: skip
+        yield asked.many_rows(chip, program or "2D", rows=m, k=k, n=n)
+
+
+def others():
+    for chip, rows, width, place in product(CHIPS, SIDES, SIDES, PLACES):
+        for dtype in ("BFLOAT16", "BFLOAT8_B", ""):
+            yield NormDescription(
+                chip,
+                64,
+                rows=rows,
+                width=width,
+                dtype=dtype,
+                in_place=place,
+                out_place=place,
+                block_h=rows // 32 or None,
+                block_w=width // 32 or None,
+            )
+            for kind in ("add", "exp"):
+                yield ElementwiseDescription(
+                    chip,
+                    64,
+                    kind=kind,
+                    tiles=rows * width // 1024,
+                    inputs=1 + (kind == "add"),
+                    dtype=dtype,
+                    in_place=place,
+                    out_place=place,
+                )
+            for kind in ("clone", "typecast", "tilize", "untilize", "to_shards", "from_shards"):
+                yield MoveDescription(
+                    chip,
+                    64,
+                    kind=kind,
+                    rows=rows,
+                    width=width,
+                    dtype=dtype,
+                    from_place=place,
+                    to_place=place,
+                    ragged=width % 32 > 0,
+                )
+            for mode in ("prefill", "decode"):
+                yield AttentionDescription(
+                    chip,
+                    64,
+                    fidelity="HiFi2",
+                    mode=mode,
+                    heads=32,
+                    kv_heads=8,
+                    queries=rows,
+                    keys=width,
+                    head_size=128,
+                    q_chunk=128,
+                    k_chunk=128,
+                    kv_dtype=dtype,
+                    causal=rows == width,
+                )
+        yield CollectiveDescription(
+            chip, kind="all_gather", devices=4, size=rows * width * 2.0, links=4, topology="ring"
+        )
+
+
+def test_every_answer_is_a_number_at_or_above_the_roofline():
+    answered = 0
+    for op in (*matmuls(), *others()):
+        answer = expected(op)
+        if answer is None:
+            continue
+        answered += 1
+        assert math.isfinite(answer.high_us), op
+        assert 0 < op.floor_us <= answer.low_us <= answer.us <= answer.high_us or op.floor_us == 0 < answer.low_us
+    assert answered > 400
+
+
+def test_one_answer_takes_no_time_to_speak_of():
+    ops = (asked.banked(), asked.spread(), asked.prefill(), asked.norm(), asked.move("untilize"))
+    for op in ops:
+        expected(op)
+    each_s = min(timeit.repeat(lambda: [expected(op) for op in ops], number=20, repeat=5)) / 20 / len(ops)
+    assert each_s < 50e-6

@@ -1,0 +1,122 @@
+"""Laws of matmuls: what more work costs, and measurements that intervals hold."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analyses.laws.asked import DRAM, banked, holds, many_rows, spread, us
+from ttnn_mcp.analyses.laws.catalogue import expected
+
+CHIPS = pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
+
+
+@CHIPS
+def test_weights_are_padded_to_the_banks(chip):
+    """64 tiles of N are 6 columns on each of 12 banks, as 72 are; on 8 banks they are 8 and 9."""
+    padded = us(banked(chip, n=2048)), us(banked(chip, n=2304))
+    assert (padded[0] == padded[1]) == (chip == "wormhole_b0")
+
+
+@CHIPS
+@pytest.mark.parametrize("kind", [banked, spread])
+def test_smaller_k_blocks_cost_time(chip, kind):
+    blocks = [us(kind(chip, k=3584, n=3584, block_w=width)) for width in (14, 7, 2)]
+    assert blocks == sorted(blocks)
+    assert blocks[-1] > blocks[0]
+
+
+@CHIPS
+@pytest.mark.parametrize("kind", [banked, spread])
+def test_more_of_anything_never_takes_less(chip, kind):
+    for side in ("k", "n"):
+        times = [us(kind(chip, block_w=8, **{side: size})) for size in (2048, 3072, 4096, 8192)]
+        assert times == sorted(times)
+
+
+def test_passes_cost_time_where_one_core_per_bank_multiplies():
+    assert us(banked("blackhole", fidelity="HiFi2")) > 1.3 * us(banked("blackhole", fidelity="LoFi"))
+    assert us(banked(fidelity="HiFi2")) < 1.1 * us(banked(fidelity="LoFi"))
+
+
+@pytest.mark.parametrize(
+    ("op", "measured_us"),
+    [
+        (banked(k=14336, n=4096, block_w=14), 252.721),
+        (banked(k=18944, n=3584, block_w=2), 538.695),
+        (banked("blackhole", k=11008, n=2048, block_w=1), 235.4),
+        (banked("blackhole", k=14336, n=4096, block_w=14, fidelity="LoFi"), 127.8),
+        (spread(k=8960, n=1536, block_w=2, per_core_n=1), 173.687),  # TTNN's choice: 140 K blocks
+        (spread(k=8192, n=2048, per_core_n=1), 83.427),
+        (spread("blackhole", k=4096, n=14336, block_w=4, cores=8), 245.3),
+        (spread("blackhole", k=2048, n=2048, per_core_n=1), 12.8),
+    ],
+)
+def test_decode_matmuls_take_what_was_measured(op, measured_us):
+    assert holds(op, measured_us)
+
+
+def test_a_decode_matmul_has_one_row_of_tiles():
+    for kind in (banked, spread):
+        assert expected(kind(rows=33)) is None
+    assert expected(spread(cores=None)) is None
+    assert expected(replace(spread(), in1_place="L1_INTERLEAVED")) is None
+
+
+@CHIPS
+def test_more_rows_and_fewer_cores_cost_time(chip):
+    times = [us(many_rows(chip, rows=rows)) for rows in (1024, 2048, 4096)]
+    assert times == sorted(times)
+    blocks = {"per_core_m": 8, "per_core_n": 16}
+    assert us(many_rows(chip, **blocks)) > us(many_rows(chip))
+    assert us(many_rows(chip, fidelity="HiFi4")) > us(many_rows(chip))
+
+
+def test_a_program_of_many_rows_needs_its_cores():
+    assert expected(many_rows(grid=None)) is None
+    assert us(many_rows("wormhole_b0", grid=None, per_core_m=8, per_core_n=8)) == us(many_rows("wormhole_b0"))
+    assert expected(many_rows(in0_place="L1_HEIGHT_SHARDED")) is None
+    assert expected(many_rows(rows=32)) is None
+
+
+def test_results_in_dram_are_written_last():
+    kept = us(many_rows("wormhole_b0", out_place="L1_BLOCK_SHARDED"))
+    assert us(many_rows("wormhole_b0")) > kept + 2048 * 2048 * 2 / 288e3
+
+
+def test_what_ttnn_chose_is_known_only_where_cores_divide_the_tiles():
+    """DeepLab's 2048 x 1024 x 2048 on 110 cores of a P100 took 108 us, on a grid that divides it 41 are expected."""
+    formats = dict.fromkeys(("in0_dtype", "in1_dtype", "out_dtype"), "BFLOAT8_B")
+    chosen = {"program": "AUTO", "k": 1024, "fidelity": "LoFi", "cores": 110, "grid": None, **formats}
+    assert expected(many_rows(rows=2048, n=2048, **chosen)) is None
+    assert us(many_rows(rows=2080, n=2112, **chosen)) == pytest.approx(
+        43, rel=0.05
+    )  # 65 x 66 tiles over 5 x 22 or 10 x 11
+    assert expected(many_rows(program="AUTO", cores=None, grid=None)) is None
+    assert us(many_rows("wormhole_b0", program="AUTO")) == us(many_rows("wormhole_b0", program="AUTO", cores=64))
+
+
+@pytest.mark.parametrize(("k", "n", "measured_us"), [(1280, 1280, 61.1), (1280, 5120, 186.8), (5120, 1280, 175.8)])
+def test_minimal_matmuls_of_a_report_that_no_fit_saw_take_what_it_shows(k, n, measured_us):
+    """tt-perf-report's wh_clip_encoder_2: HiFi4, one row of tiles."""
+    op = many_rows("wormhole_b0", program="MINIMAL", rows=32, k=k, n=n, fidelity="HiFi4")
+    assert holds(op, measured_us)
+    assert expected(replace(op, grid=None)) is None
+
+
+def test_the_longer_side_of_a_minimal_matmul_is_divided_over_columns():
+    wide, tall = {"rows": 1024, "n": 4096}, {"rows": 4096, "n": 1024}
+    assert us(many_rows(program="MINIMAL", grid=(12, 9), **wide)) == pytest.approx(
+        us(many_rows(program="MINIMAL", grid=(12, 9), **tall)), rel=0.01
+    )
+
+
+def height_sharded(**how):
+    asked = {"rows": 1280, "k": 288, "n": 288, "cores": 10, "in0_place": "L1_HEIGHT_SHARDED", "in1_place": DRAM}
+    return many_rows("wormhole_b0", program="1D", **{**asked, "fidelity": "", **how})
+
+
+def test_height_sharded_rows_are_computed_where_they_lie():
+    times = [us(height_sharded(cores=cores)) for cores in (40, 20, 10, 5)]
+    assert times == sorted(times)
+    assert expected(height_sharded(cores=None)) is None
+    assert expected(height_sharded(in0_place=DRAM)) is None

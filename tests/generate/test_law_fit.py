@@ -1,0 +1,114 @@
+"""The fit of laws: what it solves, what it leaves out, and when a law is not good enough."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from generate import law_fit
+from generate.law_fit import Fit, LeftOut, fits, non_negative, weighted
+from generate.law_rows import Measured, measured
+from ttnn_mcp.analyses.laws.catalogue import LAWS
+from ttnn_mcp.analyses.laws.moves import MoveDescription
+
+LAW = next(law for law in LAWS if law.name == "copy and typecast")
+MADE = fits(LAWS, [*measured()])
+
+
+def copy(rows, source="one"):
+    op = MoveDescription(
+        "blackhole", kind="clone", rows=rows, width=1024, dtype="BFLOAT16", from_place="DRAM_INTERLEAVED",
+        to_place="DRAM_INTERLEAVED",
+    )  # fmt: skip
+    return Measured(op, 5.0 + 1.3 * op.dram_us(op.dram_bytes), source, f"{rows}")
+
+
+ROWS = [
+    copy(rows, source)
+    for rows, source in zip(range(1024, 9216, 1024), ["one", "two", "three", "one"] * 2, strict=True)
+]
+
+
+def test_coefficients_are_found_again():
+    fit = Fit(LAW, "", ROWS)
+    assert fit.coefficients == pytest.approx([5.0, 1.3])
+    assert (fit.by_shape.median, fit.by_source.p90) == pytest.approx((0, 0), abs=1e-9)
+    assert fit.why_not == ""
+    assert fit.ratios == (0.95, 1.05)
+
+
+def test_no_coefficient_is_below_zero():
+    factors = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])
+    assert non_negative(factors, np.array([3.0, 2.0, 1.0])) == pytest.approx([2.0, 0.0])
+    assert non_negative(-factors, np.array([3.0, 2.0, 1.0])).tolist() == [0.0, 0.0]
+
+
+def test_an_outlier_does_not_rule():
+    factors = np.array([[1.0, size] for size in range(1, 12)])
+    us = factors @ [2.0, 3.0]
+    us[-1] *= 3
+    assert weighted(factors, us) == pytest.approx([2.0, 3.0], rel=0.05)
+
+
+def test_few_rows_and_few_shapes_are_no_base():
+    assert Fit(LAW, "", ROWS[: law_fit.ROWS_AT_LEAST]).why_not == ""
+    assert Fit(LAW, "", ROWS[: law_fit.ROWS_AT_LEAST - 1]).why_not == "5 rows of 5 shapes are too few"
+    alike = [replace(row, shape=f"{number % 2}") for number, row in enumerate(ROWS)]
+    assert Fit(LAW, "", alike).why_not == "8 rows of 2 shapes are too few"
+
+
+def test_large_errors_on_left_out_shapes_or_sources_make_a_law_silent():
+    wild = [replace(row, us=row.us * (1 + number % 2)) for number, row in enumerate(ROWS)]
+    assert "on shapes left out" in Fit(LAW, "", wild).why_not
+    slow = [replace(row, us=row.us * (1 + 0.9 * (row.source != "one"))) for row in ROWS]
+    apart = Fit(LAW, "", [replace(row, shape=f"{row.us:.3g}") for row in slow])
+    assert apart.by_source.median > apart.by_shape.median
+
+
+def test_an_interval_of_one_study_is_wider():
+    noisy = [replace(row, us=row.us * (1 + 0.1 * (number % 3))) for number, row in enumerate(ROWS)]
+    alone = [replace(row, source=f"study/{row.source}") for row in noisy]
+    several, one = Fit(LAW, "", noisy), Fit(LAW, "", alone)
+    assert one.studies == ["study"]
+    assert one.ratios[0] < several.ratios[0]
+    assert one.ratios[1] > several.ratios[1]
+
+
+def test_ends_hold_at_least_eight_of_ten():
+    left_out = LeftOut(np.array([0.5, 0.9, 1.0, 1.1, 2.0]))
+    assert left_out.ends == (0.5, 2.0)
+    assert left_out.inside((0.9, 1.1)) == 0.6
+
+
+@pytest.mark.parametrize(
+    "fit", [fit for fit in MADE if not fit.why_not], ids=lambda fit: f"{fit.law.name} {fit.chip}"
+)
+def test_intervals_hold_three_of_four_left_out_rows_at_least(fit):
+    for left_out in (fit.by_shape, fit.by_source):
+        assert left_out is None or left_out.inside(fit.ratios) >= 0.75
+
+
+@pytest.mark.parametrize(
+    ("name", "chip", "median", "p90"),
+    [
+        ("decode matmul, DRAM-sharded weights", "wormhole_b0", 0.02, 0.05),
+        ("decode matmul, DRAM-sharded weights", "blackhole", 0.02, 0.06),
+        ("decode matmul, interleaved weights (1D)", "wormhole_b0", 0.05, 0.13),
+        ("decode matmul, interleaved weights (1D)", "blackhole", 0.02, 0.12),
+    ],
+)
+def test_decode_matmuls_are_known_to_a_few_percent(name, chip, median, p90):
+    fit = next(each for each in MADE if (each.law.name, each.chip) == (name, chip))
+    for left_out in (fit.by_shape, fit.by_source):
+        assert left_out.median < median
+        assert left_out.p90 < p90
+
+
+def test_what_a_basis_has_beyond_the_kernel_is_taken_off_or_leaves_the_row_out():
+    walls = [row.us for row in measured() if row.source == "gemm_flops" and row.shape == "Matmul 512 512 512"]
+    assert 19.96517 - 2.0 in walls
+    moves = [row.us for row in measured() if row.source == "metal_6729"]
+    assert 22.265 - 1.0 in moves
+    additions = [row.us for row in measured() if row.source == "pplx_embed_4b" and row.shape.startswith("BinaryNg")]
+    assert min(additions) > 5 * 2.0
+    assert 76.4 in [row.us for row in measured() if row.source == "pplx_baseline"]

@@ -1,0 +1,217 @@
+"""The L1 that programs take if a memory report does not show it, by their device op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.analyses.from_graph import (
+    attention,
+    collectives,
+    conv3d,
+    convolutions,
+    decode,
+    elementwise,
+    filled,
+    fused_collectives,
+    group_norms,
+    heads,
+    layouts,
+    matmuls,
+    minimal_matmuls,
+    movement,
+    norms,
+    places,
+    reductions,
+    routed,
+    softmaxes,
+    split_norms,
+    topk,
+)
+from ttnn_mcp.analyses.from_graph.program import CALL, Machine, Program, machine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping
+
+    from ttnn_mcp.analyses.memory.left_out import Models, Room
+    from ttnn_mcp.readers.graph.launches import Launch
+    from ttnn_mcp.readers.memory.report import MemoryReport
+
+MODELS: dict[str, Callable[[Program], int | None]] = {
+    "MatmulDeviceOperation": matmuls.matmul,
+    "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
+    "MinimalMatmulDeviceOperation": minimal_matmuls.minimal_matmul,
+    "Conv3dDeviceOperation": conv3d.conv3d,
+    "Conv2dDeviceOperation": convolutions.convolution,
+    "HaloDeviceOperation": convolutions.halo,
+    "Pool2D": convolutions.pool,
+    "GroupNormDeviceOperation": group_norms.group_norm,
+    "PaddedSliceDeviceOperation": movement.cut_into_shards,
+    "SliceWriteDeviceOperation": movement.written_into,
+    "LayerNormDeviceOperation": norms.layer_norm,
+    "SoftmaxDeviceOperation": softmaxes.softmax,
+    "SDPAOperation": attention.sdpa,
+    "JointSDPADeviceOperation": attention.joint,
+    "SdpaDecodeDeviceOperation": decode.attention,
+    "RotaryEmbeddingLlamaDeviceOperation": heads.rotary_llama,
+    "RotaryEmbeddingDeviceOperation": heads.rotary,
+    "RotaryEmbeddingHfDeviceOperation": heads.rotary_hf,
+    "PagedFusedUpdateCacheDeviceOperation": heads.fused_update,
+    "PagedUpdateCacheDeviceOperation": heads.paged_update,
+    "PagedFillCacheDeviceOperation": heads.fill_paged,
+    "UpdateKVCacheOperation": heads.update_cache,
+    "NLPConcatHeadsDeviceOperation": heads.heads_joined,
+    "NlpCreateHeadsDeviceOperation": heads.heads_split,
+    "CreateQKVHeadsDeviceOperation": heads.heads_from_shards,
+    "NLPCreateQKVHeadsDecodeDeviceOperation": movement.nothing,
+    "NLPConcatHeadsDecodeDeviceOperation": movement.nothing,
+    "NlpCreateHeadsFalcon7BDeviceOperation": heads.heads_of_rows,
+    "NlpCreateHeadsVitDeviceOperation": heads.heads_of_rows,
+    "NlpCreateHeadsSegformerDeviceOperation": heads.heads_of_rows,
+    "NlpKVCacheLoadSliceDeviceOperation": movement.nothing,
+    "RotaryEmbeddingLlamaFusedQKDeviceOperation": heads.rotary_fused,
+    "RotateHalfDeviceOperation": heads.rotated_half,
+    "LayerNormPreAllGatherDeviceOperation": split_norms.before_gather,
+    "LayerNormPostAllGatherDeviceOperation": split_norms.after_gather,
+    "SamplingDeviceOperation": topk.sampled,
+    "PlusOneDeviceOperation": movement.one_row,
+    "TopKDeviceOperation": topk.top_k,
+    "TopkRoutePrepDeviceOperation": topk.prepared,
+    "TopkLargeIndicesDeviceOperation": topk.large_indices,
+    "TopkRouteFinishDeviceOperation": topk.finished,
+    "AllGatherDeviceOperation": collectives.all_gather,
+    "ReduceScatterDeviceOperation": collectives.reduce_scatter,
+    "AllGatherAsyncDeviceOperation": collectives.all_gather_async,
+    "ReduceScatterMinimalAsyncDeviceOperation": collectives.reduce_scatter,
+    "AllBroadcastDeviceOperation": collectives.broadcast,
+    "BroadcastDeviceOperation": collectives.broadcast,
+    "MeshPartitionDeviceOperation": movement.cut_out,
+    "AllReduceAsyncDeviceOperation": fused_collectives.all_reduced,
+    "AllGatherMatmulAsyncDeviceOperation": fused_collectives.gathered_and_multiplied,
+    "AllToAllAsyncGenericDeviceOperation": fused_collectives.exchanged,
+    "AllToAllDispatchDeviceOperation": routed.dispatched,
+    "AllToAllCombineDeviceOperation": routed.combined,
+    "MoeExpertTokenRemapDeviceOperation": routed.remapped,
+    "DeepseekGroupedGateDeviceOperation": routed.grouped_gate,
+    "DeepseekMoEFastReduceNCDeviceOperation": routed.summed_and_split,
+    "DropoutDeviceOperation": elementwise.unary,
+    "IndexFillOperation": filled.index_filled,
+    "IndexFillNewOperation": filled.index_filled,
+    "RotateDeviceOperation": filled.rotated,
+    "BinaryNgDeviceOperation": elementwise.binary,
+    "BinaryDeviceOperation": elementwise.binary,
+    "TernaryDeviceOperation": elementwise.ternary,
+    "UnaryDeviceOperation": elementwise.unary,
+    "UnaryNgDeviceOperation": elementwise.unary,
+    "TypecastDeviceOperation": elementwise.unary,
+    "ReduceDeviceOperation": reductions.reduced,
+    "WelfordReduceDeviceOperation": reductions.spread,
+    "FastReduceNCDeviceOperation": reductions.reduced_outside,
+    "MorehSumOperation": reductions.added_outside,
+    "FullDeviceOperation": movement.made,
+    "ProdAllDeviceOperation": reductions.multiplied_all,
+    "ProdNcDeviceOperation": reductions.multiplied,
+    "AccumulationDeviceOperation": reductions.accumulated,
+    "BcastDeviceOperation": reductions.spread_over,
+    "BatchNormOperation": reductions.batch_norm,
+    "RunningStatistics": reductions.batch_norm,
+    "SortDeviceOperation": places.sort,
+    "ArgMaxDeviceOperation": places.argmax,
+    "ScatterDeviceOperation": places.scatter,
+    "GatherCodegenDeviceOperation": places.gather,
+    "GatherDeviceOperation": places.gathered_by_tiles,
+    "CopyDeviceOperation": movement.copied,
+    "CloneOperation": movement.copied,
+    "ConcatDeviceOperation": movement.joined,
+    "SplitDeviceOperation": movement.two_pages,
+    "UpsampleOperation": movement.upsampled,
+    "Fold": movement.folded,
+    "GridSampleOperation": movement.grid_sampled,
+    "SliceDeviceOperation": movement.cut_out,
+    "TransposeDeviceOperation": movement.turned,
+    "PermuteDeviceOperation": movement.turned,
+    "ReshapeViewDeviceOperation": movement.reshaped,
+    "PadDeviceOperation": movement.padded,
+    "FillPadDeviceOperation": movement.filled,
+    "RepeatCodegenDeviceOperation": movement.repeated,
+    "RepeatInterleaveCodegenDeviceOperation": movement.repeated,
+    "TilizeDeviceOperation": layouts.tilized,
+    "TilizeWithValPaddingDeviceOperation": layouts.tilized,
+    "UntilizeDeviceOperation": layouts.untilized,
+    "UntilizeCodegenDeviceOperation": layouts.untilized,
+    "UntilizeWithUnpaddingDeviceOperation": layouts.untilized,
+    "EmbeddingsDeviceOperation": layouts.embedded,
+    "MoveDeviceOperation": movement.moved,
+    "ReshardDeviceOperation": movement.resharded,
+    "InterleavedToShardedDeviceOperation": movement.into_shards,
+    "ShardedToInterleavedDeviceOperation": movement.into_shards,
+}
+
+
+NAMED_KINDS = {"ttnn.logit", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
+IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
+BY_OUTPUT = {  # outputs tell enough
+    "MoveDeviceOperation",
+    "ReshardDeviceOperation",
+    "NlpCreateHeadsDeviceOperation",
+    "FullDeviceOperation",
+}
+COLLECTIVES = {
+    "AllGatherDeviceOperation",
+    "ReduceScatterDeviceOperation",
+    "AllGatherAsyncDeviceOperation",
+    "ReduceScatterMinimalAsyncDeviceOperation",
+    "AllBroadcastDeviceOperation",
+    "BroadcastDeviceOperation",
+    "MeshPartitionDeviceOperation",
+    "AllReduceAsyncDeviceOperation",
+    "AllGatherMatmulAsyncDeviceOperation",
+    "AllToAllAsyncGenericDeviceOperation",
+    "AllToAllDispatchDeviceOperation",
+    "AllToAllCombineDeviceOperation",
+    "MoeExpertTokenRemapDeviceOperation",
+}
+
+
+class TtnnModels:
+    """Models of TTNN's programs on one chip.
+
+    Args:
+        machine: the chip.
+        arguments: by operation, the printed arguments of its call that decide its program, and its name.
+    """
+
+    def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
+        self._machine = machine
+        self._arguments = arguments
+        self._known: dict[Hashable, int | None] = {}
+
+    def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
+        """Bytes on the fullest core; None if no model is exact."""
+        model = MODELS.get(launch.name)
+        if model is None or not (launch.outputs or launch.name in IN_PLACE):
+            return None
+        if not (launch.inputs or launch.name in BY_OUTPUT):
+            return None
+        if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
+            return None
+        settings = self._arguments.get(operation, {})
+        key = (launch, room, *settings.values())  # a model may run the same layer a thousand times
+        if key not in self._known:
+            self._known[key] = model(Program(launch, room, self._machine, settings))
+        return self._known[key]
+
+    def times_listed(self, name: str) -> int:
+        """How often a dry capture lists the buffers of a device op under one device: a collective's for every chip."""
+        return self._machine.chips if name in COLLECTIVES else 1
+
+
+async def models_of(report: MemoryReport) -> Models | None:
+    """The models for a report's chip; None if it describes none."""
+    machine = machine_of(report)
+    if machine is None:
+        return None
+    arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
+    for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
+        if name in NAMED_KINDS or name.startswith(matmuls.CONVS):
+            arguments.setdefault(operation, {})[CALL] = name
+    return TtnnModels(machine, arguments)

@@ -1,0 +1,98 @@
+"""Buffers of ops about the places of elements: sort, argmax, scatter, gather.
+
+Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole, per program factory.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, filled_up
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.program import Program
+
+_HALF = TILE_BYTES["BFLOAT16"]
+_ALIGNED = 32  # bytes
+_SORTED_WITH = 2  # operands beside the first: places, and what goes there
+GATHERED = 4  # tiles out, at least
+BYTES_OF_TWO = (
+    8  # of a row: two cores gain as much reading as they lose gathering once each has this times the cores
+)
+CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
+
+
+def sort(program: Program) -> int | None:
+    """Values and places: a row of tiles of each on one core, or a part of it on each of many, and some tiles more."""
+    x, places = program.x, program.outputs[-1]
+    pair, staged = max(x.tile_bytes, _HALF) + places.tile_bytes, 0
+    if x.dtype == "UINT16":  # sorted as UINT32, between two tiles of its own
+        pair, staged = 2 * places.tile_bytes, 2 * x.tile_bytes
+    row = 1 << max((x.columns - 1).bit_length(), 1)  # filled up to a power of two
+    if program.factory == "SortProgramFactorySingleRowSingleCore":
+        return (6 + row) * pair + _HALF // 2 + staged
+    if program.factory == "SortProgramFactorySingleRowMultiCore":
+        return 6 * pair + staged
+    if program.factory != "SortProgramFactoryCrossCoreDataExchange":
+        return None
+    cores = 1 << (program.machine.cores.bit_length() - 1)
+    return (8 + max(row // cores, 2)) * pair + 3 * _HALF + staged
+
+
+def argmax(program: Program) -> int | None:
+    """Each core reads a part of a row, in two halves; of every core come the best value and its place of each row."""
+    x, out = program.x, program.out
+    row = filled_up(out.shape[-1] * ELEMENT_BYTES["UINT32"], _ALIGNED)
+    if program.factory == "ArgMaxSingleCoreProgramFactory":
+        return x.page_bytes + row
+    if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
+        return None
+    size, several = ELEMENT_BYTES[x.dtype], out.shape[-1] > 1
+    place = x.placement.buffer if x.placement else "DRAM"
+    piece = _ALIGNED // 2 if place == "L1" else program.machine.aligned
+    smallest = piece // ELEMENT_BYTES["BFLOAT16"]  # elements that no two cores share: what pages are aligned to
+    parts = ceil(x.shape[-1] / smallest)
+    cores = min(program.machine.cores, parts)
+    if several:  # fewer cores for short rows: a power of two
+        cores = min(cores, 1 << ceil(log2(max(x.shape[-1] * size / BYTES_OF_TWO, 1)) / 2))
+    read = filled_up(ceil(parts / cores) * smallest * size, _ALIGNED)
+    values = filled_up(out.shape[-1] * size, _ALIGNED)
+    return 2 * read + row + cores * (row + values) if several else read + row + cores * (row + values)
+
+
+def scatter(program: Program) -> int | None:
+    """A row that is read and one that is written, of places and of what goes there: whole, or as much as has room."""
+    if len(program.inputs) <= _SORTED_WITH or program.x.tiled:
+        return None
+    x, *others = program.inputs
+    most = CHUNK_SHARE * program.room.before
+    sizes = [
+        filled_up(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most), _ALIGNED)
+        for spec in (x, x, *others[:_SORTED_WITH])
+    ]
+    added = 2 * sizes[0] if program.factory == "ScatterReduceBfloat16ProgramFactory" else 0  # in FLOAT32
+    return sum(sizes) + added
+
+
+def gather(program: Program) -> int | None:
+    """A row of tiles, a tile of places, and a row of tiles out, at least four; of a long row equal parts that fit."""
+    if len(program.inputs) < _SORTED_WITH:
+        return None
+    x, places = program.inputs[:_SORTED_WITH]
+    if program.factory == "GatherCodegenProgramFactoryStreaming":
+        others, free = places.tile_bytes + program.out.tile_bytes, program.room.before
+        if free == program.machine.bank_bytes:  # no tensor lies above: then L1_SMALL counts as free
+            free += program.machine.small_bytes
+        parts = ceil(x.columns * x.tile_bytes / max(free - others, x.tile_bytes))
+        return ceil(x.columns / parts) * x.tile_bytes + others
+    return (
+        x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
+    )
+
+
+def gathered_by_tiles(program: Program) -> int | None:
+    """Two tiles to read, one of places, one out: data types that no generated program takes."""
+    if program.factory != "SingleRowMultiCore" or len(program.inputs) < _SORTED_WITH:
+        return None
+    return 2 * program.x.tile_bytes + program.inputs[1].tile_bytes + program.out.tile_bytes

@@ -1,0 +1,22 @@
+"""All laws, and the one question to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.analyses.laws.attention import ATTENTION
+from ttnn_mcp.analyses.laws.matmuls import MATMULS
+from ttnn_mcp.analyses.laws.moves import MOVES
+from ttnn_mcp.analyses.laws.others import OTHERS
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.analyses.laws.law import Expected, Law
+
+LAWS: tuple[Law[Any], ...] = (*MATMULS, *ATTENTION, *OTHERS, *MOVES)
+
+
+def expected(op: Described) -> Expected | None:
+    """The device kernel time of an op by the first law that speaks of it; None where all are silent."""
+    answers = (law.expected(op) for law in LAWS if isinstance(op, law.of))
+    return next((answer for answer in answers if answer is not None), None)

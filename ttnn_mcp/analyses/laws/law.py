@@ -1,0 +1,134 @@
+"""A law of time: a few factors that the hardware explains, each with a coefficient that was fitted to measured times.
+
+The coefficients stand in `coefficients.json`, written by `make laws` from `measurements/`; the code has none. A law is
+silent (None) about a chip, a format, a placement or a size that was not measured.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ttnn_mcp.analyses.laws.descriptions import Described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COEFFICIENTS = Path(__file__).with_name("coefficients.json")
+MARGIN = 1.25  # so far outside the sizes that were measured a law still holds (ours)
+D = TypeVar("D", bound=Described)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Device kernel time of an op by a law, in microseconds; 8 of 10 measurements lie between low and high.
+
+    Attributes:
+        law: the law's name.
+        source: what it rests on, in words.
+    """
+
+    us: float
+    low_us: float
+    high_us: float
+    law: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was fitted for a law on one chip, or on several that share its coefficients.
+
+    Attributes:
+        good: whether the law may be used.
+        coefficients: one per term of the law.
+        ratios: measured over expected time: the ends that hold 80 % of what was left out of the fit.
+        ranges: the least and the most of each size that was measured, and of the time ("us"), per chip.
+        alike: the formats, fidelities and placements that were measured, per chip and field.
+        source: what it rests on, in words.
+    """
+
+    good: bool
+    coefficients: tuple[float, ...]
+    ratios: tuple[float, float]
+    ranges: dict[str, dict[str, tuple[float, float]]]
+    alike: dict[str, dict[str, frozenset[str]]]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Law(Generic[D]):
+    """One law; `name` and `formula` are for people.
+
+    Attributes:
+        of: the descriptions that it is about.
+        terms: what each coefficient stands for: microseconds per something, or how often a time at peak.
+        factors: of an op, one per term; None where the law does not hold.
+        sizes: fields that must lie in the range that was measured, where known.
+        alike: fields whose values must have been measured.
+        pooled: whether chips share the coefficients, because the factors hold the chip's clock and bandwidths.
+    """
+
+    name: str
+    formula: str
+    of: type[D]
+    terms: tuple[str, ...]
+    factors: Callable[[D], tuple[float, ...] | None]
+    sizes: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+    pooled: bool = False
+
+    def expected(self, op: D) -> Expected | None:
+        """The time of the op by this law; None where it is silent."""
+        fitted = fitted_laws().get(self.name, {}).get("" if self.pooled else op.chip)
+        if fitted is None or not fitted.good or not self.was_measured(op, fitted):
+            return None
+        factors = self.factors(op)
+        if factors is None:
+            return None
+        least, (low, high) = op.floor_us, fitted.ratios
+        us = max(sum(factor * each for factor, each in zip(factors, fitted.coefficients, strict=True)), least)
+        if not _within(us, fitted.ranges[op.chip]["us"]):
+            return None
+        return Expected(us, max(us * low, least), us * high, self.name, fitted.source)
+
+    def was_measured(self, op: D, fitted: Fitted) -> bool:
+        """Whether ops like this one were measured: formats and placements the same, sizes about the same."""
+        ranges, alike = fitted.ranges.get(op.chip), fitted.alike.get(op.chip, {})
+        if ranges is None or any(str(getattr(op, name)) not in values for name, values in alike.items()):
+            return False
+        return all(_within(size, ranges[name]) for name, size in self.known(op))
+
+    def known(self, op: D) -> list[tuple[str, float]]:
+        """The sizes of the op that bound this law, as far as they are known."""
+        return [(name, size) for name in self.sizes if (size := getattr(op, name)) is not None]
+
+
+@cache
+def fitted_laws() -> dict[str, dict[str, Fitted]]:
+    """What was fitted, by law and chip ("" where chips share coefficients)."""
+    laws: dict[str, dict[str, dict[str, Any]]] = json.loads(COEFFICIENTS.read_text(encoding="utf-8"))
+    return {name: {chip: _fitted(one) for chip, one in chips.items()} for name, chips in laws.items()}
+
+
+def _within(size: float, ends: tuple[float, float]) -> bool:
+    return ends[0] / MARGIN <= size <= ends[1] * MARGIN
+
+
+def _fitted(written: dict[str, Any]) -> Fitted:
+    return Fitted(
+        good=written["good"],
+        coefficients=tuple(written["coefficients"].values()),
+        ratios=(written["ratios"][0], written["ratios"][1]),
+        ranges={
+            chip: {name: (ends[0], ends[1]) for name, ends in of.items()} for chip, of in written["ranges"].items()
+        },
+        alike={
+            chip: {name: frozenset(values) for name, values in fields.items()}
+            for chip, fields in written["alike"].items()
+        },
+        source=written["source"],
+    )

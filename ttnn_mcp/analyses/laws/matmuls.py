@@ -1,0 +1,248 @@
+"""Laws of matmuls: of one row of tiles (decode) and of many, by program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import Literal
+
+from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
+from ttnn_mcp.analyses.laws.law import Law
+from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES, TILE_SIDE
+
+# A K block of a 1D multicast takes at least so long: decode matmuls of both chips are fitted best by 0.9 to 1.1.
+K_BLOCK_US = 1.0
+# What a K block costs a core that reads a bank besides its products: both chips are fitted best by 0.4 to 0.5.
+BANKED_K_BLOCK_US = 0.4
+# A core requests tiles one by one: 7168 take 245 us on each of 8 cores of a P150, of 1088 bytes and of 576.
+REQUEST_CYCLES = 46
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulDescription(Described):
+    """A product of rows x k and k x n; `in0`, `in1` and `out` are input, weights and result.
+
+    Attributes:
+        batch: pairs of matrices.
+        program: kind of program config; AUTO where TTNN chose and printed none.
+        block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m and per_core_n in tiles too.
+        fused: activation, or whatever else the op computes besides.
+    """
+
+    rows: int = 32
+    k: int = 0
+    n: int = 0
+    batch: int = 1
+    in0_dtype: str = ""
+    in1_dtype: str = ""
+    out_dtype: str = ""
+    in0_place: str = ""
+    in1_place: str = ""
+    out_place: str = ""
+    program: Literal["1D", "2D", "DRAM_SHARDED", "MINIMAL", "AUTO", ""] = ""
+    block_w: int | None = None
+    per_core_m: int | None = None
+    per_core_n: int | None = None
+    fused: str = ""
+
+    @property
+    def tiles(self) -> tuple[int, int, int]:
+        """M, K and N in tiles."""
+        return tiles(self.rows), tiles(self.k), tiles(self.n)
+
+    @property
+    def k_blocks(self) -> float | None:
+        """How many turns a core takes along K."""
+        return self.tiles[1] / self.block_w if self.block_w else None
+
+    @property
+    def written(self) -> float:
+        """Bytes of the result in DRAM."""
+        m, _, n = self.tiles
+        return in_dram(self.out_place, self.batch * m * n, self.out_dtype)
+
+    @property
+    def dram_bytes(self) -> float:
+        """Each operand once."""
+        m, k, n = self.tiles
+        inputs = in_dram(self.in0_place, self.batch * m * k, self.in0_dtype)
+        return inputs + in_dram(self.in1_place, self.batch * k * n, self.in1_dtype) + self.written
+
+    @property
+    def products(self) -> float:
+        """On padded shapes."""
+        m, k, n = self.tiles
+        return float(self.batch * m * k * n)
+
+
+def plain(op: MatmulDescription, *programs: str) -> bool:
+    """Whether the op is a single product by one of these programs, with nothing fused that costs time of its own."""
+    return op.program in programs and not op.fused and op.batch == 1
+
+
+def banked(op: MatmulDescription) -> tuple[float, ...] | None:
+    """One core per bank reads its columns of the weights in K blocks and multiplies them."""
+    if (
+        not plain(op, "DRAM_SHARDED")
+        or op.rows > TILE_SIDE
+        or not op.k_blocks
+        or op.fidelity not in FIDELITY_PHASES
+    ):
+        return None
+    chip, (_, k, n) = ARCHITECTURES[op.chip], op.tiles
+    banks = round(chip.dram_peak_gb_s / chip.dram_bank_gb_s)
+    columns = ceil(n / banks)
+    engine = op.engine_us(k * columns)
+    turns = engine + BANKED_K_BLOCK_US * op.k_blocks
+    longer = max(op.dram_us(stored_bytes(k * columns * banks, op.in1_dtype)), turns)
+    return longer, engine / op.k_blocks, op.k_blocks, op.k_blocks * columns
+
+
+def spread(op: MatmulDescription) -> tuple[float, ...] | None:
+    """Each core requests the tiles of its columns, and all get the input by multicast, K block by K block."""
+    if not plain(op, "1D") or op.rows > TILE_SIDE or op.in1_place != "DRAM_INTERLEAVED" or not op.k_blocks:
+        return None
+    _, k, n = op.tiles
+    columns = op.per_core_n or (ceil(n / op.usable_cores) if op.usable_cores else None)
+    if columns is None:
+        return None
+    read = op.dram_us(stored_bytes(k * n, op.in1_dtype)) / ARCHITECTURES[op.chip].dram_achievable_share
+    turns = K_BLOCK_US * op.k_blocks + k * columns * REQUEST_CYCLES / 1e3 / op.clock_ghz
+    return 1.0, max(read, turns), k * n / 1e3, op.engine_us(k * columns)
+
+
+def busiest(op: MatmulDescription) -> tuple[float, float] | None:
+    """Rows and columns of tiles of the busiest core of a 2D program; None where its cores are not known."""
+    m, _, n = op.tiles
+    if op.per_core_m and op.per_core_n:
+        return op.per_core_m, op.per_core_n
+    return (ceil(m / op.grid[1]), ceil(n / op.grid[0])) if op.grid else None
+
+
+def evenly(op: MatmulDescription) -> tuple[float, float] | None:
+    """The same of a program that TTNN chose; None where no grid of its cores divides the tiles evenly.
+
+    Then TTNN may have chosen the program that works tile by tile: DeepLab's ran 2.6 times as long (P100).
+    """
+    m, _, n = op.tiles
+    grids = (
+        [(x, op.cores // x) for x in range(1, op.cores + 1) if op.cores % x == 0]
+        if op.cores
+        else [op.grid or (0, 0)]
+    )
+    cut = [(m / y, n / x) for x, y in grids if x and y and m % y == n % x == 0]
+    return min(cut, key=sum, default=None)
+
+
+def blocks(op: MatmulDescription, program: str) -> tuple[float, ...] | None:
+    """Rows are divided over rows of cores, columns over columns; both operands arrive by multicast."""
+    core = (evenly if program == "AUTO" else busiest)(op) if plain(op, program) and op.rows > TILE_SIDE else None
+    if core is None or op.fidelity not in FIDELITY_PHASES or op.in0_place == "L1_HEIGHT_SHARDED":
+        return None
+    k, (rows, columns) = op.tiles[1], core
+    engine, written = op.engine_us(k * rows * columns), op.dram_us(op.written)
+    longer = max(engine, op.dram_us(op.dram_bytes) - written)
+    return 1.0, longer, engine, written, k * (rows + columns), k * rows * columns / 1e3
+
+
+def minimal(op: MatmulDescription) -> tuple[float, ...] | None:
+    """As a 2D program, with reading, multiplying and writing at once; the longer side is divided over columns."""
+    if not plain(op, "MINIMAL") or op.grid is None or op.fidelity not in FIDELITY_PHASES:
+        return None
+    m, k, n = op.tiles
+    across, down = op.grid if m > n else op.grid[::-1]  # transpose_core_grid in minimal_matmul's factory
+    rows, columns = ceil(m / across), ceil(n / down)
+    moved = op.dram_us(op.dram_bytes)
+    return 1.0, max(op.engine_us(k * rows * columns), moved), moved, k * (rows + columns), rows * columns
+
+
+def height(op: MatmulDescription) -> tuple[float, ...] | None:
+    """Each core has its rows in L1 and gets all weights."""
+    if not plain(op, "1D", "AUTO") or op.in0_place != "L1_HEIGHT_SHARDED" or not op.cores:
+        return None
+    m, k, n = op.tiles
+    rows = ceil(m / op.cores)
+    return 1.0, rows * k * n, rows * n, k * n, rows * k
+
+
+OPERANDS = ("in0_dtype", "in1_dtype", "in0_place")
+MATMULS = (
+    Law(
+        name="decode matmul, DRAM-sharded weights",
+        formula="the longer of reading the weights, padded to the banks, and of multiplying them on one core per bank "
+        "(0.4 us more per K block); the last K block, which is multiplied when all is read; each K block, and in it "
+        "each column's sum so far",
+        of=MatmulDescription,
+        terms=(
+            "reading or multiplying at peak",
+            "multiplying a K block at peak",
+            "us per K block",
+            "us per K block and column",
+        ),
+        factors=banked,
+        sizes=("rows", "k", "n", "k_blocks"),
+        alike=("in1_dtype", "fidelity"),
+    ),
+    Law(
+        name="decode matmul, interleaved weights (1D)",
+        formula="a start; the longer of reading the weights at what DRAM achieves and of a core's turns (1 us per K "
+        "block, 46 cycles per tile it requests); the tiles of all weights; multiplying, as far as it does not overlap",
+        of=MatmulDescription,
+        terms=("us", "reading or taking turns", "us per 1000 tiles", "multiplying at peak"),
+        factors=spread,
+        sizes=("rows", "k", "n", "k_blocks"),
+        alike=("in1_dtype",),
+    ),
+    Law(
+        name="matmul of a height-sharded input",
+        formula="a start, and per core its products, its tiles of the result, all tiles of the weights, and its tiles "
+        "of the input; the source tells no formats, so it speaks of all",
+        of=MatmulDescription,
+        terms=(
+            "us",
+            "us per product",
+            "us per tile of the result",
+            "us per tile of the weights",
+            "us per tile of the input",
+        ),
+        factors=height,
+        sizes=("rows", "k", "n", "cores"),
+    ),
+    *(
+        Law(
+            name=f"matmul of many rows, {words}",
+            formula="a start; the longer of multiplying the busiest core's block and of reading from DRAM, and a part "
+            "of the former again; writing to DRAM; per core the tiles that arrive, and its products at any fidelity",
+            of=MatmulDescription,
+            terms=(
+                "us",
+                "multiplying or reading at peak",
+                "multiplying at peak",
+                "writing at peak",
+                "us per tile arriving",
+                "us per 1000 products",
+            ),
+            factors=partial(blocks, program=program),
+            sizes=("rows", "k", "n", "usable_cores"),
+            alike=(*OPERANDS, "fidelity"),
+        )
+        for program, words in (("2D", "2D"), ("AUTO", "left to TTNN"))
+    ),
+    Law(
+        name="minimal matmul",
+        formula="a start; the longer of multiplying the busiest core's block and of moving all operands in DRAM; a "
+        "part of the latter again; per core the tiles that arrive and the tiles of the result",
+        of=MatmulDescription,
+        terms=(
+            "us",
+            "multiplying or DRAM at peak",
+            "DRAM at peak",
+            "us per tile arriving",
+            "us per tile of the result",
+        ),
+        factors=minimal,
+        sizes=("rows", "k", "n", "usable_cores"),
+        alike=OPERANDS,
+    ),
+)

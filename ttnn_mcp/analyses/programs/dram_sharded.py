@@ -1,0 +1,114 @@
+"""A matmul whose weights are sharded over the banks of DRAM: the rules that TTNN asserts, and its buffers.
+
+tt-metal ttnn/cpp/ttnn/operations/matmul/device: matmul_device_operation.cpp for the rules, factory/
+matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.matmul_config import Tiles
+
+WEIGHT_COPIES = 3  # the weights are triple buffered, the activations double
+
+
+@dataclass(frozen=True, slots=True)
+class DramSharded:
+    """MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig, sizes in tiles.
+
+    Attributes:
+        tiles: the operands.
+        banks: number of DRAM banks; as many cores read weights.
+        cores: number of cores of the chip; None where unknown.
+        storage_cores: number of cores that hold the first operand (it is WIDTH_SHARDED).
+        sharded_output: whether memory_config asks for an output sharded in L1.
+        bias_bytes: bytes of a tile of the bias; 0 without a bias.
+    """
+
+    tiles: Tiles
+    banks: int
+    cores: int | None
+    storage_cores: int
+    in0_block_w: int
+    per_core_m: int
+    per_core_n: int
+    fp32: bool = False
+    packer_l1: bool = False
+    sharded_output: bool = True
+    bias_bytes: float = 0.0
+
+    def rules(self) -> dict[str, bool]:
+        """The rules that TTNN asserts, in words, and whether each holds."""
+        if min(self.in0_block_w, self.per_core_m, self.per_core_n) < 1:
+            return {"at least 1": False}
+        shard = self._shard_columns
+        rules = {
+            f"in0_block_w divides the {self.tiles.k} tiles of K": self.tiles.k % self.in0_block_w == 0,
+            "one tile of rows": self.tiles.m == self.per_core_m == 1,  # :1627 of 0.81.1
+            f"in0_block_w and the {shard} tiles of a shard's width divide one another": (
+                shard % self.in0_block_w == 0 or self.in0_block_w % shard == 0
+            ),
+            "memory_config asks for an output sharded in L1": self.sharded_output,
+        }
+        if self.cores is not None:
+            needed = ceil(self.tiles.n / self.per_core_n)
+            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
+                needed <= self.cores
+            )  # work_split.cpp:100
+        return rules
+
+    @property
+    def buffers(self) -> dict[str, int]:
+        """Bytes per core of the buffers that are no tensors."""
+        tiles, steps = self.tiles, max(self.tiles.k // self.in0_block_w, 1)
+        columns = ceil(tiles.n / self._reading_banks)
+        computed = self._computed(columns)
+        has_steps = steps > 1
+        out = self.per_core_m * computed
+        sizes = {
+            "IN0": (2 if has_steps else 1) * self.in0_block_w * self.per_core_m * tiles.a_bytes,
+            "IN1": (WEIGHT_COPIES if has_steps else 1) * self.in0_block_w * columns * tiles.b_bytes,
+            "OUT": out * tiles.out_bytes,
+            "PARTIALS": out * self._partial_bytes(several=has_steps),
+            "BIAS": computed * self.bias_bytes,
+            # a block wider than a shard is gathered first (builds since tt-metal PR #55444)
+            "GATHERED": self.in0_block_w * tiles.a_bytes * (self.in0_block_w > self._shard_columns),
+        }
+        return {name: int(size) for name, size in sizes.items()}
+
+    @property
+    def output_shard_bytes(self) -> int:
+        """Bytes of the output on one core."""
+        return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes)
+
+    @property
+    def _shard_columns(self) -> int:
+        return max(self.tiles.k // max(self.storage_cores, 1), 1)
+
+    @property
+    def _reading_banks(self) -> int:
+        """The number of banks that hold more than padding."""
+        columns_per_bank = ceil(self.tiles.n / self.banks)
+        return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
+
+    def _computed(self, columns: int) -> int:
+        """Columns that a core computes: padded if that gives fewer and wider sub-blocks (of one row)."""
+        most = DST_TILES_FP32 if self.fp32 else DST_TILES
+        width = max(size for size in range(1, most + 1) if columns % size == 0)
+        count = columns // width
+        for wider in range(width + 1, most + 1):
+            if ceil(columns / wider) < count:
+                width, count = wider, ceil(columns / wider)
+        return width * count
+
+    def _partial_bytes(self, *, several: bool) -> float:
+        out = self.tiles.out_bytes
+        sums_in_packer = self.packer_l1 and several
+        partial = TILE_BYTES["FLOAT32"] if self.fp32 else TILE_BYTES["BFLOAT16"] if sums_in_packer else out
+        return 0.0 if partial == out else float(partial)

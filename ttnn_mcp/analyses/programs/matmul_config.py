@@ -1,0 +1,112 @@
+"""Suggests a program config for a matmul: TTNN accepts it and it fits L1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.grids import Grid
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+NARROW = 8  # above this ratio of the sides, only the longer one is divided: tt-metal's create_matmul_program_config
+BLOCKS = (8, 4, 2, 1)  # tiles of K per step, largest first
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A matmul in tiles: M (all batches), K, N, and the bytes of one tile of A, B and the output."""
+
+    m: int
+    k: int
+    n: int
+    a_bytes: float
+    b_bytes: float
+    out_bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulConfig:
+    """A program config with block sizes in tiles; "1D" divides one side of the output over all cores, "2D" both."""
+
+    kind: Literal["1D", "2D"]
+    grid: Grid
+    in0_block_w: int
+    out_subblock_h: int
+    out_subblock_w: int
+    per_core_m: int
+    per_core_n: int
+    mcast_in0: bool
+    l1_bytes: float
+    fuse_batch: bool = True
+
+    def __str__(self) -> str:
+        """The ttnn call that makes this config."""
+        name = "MatmulMultiCoreReuseMultiCastProgramConfig"
+        tail = f"transpose_mcast=False{'' if self.fuse_batch else ', fuse_batch=False'}"
+        if self.kind == "1D":
+            name = "MatmulMultiCoreReuseMultiCast1DProgramConfig"
+            tail = f"fuse_batch=True, mcast_in0={self.mcast_in0}"
+        return (
+            f"ttnn.{name}(compute_with_storage_grid_size={self.grid}, in0_block_w={self.in0_block_w}, "
+            f"out_subblock_h={self.out_subblock_h}, out_subblock_w={self.out_subblock_w}, "
+            f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, fused_activation=None)"
+        )
+
+
+def suggested_for(
+    ops: OpTable, row: int, grid: Grid, l1_bytes: float, *, two_sided: bool = False
+) -> MatmulConfig | None:
+    """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
+    a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
+    sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
+    m, k, n = (int(side) // TILE_SIDE for side in (a.height[row], a.padded[row, 3], out.padded[row, 3]))
+    if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
+        return None
+    kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""
+    fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
+    config = suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=two_sided)
+    rows = int(a.padded[row, 2]) // TILE_SIDE
+    if config is None and rows < m:  # one batch after the other, as tt_transformers does from 2048 rows on
+        config = suggested(Tiles(rows, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=True)
+        return config and replace(config, fuse_batch=False)
+    return config
+
+
+def suggested(
+    tiles: Tiles, grid: Grid, l1_bytes: float, *, fp32_acc: bool, two_sided: bool = False
+) -> MatmulConfig | None:
+    """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does.
+
+    One side of the output alone is divided where it is far longer than the other, unless `two_sided`.
+    """
+    x, y = grid
+    one_sided = max(tiles.m, tiles.n) > NARROW * min(tiles.m, tiles.n) or min(tiles.m, tiles.n) == 1
+    one_sided &= not two_sided
+    wide = tiles.n >= tiles.m
+    per_m, per_n = -(-tiles.m // y), -(-tiles.n // x)
+    if one_sided:
+        per_m, per_n = (tiles.m, -(-tiles.n // (x * y))) if wide else (-(-tiles.m // (x * y)), tiles.n)
+    dst = DST_TILES_FP32 if fp32_acc else DST_TILES
+    sub_w = max(width for width in range(1, min(dst, per_n) + 1) if per_n % width == 0)
+    sub_h = max(height for height in range(1, min(dst // sub_w, per_m) + 1) if per_m % height == 0)
+    for block in BLOCKS:
+        if tiles.k % block:
+            continue
+        # both inputs are double buffered where there is more than one step; sums in another format need their own
+        steps = tiles.k // block
+        inputs = min(steps, 2) * block * (per_m * tiles.a_bytes + per_n * tiles.b_bytes)
+        used = inputs + per_m * per_n * (tiles.out_bytes + _partial_bytes(tiles.out_bytes, fp32=fp32_acc))
+        if used <= l1_bytes:
+            kind = "1D" if one_sided else "2D"
+            return MatmulConfig(kind, grid, block, sub_h, sub_w, per_m, per_n, one_sided and wide, used)
+    return None
+
+
+def _partial_bytes(out_bytes: float, *, fp32: bool) -> float:
+    """Bytes of a tile of partial sums with packer_l1_acc; 0 if they share the output's buffer."""
+    partial = TILE_BYTES["FLOAT32" if fp32 else "BFLOAT16"]
+    return 0.0 if partial == out_bytes else float(partial)
