@@ -104,6 +104,9 @@ browser: $(VENV)/ready .browser/ready  ## look at the page of a report and the v
 real: $(VENV)/ready  ## prove all advice with real TTNN on mock devices (sets it up in .real, 1.8 GB; minutes)
 	@$(HERE) -m tests.real.rig
 
+laws: $(VENV)/ready  ## fit the laws of time anew to measurements/, and write resources/laws.md
+	@$(HERE) -m generate.laws
+
 pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 	@$(HERE) -m generate.pins
 
@@ -168,7 +171,9 @@ $(VENV)/checkable: $(VENV)/ready
 	@.bench/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/rivals.txt
 	@touch $@
 
-# What drives Chromium; Chromium itself is the machine's own.
-.browser/ready: browser/pins.txt | $(VENV)/ready
+# What drives Chromium, and Chromium where the machine has none.
+.browser/ready: browser/pins.txt browser/fetched.py | $(VENV)/checkable
 	@$(INSTALL) --no-deps --target .browser/python -r browser/pins.txt
+	@test -n "$(CHROMIUM)" || which chromium chromium-browser google-chrome google-chrome-stable > /dev/null || \
+		{ echo "fetching a Chromium, once"; $(HERE) -m browser.fetched .browser/chromium; }
 	@touch $@

@@ -1,6 +1,6 @@
 """Rewrite everything generated: python -m generate        or `make fix`, which also formats."""
 
-from generate import advice, contracts, first_answers, golden, listings, readme
+from generate import advice, contracts, first_answers, golden, laws, listings, readme, sizes
 
-for each in (advice, contracts, first_answers, golden, listings, readme):
+for each in (advice, contracts, first_answers, golden, laws, listings, readme, sizes):
     each.main()

@@ -1,4 +1,4 @@
-"""Write the lists of tools that stand outside the package: two tables for readers and one import contract.
+"""Write the lists that stand outside the package: tools in two tables and an import contract, checks on the pages.
 
 python -m generate.listings        or `make fix`, which rewrites everything generated
 
@@ -6,13 +6,18 @@ What people wrote into the tables stays. A tool that is missing gets a line, one
 """
 
 import re
+from functools import partial
+from textwrap import fill
 
 from generate.layout import BLANK, ROOT
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.check import STEP_PAGES
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.tools.tool import Tool
 
 README = ROOT / "README.md"
-REFERENCE = ROOT / "skills" / "optimizing-ttnn-models" / "quick-reference.md"
+SKILL = ROOT / "skills" / "optimizing-ttnn-models"
+REFERENCE = SKILL / "quick-reference.md"
 ARCHITECTURE = ROOT / "pyproject.toml"
 
 README_TABLE = re.compile(r"(?<=\| tool \| question \|\n\|---\|---\|\n)(?:\|.*\n)*")
@@ -20,6 +25,8 @@ REFERENCE_TABLE = re.compile(r"(?<=\| question \| call \| read \|\n\|---\|---\|-
 SIDE_BY_SIDE = re.compile(
     r'(name = "rooms of tools/".*?layers = \[\n(?:    "\w+",\n)*)    "[^"\n]* \| [^"\n]*"', re.DOTALL
 )
+BULLETS = re.compile(r"(?<=## Checks of this step\n\n)(?:- .*\n(?:  .*\n)*)*")
+PAGE_WIDTH = 120
 SAMPLES = {"string": '"..."', "integer": "1", "number": "1.0", "boolean": "True", "array": "[]", "object": "{}"}
 
 
@@ -63,7 +70,22 @@ def architecture(text: str) -> str:
     return SIDE_BY_SIDE.sub(lambda match: f'{match.group(1)}    "{names}"', text, count=1)
 
 
-LISTINGS = {README: readme, REFERENCE: reference, ARCHITECTURE: architecture}
+def checks(text: str, *, step: int) -> str:
+    """The page of a step with its checks, each in the first sentence of its documentation."""
+    lines = [
+        fill(f"- `{check.id}`: {check.problem}", PAGE_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for check in CATALOGUE
+        if check.step == step
+    ]
+    return BULLETS.sub("".join(f"{line}\n" for line in lines), text, count=1)
+
+
+LISTINGS = {
+    README: readme,
+    REFERENCE: reference,
+    ARCHITECTURE: architecture,
+    **{SKILL / page: partial(checks, step=step) for step, page in STEP_PAGES.items()},
+}
 
 
 def main() -> None:

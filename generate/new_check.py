@@ -1,4 +1,4 @@
-"""Lay out the files of a new check: module, line in CATALOGUE, test, bullet in the page of its step.
+"""Lay out the files of a new check: its module in the folder of its step, and its test.
 
 make new-check NAME=some-problem STEP=3        or python -m generate.new_check some-problem 3
 """
@@ -6,9 +6,9 @@ make new-check NAME=some-problem STEP=3        or python -m generate.new_check s
 import re
 import sys
 
-from generate.layout import BLANK, ROOT, after_last, imported, left_to_do, refuse, write
+from generate.layout import ROOT, left_to_do, refuse, write
 
-CATALOGUE = ROOT / "ttnn_mcp" / "checks" / "__init__.py"
+CHECKS = ROOT / "ttnn_mcp" / "checks"
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 MODULE = '''"""FILL IN what is wrong, in one sentence.
 
@@ -23,32 +23,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over FILL IN which ops."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield FILL IN which ops."""
     rows = np.flatnonzero(facts.named("FILL IN"))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
-        claim=f"FILL IN what is seen ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)}",
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return Words(
+        claim=f"FILL IN what is seen ({len(ops.rows)}x, {ops.time}): {ops.example}",
         assumption="FILL IN what the bound rests on",
-        evidence=cite_op(facts, row),
         fix="FILL IN TTNN code with this op's numbers",
-        verify="FILL IN which tool to call, and what must move; PCC >= 0.99",
     )
 
 
 CHECK = Check(
-    id="{id}",
     title="FILL IN a few words",
-    step={step},
     look=look,
     of=ops_named("no FILL IN ops", "FILL IN"),
     worth=Worth(saving=USUAL),
@@ -74,26 +68,16 @@ def test_where_the_line_is(check):
 
 def lay_out(name: str, step: str) -> str:
     """Write the files; returns what is left to do."""
-    folders = {path.name[4]: path for path in CATALOGUE.parent.glob("step[1-7]_*")}
+    folders = {path.name[4]: path for path in CHECKS.glob("step[1-7]_*")}
     if not NAME.fullmatch(name):
         refuse("NAME is the problem seen, in kebab-case and two words or more: NAME=late-free.")
     if step not in folders:
         refuse(f"STEP is a step of the skill, {min(folders)} to {max(folders)}: STEP=3.")
     stem, folder = name.replace("-", "_"), folders[step]
-    package = f"ttnn_mcp.checks.{folder.name}"
-    (page,) = ROOT.glob(f"skills/*/step-0{step}-*.md")
     test = ROOT / "tests" / "checks" / folder.name / f"test_{stem}.py"
-    listed = CATALOGUE.read_text(encoding="utf-8")
-    siblings = "|".join(sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__"))
-    write(folder / f"{stem}.py", MODULE.replace("{id}", name).replace("{step}", step))
+    write(folder / f"{stem}.py", MODULE)
     write(test, TEST.replace("{id}", name))
-    listed = after_last(imported(listed, package, stem), rf"^    (?:{siblings})\.CHECK,\n", f"    {stem}.CHECK,")
-    CATALOGUE.write_text(listed, encoding="utf-8")
-    before, heading, section = page.read_text(encoding="utf-8").partition("## Checks of this step\n")
-    bullets, _, rest = section.partition("\n## ")
-    bullets = after_last(bullets, r"^- `.*\n(?:  .*\n)*", f"- `{name}`: {BLANK}")
-    page.write_text(f"{before}{heading}{bullets}\n## {rest}", encoding="utf-8")
-    return left_to_do(folder / f"{stem}.py", test, page)
+    return left_to_do(folder / f"{stem}.py", test)
 
 
 if __name__ == "__main__":

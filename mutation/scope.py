@@ -19,12 +19,13 @@ CHECKS = PACKAGE / "checks"
 ALL_TESTS = ROOT / "tests"
 TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
+VOCABULARY = {CHECKS / "problem.py", CHECKS / "wording.py"}  # what every check tells with
 ANALYSES = PACKAGE / "analyses"
 EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
-    *("settings", "program_models"),
+    *("settings", "from_graph", "programs"),
 )
 READERS = PACKAGE / "readers"
 # Rooms that the tests of the tools hold too, which ask them; all others are held by their own tests: tools' are slow.
@@ -100,7 +101,7 @@ def _tests_of(path: Path) -> list[Path]:
         tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
         return [*tests, *(_tests_of_tools(room) if room in HELD_BY_TOOLS else ())]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{room.name}.py") if test.is_file()]
-    if room not in {SHARED, KINDS}:
+    if room not in {SHARED, KINDS} and path not in VOCABULARY:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
     if room == KINDS:
         own += [test for test in sorted(beside.glob("test_*.py")) if name_of(path) in imports_of(test)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.groups import BESIDE, reads_shared
 from tests.shared_reports import ABSENT, asked
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of `make test &`: what a test interrupts would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+settings.register_profile("patient", deadline=None)  # a busy machine is no failure
+settings.load_profile("patient")
 os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that test the archive switch it on
 
 

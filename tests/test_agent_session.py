@@ -108,7 +108,7 @@ async def test_an_agent_goes_through_the_loop_and_resumes_it_after_losing_its_co
 async def test_the_loop_s_prompt_comes_with_the_facts_of_the_run(here):
     async with Client(here) as client:
         (message,) = (await client.get_prompt("optimize_model", {"run": "demo", "target": "1 ms"})).messages
-        assert "finding `stalled-on-host`" in message.content.text
+        assert "edit `trace`: the device waits for the host" in message.content.text
         assert "in a warm window of 40 ops" in message.content.text
         (message,) = (await client.get_prompt("optimize_model", {"run": "/nowhere"})).messages
         assert "could not be read yet" in message.content.text

@@ -211,6 +211,7 @@ class Finding(Wire):
     """One claim with the evidence for it, what it could save and how to act on it."""
 
     check: str
+    edit: str
     step: int
     claim: Quoting
     share: Share

@@ -174,7 +174,7 @@ async def test_another_change_than_the_advised_proves_nothing(tmp_path, other):
 async def test_a_finding_on_many_ops_is_raised_by_each_op(tmp_path):
     at, report = remembering(tmp_path), report_of(tmp_path / "here", model(300, block=1))
     await archived(at, report_of(tmp_path / "a", model(150, block=4), day=1))
-    raised = await finding(at, report, "matmul-program-config")
+    raised = await finding(at, report, "matmul-small-blocks")
     assert raised["saving_us"]["at_least"] == pytest.approx(
         sum(300 * (1 + 0.001 * (at % 3)) - 150 * 1.02 for at in range(4)), abs=1.5
     )

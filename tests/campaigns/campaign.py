@@ -15,7 +15,8 @@ MOST_TRIES = 2  # the loop never asks for a third: a liar spends his tries
 CLEAR_GAIN = 0.05  # beyond any noise that a loop assumes
 MOST_ROUNDS = 40  # 6 levers, and at most 2 tries of each of some 12 findings: more would be a livelock
 LEVER_OF = {
-    "matmul-program-config": "config",
+    "matmul-small-blocks": "config",
+    "matmul-without-config": "config",
     "norm-on-few-cores": "norm_cores",
     "matmul-activation-unfused": "fused_relu",
     "reshape-not-a-view": "no_reshape",

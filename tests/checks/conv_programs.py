@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from tests.checks.rows import put
 from tests.profiles import DRAM, Program, block_sharded, height_sharded, width_sharded
-from tests.profiles.conv import Window
+from tests.profiles.conv import Window, move
 from tests.profiles.conv import halo as halo_op
 from tests.profiles.model import Attribute, DeviceOp
-from tests.profiles.ops import unary
+from tests.profiles.ops import interleaved_to_sharded, unary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.profiles import Placement, Tensor
 
 TUNED = {"block": (8, 6), "weights_double": True}  # nothing left that a check of step 6 could ask for
@@ -95,6 +97,10 @@ class Conv:
         return said
 
 
+ROOMY = Conv(block=(8, 6))  # all its rows in one block
+SHARDS, OTHER_SHARDS = height_sharded(256, 64, (8, 8)), height_sharded(512, 64, (8, 4))
+
+
 def halo_output(program: Program, conv: Conv = Conv()) -> Tensor:
     """What a conv takes: a few rows more than the output, row major."""
     rows = conv.rows + 128
@@ -141,6 +147,21 @@ def row_major(program: Program, placement: Placement = DRAM, height: int = 16_38
     return program.tensor([1, 1, height, 64], layout="ROW_MAJOR", placement=placement)
 
 
+def into_shards(program: Program, x: Tensor, kernel_ns: int = 40_000) -> Tensor:
+    return put(program, interleaved_to_sharded(x, row_major(program, SHARDS), kernel_ns))
+
+
+def moved(program: Program, x: Tensor, kernel_ns: int = 30_000) -> Tensor:
+    return put(program, move(x, program.tensor(x.shape, x.dtype, "ROW_MAJOR", x.placement), kernel_ns))
+
+
+def with_all(*parts: Callable[[Program], None]) -> Program:
+    program = Program("wormhole_b0")
+    for part in parts:
+        part(program)
+    return program
+
+
 def with_conv(arch: str = "wormhole_b0", **change: object) -> Program:
     """One conv, with something changed."""
     program = Program(arch)
@@ -176,15 +197,21 @@ def of_unknown_chip() -> Program:
 
 __all__ = [
     "DRAM",
+    "OTHER_SHARDS",
+    "ROOMY",
+    "SHARDS",
     "TUNED",
     "Conv",
     "halo_output",
+    "into_shards",
+    "moved",
     "of_unknown_chip",
     "put_conv",
     "put_halo",
     "put_silent_conv",
     "relu",
     "row_major",
+    "with_all",
     "with_conv",
     "with_silent_conv",
     "without_convs",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.profiles import L1, Program
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Subject
+from ttnn_mcp.checks.check import CannotTell, Check, Problem, Subject, Words
 from ttnn_mcp.checks.worth import Worth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.check import Claims
+    from ttnn_mcp.checks.check import Problems
     from ttnn_mcp.checks.needs import Need
 
 
@@ -34,45 +34,43 @@ def saves(
     The `idle` ops behind the rows belong to the claim and save nothing.
     """
 
-    def look(case: WindowFacts) -> Claims:
+    def look(case: WindowFacts) -> Problems:
         at = np.arange(len(case), dtype=np.int64) if rows is None else np.array([*rows, *range(2, 2 + idle)])
         took = case.kernel_ns[at] * (np.arange(len(at)) < len(at) - idle)
-        yield Claim(
-            claim=name,
+        yield Problem(
             rows=at,
             at_most_ns=np.zeros(len(at)) if gap else part * took,
             at_least_ns=sure * took,
             gap_ns=(sure * case.gap_ns, part * case.gap_ns) if gap else None,
-            assumption="made",
-            evidence=case.cite(0),
-            fix="",
-            verify="",
+            tell=lambda _: Words(claim=name, assumption="made", fix="", evidence=case.cite(0)),
+            of_window=True,
         )
 
-    return Check(name, name, 1, look, general=general)
+    return Check(name, look, general=general, id=name, step=1)
 
 
 def comes_to(name: str, *told: float | str, ops: int = 4, needs: tuple[Need, ...] = ()) -> Check:
     """A check about the first `ops` ops that claims parts of all time, or tells in words what it cannot tell."""
 
-    def look(facts: WindowFacts) -> Claims:
+    def look(facts: WindowFacts) -> Problems:
         for one in told:
             yield from [CannotTell(one)] if isinstance(one, str) else saves(name, one).look(facts)
 
     of = Subject(lambda facts: np.arange(len(facts)) < ops, f"no ops for {name}")
-    return Check(name, name, 1, look, of=of, needs=needs, worth=Worth(saving=0.01))
+    return Check(name, look, of=of, needs=needs, worth=Worth(saving=0.01), id=name, step=1)
 
 
 def cites(columns: str, *, fix: str = "", compiled: str | None = None) -> Check:
     """A check whose claim cites cells in these columns."""
 
-    def look(facts: WindowFacts) -> Claims:
-        for claim in saves("made", 0.5).look(facts):
-            assert isinstance(claim, Claim)
-            cells = (claim.evidence[0].model_copy(update={"column": column}) for column in columns.split())
-            yield replace(claim, evidence=tuple(cells), fix=fix)
+    def look(facts: WindowFacts) -> Problems:
+        cell = facts.cite(0)[0]
+        cells = tuple(cell.model_copy(update={"column": column}) for column in columns.split())
+        for problem in saves("made", 0.5).look(facts):
+            assert isinstance(problem, Problem)
+            yield replace(problem, tell=lambda _: Words(claim="made", assumption="made", fix=fix, evidence=cells))
 
-    return Check("made", "made", 1, look, compiled=compiled)
+    return Check("made", look, compiled=compiled, id="made", step=1)
 
 
 def four_ops() -> Program:

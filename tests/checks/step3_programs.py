@@ -220,3 +220,11 @@ def assert_short(claim: Claim) -> None:
 def cells(outcome: Outcome) -> list[tuple[object, str | None]]:
     """(row, column) of the cited cells."""
     return [(one.row, one.column) for one in outcome.claim.evidence]
+
+
+def linked(check: Asker, program: Program) -> Case:
+    """A window whose ops a memory report knows by tensor."""
+    case = check.case(program, memory="3.3", replayed=False)
+    assert case.run.linked is not None
+    assert case.run.linked.link.status == "linked", case.run.linked.link.why
+    return case

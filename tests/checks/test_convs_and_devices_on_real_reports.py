@@ -13,8 +13,8 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 REAL = (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER)
 STEP6 = (
     "act-block-h-below-maximum", "batch-norm-unfolded", "conv-activation-unfused", "conv-cores-idle",
-    "conv-data-movement", "conv-double-buffer-off", "conv-shard-layout-slow", "conv-sliced-in-dram",
-    "weights-prepared-every-call",
+    "conv-double-buffer-off", "conv-shard-layout-slow", "conv-sliced-in-dram", "copies-before-halo",
+    "moves-behind-halo", "weights-prepared-every-call",
 )  # fmt: skip
 STEP7 = ("device-imbalance", "collective-share", "collective-bandwidth", "duplicate-gather", "collective-topology")
 case = cache(real_case)

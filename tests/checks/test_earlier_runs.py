@@ -60,7 +60,7 @@ def before(case, monkeypatch):
 
 def claim_of(case, check, **changes):
     """The check's claim, with the fix that was tried before."""
-    return replace(next(check.look(case)), **{"fix": FIX, **changes})
+    return replace(next(check.look(case)).told(case), **{"fix": FIX, **changes})
 
 
 def backed(case, *claims):

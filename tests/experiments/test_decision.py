@@ -20,13 +20,13 @@ RUN = RunSeen("a", "a", None, None, int(KERNEL_NS), True)
 
 def finding(check, at_most_us):
     return Finding(
-        check=check, step=1, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us), assumption="",
+        check=check, edit="made", step=1, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us), assumption="",
         evidence=(), fix="", verify="", read_next="",
     )  # fmt: skip
 
 
 def outlook(*findings, lowest_ns=0.0):
-    return Outlook(KERNEL_NS, KERNEL_NS / 2, lowest_ns, findings, ())
+    return Outlook(KERNEL_NS, KERNEL_NS / 2, lowest_ns, 0.0, 0.0, findings, ())
 
 
 def tried(check, verdict, number, at_most_us=300.0, **more):

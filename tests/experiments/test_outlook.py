@@ -16,15 +16,15 @@ RUN = RunSeen("a", "a", None, None, 10_000_000, True)
 
 def finding(step, at_most_us):
     return Finding(
-        check="some-check", step=step, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us),
+        check="some-check", edit="made", step=step, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us),
         assumption="", evidence=(), fix="", verify="", read_next="",
     )  # fmt: skip
 
 
-LOOK = Outlook(10e6, 2e6, 0.0, (finding(1, 2_000.0), finding(4, 1_000.0), finding(5, 3_000.0)), ())
+LOOK = Outlook(10e6, 2e6, 0.0, 2e6, 4e6, (finding(1, 2_000.0), finding(4, 1_000.0), finding(5, 3_000.0)), ())
 
 
-def test_findings_of_the_host_steps_count_for_wall_time_only():
+def test_gaps_count_for_wall_time_only():
     assert (LOOK.saving_ns(wall=False), LOOK.saving_ns(wall=True)) == (2e6, 6e6)
 
 

@@ -25,7 +25,7 @@ def check_answer(**changed):
         "kernel_ms": 0.01,
         "findings": [{**FINDING, **changed}],
         "steps": [],
-        "unexplained_share": 0.1,
+        "lost_share": 0.1,
         "window": WINDOW,
     }
 
@@ -158,7 +158,7 @@ def test_every_field_that_is_typed_as_a_share_is_judged_as_one():
         for name, field in fields
         if Share.__metadata__[0] in field.metadata or Share in get_args(field.annotation)
     } - {"before", "after"}  # named by the field that they stand in
-    assert len(shares) > 8
+    assert len(shares) > 7
     for name in shares:
         assert list(figures.wrong_of(name, float("inf"))) or list(figures.wrong_of(name, float("-inf"))), name
 

@@ -29,7 +29,6 @@ LAID_OUT = {
     "tests/checks/step3_memory_sharding/test_bands_too_narrow.py",
     "tests/tools/test_count_bands.py",
     "tools/count_bands.json",
-    "ttnn_mcp/checks/__init__.py",
     "ttnn_mcp/checks/step3_memory_sharding/bands_too_narrow.py",
     "ttnn_mcp/tools/catalogue.py",
     "ttnn_mcp/tools/count_bands.py",

@@ -141,8 +141,8 @@ def test_what_checks_are_declared_with_has_lines_too():
 
 
 def test_what_checks_share_is_held_by_the_tests_of_those_that_use_it():
-    tests = scope.tests_of(scope.SHARED / "wording.py")
-    assert scope.TESTS / "shared" / "test_wording.py" in tests
+    tests = scope.tests_of(scope.CHECKS / "wording.py")
+    assert scope.TESTS / "test_wording.py" in tests
     assert scope.TESTS / "step1_data_formats" / "test_wide_weights.py" in tests
     assert scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py" not in tests
 

@@ -124,9 +124,11 @@ def test_a_tool_has_its_contract(tool):
 
 
 @pytest.mark.parametrize("path", listings.LISTINGS, ids=lambda path: path.name)
-def test_the_lists_of_tools_are_up_to_date(path):
+def test_the_lists_are_up_to_date(path):
     text = path.read_text(encoding="utf-8")
-    assert listings.LISTINGS[path](text) == text, f"run `make fix`: {where(path)} lists other tools than TOOLS"
+    assert listings.LISTINGS[path](text) == text, (
+        f"run `make fix`: {where(path)} lists other tools or checks than there are"
+    )
 
 
 def tables_of(model: type[Wire], path: str) -> list[tuple[str, bool]]:

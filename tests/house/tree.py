@@ -24,10 +24,6 @@ def where(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def lines_of(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines())
-
-
 def module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 

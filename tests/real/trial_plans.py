@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
 from tests.real.trial_plans_fused import attention, decode, group_norm, norm, softmax
-from ttnn_mcp.analyses.op_kinds.conv_spread import ROW_MAJOR_ALIGNMENT, Channels
-from ttnn_mcp.analyses.op_kinds.conv_window import ConvWindow
-from ttnn_mcp.analyses.op_kinds.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.conv_spread import ROW_MAJOR_ALIGNMENT, Channels
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
+from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
+from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.matmul_shards import Shard
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
-from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
-from ttnn_mcp.analyses.settings.matmul_plan import MatmulPlan
-from ttnn_mcp.analyses.settings.matmul_shards import Shard
-from ttnn_mcp.analyses.settings.minimal_matmul import MinimalMatmul
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:

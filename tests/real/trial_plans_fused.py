@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
-from ttnn_mcp.analyses.settings.decode_plan import DecodeAttention
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm, ShardedSoftmax
-from ttnn_mcp.analyses.settings.sdpa_plan import Attention
+from ttnn_mcp.analyses.programs.attention import Attention
+from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm
+from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.hardware import TILE_SIDE
 
 

@@ -34,19 +34,24 @@ async def test_three_of_each_are_told_the_largest_findings_and_the_newest_change
 
     async def answered(tool, arguments):
         answer = await ask(at, tool, **arguments)
-        found = answer.get("findings", [])
+        plan = answer.get("plan", {"columns": ["edit"], "rows": [[""]]})
+        named = plan["columns"].index("edit")
+        edits = [
+            [name if place == named else cell for place, cell in enumerate(plan["rows"][0])] for name in "wxyz"
+        ]
         return {
             "experiments": {"log": numbered("change", ["a", "b", "c", "d"])},
             "open_run": {**answer, "caveats": ["one", "two", "three", "four"]},
             "optimization_check": {
                 **answer,
-                "findings": [{**found[0], "check": name} for name in "wxyz"] if found else [],
+                "plan": {**plan, "rows": edits},
             },
         }[tool]
 
     lines = (await known_facts(answered, "demo")).splitlines()
     assert [line[-3:] for line in lines if line.startswith("* caveat")] == ["one", "two", "ree"]
-    assert [line[11] for line in lines if line.startswith("* finding")] == ["w", "x", "y"]
+    assert [line[8] for line in lines if line.startswith("* edit")] == ["w", "x", "y"]
+    assert any(line.startswith("* the whole plan saves at most") for line in lines)
     assert [line[17] for line in lines if line.startswith("* tried before")] == ["b", "c", "d"]
 
 

@@ -6,6 +6,7 @@ from ttnn_mcp.shell import check_report
 
 FINDING = {
     "check": "few-cores",
+    "edit": "more-cores",
     "step": 3,
     "claim": "a matmul runs on 8 of 64 cores " * 6,
     "share": 0.25,
@@ -23,10 +24,20 @@ FINDING = {
 ANSWER = {
     "findings": [FINDING],
     "steps": [{"step": 3, "title": "Memory and sharding", "status": "not_applicable", "why": "nothing is sharded " * 9}],
-    "unexplained_share": 0.5,
+    "total": {"of": "kernels", "before_us": 5000.0, "after_us": 2400.0, "floor_us": 900.0, "speed_of_light_us": 800.0},
+    "plan": {
+        "columns": ["rank", "edit", "what", "where", "share", "alone_us", "then_us", "accuracy", "relation"],
+        "rows": [
+            [1, "more-cores", "ops on more cores", "line 57", 0.5, 2500.0, 2500.0, "none", None],
+            [2, "weights-format", "data type of weights", "lines 57, 58", 0.6, 400.0, 100.0, "may cost", "after more-cores"],
+        ],
+    },
+    "smaller_edits": 3,
+    "trials": {"columns": ["edit", "what", "where"], "rows": [["compute-config", "partial sums", "line 60"]]},
+    "unexplained_us": {"near_floor": 100.0, "no_edit": 1400.0},
     "unexplained": {
-        "columns": ["op_code", "ops", "time_us", "share", "roofline", "heaviest_op"],
-        "rows": [["Matmul", 12, 1500.5, 0.3, 0.45, 77], ["MadeUp", 1, 90.0, 0.2, None, 78]],
+        "columns": ["op_code", "ops", "above_us", "now_us", "why", "heaviest_op"],
+        "rows": [["Matmul", 12, 1300.5, 1500.5, "no_edit", 77]],
     },
     "trust": ["the report lacks DEVICE ARCH"],
     "next": [{"tool": "op_detail", "arguments": {"run": "ab12", "op": 57}, "why": "the op behind few-cores"}],
@@ -42,15 +53,28 @@ def report(answer, width=100, **colour):
 def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
     text = report(ANSWER)
     assert max(len(line) for line in text.splitlines()) <= 100
-    assert "1. few-cores  (step 3, 25.0% of the window)" in text
+    assert "1. few-cores  (edit more-cores, step 3, 25.0% of kernels)" in text
     assert "ops.csv, line 57: DEVICE KERNEL DURATION [ns] = 12300; CORE COUNT = 8 cores" in text
-    assert text.count("line 57") == 1  # one row, told once
+    assert text.count("ops.csv, line 57") == 1  # one row, told once
     assert "db.sqlite, tensors:12: size = 4096 bytes" in text
     assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
-    assert "50.0% of the window" in text
-    assert "Matmul (12x, 1.50 ms, 30.0%): at 45% of its roofline, heaviest at line 77" in text
-    assert "MadeUp (1x, 90.0 us, 20.0%): no roofline, heaviest at line 78" in text
+    assert "Left above the floors after the plan: near floor 100.0 us, no edit 1.40 ms." in text
+    assert "Matmul (12x, 1.50 ms): 1.30 ms above, no edit, heaviest at line 77" in text
     assert "\x1b" not in text
+
+
+def test_the_plan_stands_before_the_findings_and_names_every_edit():
+    lines = report(ANSWER).splitlines()
+    first = lines.index("The plan")
+    assert "total     5.00 ms of kernels; 2.40 ms at best after the plan; speed of light 800.0 us" in lines[:first]
+    assert lines[first + 2 : first + 8] == [
+        " 1  ops on more cores: at most 2.50 ms (50.0%)",
+        "    more-cores, line 57",
+        " 2  data type of weights: at most 400.0 us (8.0%), then 100.0 us; may cost accuracy",
+        "    weights-format, lines 57, 58; after more-cores",
+        "    and 3 smaller: min_saving_share=0 shows them",
+        "try       partial sums (compute-config, line 60)",
+    ]
 
 
 def test_savings_are_told_with_both_bounds_and_their_assumption():
@@ -96,7 +120,8 @@ def test_what_an_answer_lacks_is_not_told():
         "Next",
         "verify    None",
         "window    ",
-        "explained by no finding",
+        "above the floors",
+        "The plan",
     ):
         assert words not in text
 
@@ -117,7 +142,6 @@ def test_labels_stand_in_a_column_of_their_own():
         "   verify    op_detail: cores up",
         "   caveat    one run",
         "   read      step-03-memory-sharding.md",
-        "",
     ]
 
 

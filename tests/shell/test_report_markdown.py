@@ -68,7 +68,16 @@ def test_a_finding_is_told_with_what_it_has():
     saving = {"at_least": 1.5, "at_most": 2000}
     cell = {"source": "ops.csv", "row": 7, "column": "CORE COUNT", "value": 8}
     findings = [{**finding, "saving_us": saving, "evidence": [cell]}]
-    assert told(check={"findings": findings, "trust": []})[1:] == [
+    total = {"of": "kernels", "before_us": 5000, "after_us": 2400}
+    check = {
+        "findings": findings,
+        "trust": [],
+        "total": total,
+        "plan": {"columns": ["edit"], "rows": [["more-cores"]]},
+    }
+    assert told(check=check)[1:] == [
+        *("", "**The plan: 5,000 us of kernels, at best 2,400 us after all edits**", ""),
+        *("| edit |", "| --- |", "| more-cores |"),
         *("", "**Findings: 1**", ""),
         "1. **few-cores** (step 3): It is slow.",
         "   - saves 1.5 to 2,000 us, if time falls",

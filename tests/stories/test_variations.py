@@ -40,8 +40,9 @@ def assert_bounds_hold(case: WindowFacts) -> None:
             assert (least >= 0).all(), check.id
             assert (least <= claim.at_most_ns + 1).all(), check.id
             assert (claim.at_most_ns <= case.kernel_ns[claim.rows] + 1).all(), check.id
-    on_ops = [one.saving_us.at_most for one in diagnose(case, CATALOGUE).findings if one.step not in {4, 5}]
-    assert sum(on_ops) <= case.total_ns / 1e3 * (1 + 1e-9)
+    plan = diagnose(case, CATALOGUE).plan
+    assert plan.after_ns >= plan.floors_ns.sum()
+    assert sum(each.then_ns for each in plan.ranked) == pytest.approx(plan.before_ns - plan.after_ns)
 
 
 @pytest.mark.sampled(4)

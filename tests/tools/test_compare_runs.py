@@ -134,8 +134,8 @@ async def test_where_a_change_took_hold_is_told_with_layers_and_lines(pair):
 
 async def test_what_is_suspicious_is_told_with_what_to_do(pair):
     said = await pair(BASE, replace(BASE, weights="BFLOAT8_B", up_ns=50_000, fused_qkv=True))
-    assert said["verdict"] == "unproven"
-    assert said["why"].endswith("; but several_changes")
+    assert (said["verdict"], said["credit"]) == ("faster", "unproven")
+    assert said["why"].endswith("; which change did it is unproven: several_changes")
     [(code, what, do)] = said["suspicious"]["rows"]
     assert (code, do) == ("several_changes", "measure each change on its own")
     assert what.startswith("formats and the ops themselves changed")

@@ -122,10 +122,7 @@ async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name):
     whole = await ask(at, "optimization_check", run=path)
     for steps in ([1], [2, 5], [7]):
         part = await ask(at, "optimization_check", run=path, steps=steps)
-        assert (part["unexplained_share"], part["unexplained"]) == (
-            whole["unexplained_share"],
-            whole["unexplained"],
-        )
+        assert (part["unexplained_us"], part["unexplained"]) == (whole["unexplained_us"], whole["unexplained"])
         assert {finding["step"] for finding in part["findings"]} <= {*steps}
 
 

@@ -28,9 +28,9 @@ from tests.profiles.demo import FIGURES as FIGURES_FILE
 from tests.profiles.demo import FULLEST, model_line
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import MEMORY, shared
+from ttnn_mcp.analyses.from_graph.models import MODELS
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.replay_records import Differences
-from ttnn_mcp.analyses.program_models.models import MODELS
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
 

@@ -14,17 +14,53 @@ from ttnn_mcp.tools import optimization_check as module
 from ttnn_mcp.wire import bytes_of
 
 
-async def test_the_findings_are_ranked_and_each_is_cited_and_bounded(tmp_path):
+def rows_of(table):
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+async def test_the_plan_names_every_edit_and_adds_up(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run="demo")
-    at_most = [finding["saving_us"]["at_most"] for finding in answer["findings"]]
-    assert len(at_most) >= 3
-    assert at_most[0] == max(at_most)
+    plan, total = rows_of(answer["plan"]), answer["total"]
+    assert [edit["rank"] for edit in plan] == [*range(1, len(plan) + 1)]
+    assert len({edit["edit"] for edit in plan}) == len(plan) >= 3
+    for edit in plan:
+        assert 0 <= edit["then_us"] <= edit["alone_us"] <= total["before_us"]
+        assert 0 < edit["share"] <= 1
+        assert edit["alone_us"] >= 0.005 * total["before_us"]
+        assert edit["where"]
+    saved = sum(edit["then_us"] for edit in plan)
+    assert (
+        total["before_us"] - saved
+        <= total["after_us"] + 0.005 * total["before_us"] * answer.get("smaller_edits", 0) + 1
+    )
+    assert total["floor_us"] <= total["after_us"] <= total["before_us"]
+    named = sum(answer["unexplained_us"].values())
+    assert total["after_us"] - total["floor_us"] == pytest.approx(named, abs=1)
+
+
+async def test_each_finding_is_cited_and_bounded_and_belongs_to_an_edit(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo")
+    first = rows_of(answer["plan"])[0]
+    assert answer["findings"][0]["edit"] == first["edit"]
     for finding in answer["findings"]:
         assert finding["evidence"]
         assert finding["assumption"]
-        assert 0 <= finding["saving_us"]["at_least"] <= finding["saving_us"]["at_most"]
+        assert (
+            0 <= finding["saving_us"]["at_least"] <= finding["saving_us"]["at_most"] <= answer["total"]["before_us"]
+        )
         assert finding["check"] in {check.id for check in CATALOGUE}
     assert [step["step"] for step in answer["steps"]] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_the_findings_of_an_edit_are_given_by_its_name(tmp_path):
+    at = session(tmp_path)
+    plan = rows_of((await ask(at, "optimization_check", run="demo"))["plan"])
+    last = plan[-1]["edit"]
+    answer = await ask(at, "optimization_check", run="demo", details=[last])
+    assert {finding["edit"] for finding in answer["findings"]} == {last}
+    assert "plan" not in answer
+    with pytest.raises(TtnnMcpError, match=f"Did you mean '{last}'"):
+        await ask(at, "optimization_check", run="demo", details=[f"{last}s"])
 
 
 async def test_only_the_steps_asked_for_are_answered(tmp_path):
@@ -37,11 +73,10 @@ async def test_what_is_unexplained_does_not_depend_on_the_steps_asked_for(tmp_pa
     """Seven steps explain more than one: asked for one only, the others' findings are no mystery."""
     at = session(tmp_path)
     whole, narrow = [await ask(at, "optimization_check", run="demo", **how) for how in ({}, {"steps": [4]})]
-    assert narrow["unexplained_share"] == whole["unexplained_share"] < 1
+    assert narrow["unexplained_us"] == whole["unexplained_us"]
     assert narrow["unexplained"] == whole["unexplained"]
-    table = whole["unexplained"]
-    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    assert 0 < sum(row["share"] for row in rows) <= whole["unexplained_share"] + 0.0005
+    rows = rows_of(whole["unexplained"])
+    assert 0 < sum(row["above_us"] for row in rows) <= sum(whole["unexplained_us"].values()) + 0.1
     assert await ask(at, "op_detail", run="demo", op=rows[0]["heaviest_op"])
 
 
@@ -83,7 +118,7 @@ async def test_the_next_calls_lead_to_the_op_and_to_the_page_of_the_first_findin
 
 async def test_without_findings_there_is_nothing_to_call_next(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run="demo", steps=[7])
-    assert (answer["findings"], answer["next"]) == ([], [])
+    assert (answer["findings"], answer.get("next", [])) == ([], [])
 
 
 async def test_findings_fill_the_room_of_an_answer(tmp_path):

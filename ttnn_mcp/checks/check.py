@@ -1,19 +1,36 @@
-"""What a check is, and its answer: claims with cited evidence and bounded savings, or why it cannot tell."""
+"""What a check is: which ops it looks at, what it needs, and how it yields problems, or says why it cannot tell."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows, no_saving
+from ttnn_mcp.checks.levers import OTHER_OP, Lever
 from ttnn_mcp.checks.needs import Need
+from ttnn_mcp.checks.problem import Affected, Claim, Problem, Words
 from ttnn_mcp.checks.worth import ALWAYS, Worth
 from ttnn_mcp.wire import Evidence
 
+# what checks are written with, from here or from the modules named above
+__all__ = [
+    "Affected",
+    "Claim",
+    "Evidence",
+    "Floats",
+    "Mask",
+    "Problem",
+    "Rows",
+    "WindowFacts",
+    "Words",
+    "no_saving",
+]
+__all__ += ["ANY_OPS", "CannotTell", "Check", "Problems", "Subject", "ops_named", "ops_of_family"]
 STEP_TITLES = {
     1: "Data formats",
     2: "Tensor layouts",
@@ -32,80 +49,6 @@ STEP_PAGES = {
     6: "step-06-conv2d-optimization.md",
     7: "step-07-multi-device.md",
 }
-Rows: TypeAlias = NDArray[np.int64]  # positions in `facts.ops`
-Mask: TypeAlias = NDArray[np.bool_]  # one per op of `facts.ops`
-Floats: TypeAlias = NDArray[np.float64]  # one per row, or one per op
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One problem on some ops of the window.
-
-    Attributes:
-        claim: the problem, with the figures that matter; one sentence.
-        rows: the ops of the claim, each once: a repeated row keeps its highest bounds.
-        at_most_ns: per row, the most that a change can save. Never above the op's time.
-        at_least_ns: per row, the least; zeros if only an upper bound is known.
-        assumption: the assumption behind the bounds.
-        evidence: cells cited with `facts.cite`; the heaviest examples first, three are enough.
-        fix: current TTNN code with this op's numbers in it.
-        verify: the tool to call after re-profiling, and the field that must change.
-        caveat: when not to trust the claim.
-        gap_ns: saving in the gaps between ops (at least, at most) instead of in the ops themselves.
-    """
-
-    claim: str
-    rows: Rows
-    at_most_ns: Floats
-    assumption: str
-    evidence: tuple[Evidence, ...]
-    fix: str
-    verify: str
-    caveat: str | None = None
-    at_least_ns: Floats | None = None
-    gap_ns: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        """A claim cannot exist without evidence, and bounds belong to its rows."""
-        if not self.evidence:
-            raise ValueError(f"no evidence for: {self.claim}")
-        if len(self.rows) != len(self.at_most_ns):
-            raise ValueError(f"one bound per row: {self.claim}")
-        if not (np.diff(self.rows) > 0).all():  # unmoved: it only saves the time of sorting
-            self._count_once()
-
-    def _count_once(self) -> None:
-        """Count an op once that is part of two patterns."""
-        rows, at = np.unique(self.rows, return_inverse=True)
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "at_most_ns", _highest(self.at_most_ns, at, len(rows)))
-        if self.at_least_ns is not None:
-            object.__setattr__(self, "at_least_ns", _highest(self.at_least_ns, at, len(rows)))
-
-    @property
-    def promise_ns(self) -> float:
-        """The most that it can save."""
-        return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
-
-    @property
-    def sure(self) -> bool:
-        """Whether it saves something for certain."""
-        if self.gap_ns is not None:
-            return self.gap_ns[0] > 0
-        return self.at_least_ns is not None and bool((self.at_least_ns > 0).any())
-
-
-def _highest(bounds: Floats, at: Rows, rows: int) -> Floats:
-    highest = np.full(rows, -np.inf)
-    np.maximum.at(highest, at, bounds)
-    return highest
-
-
-@dataclass(frozen=True, slots=True)
-class NotApplicable:
-    """The run has no ops that this check is about."""
-
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +58,7 @@ class CannotTell:
     why: str
 
 
-Claims: TypeAlias = "Iterator[Claim | CannotTell]"
+Problems: TypeAlias = "Iterator[Problem | CannotTell]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,27 +91,44 @@ class Check:
     """One problem we look for.
 
     Attributes:
-        id: kebab-case, names the problem seen, not the remedy.
         title: a few words for a list.
-        step: of the skill, 1 to 7.
-        look: yields claims, or one CannotTell; nothing means clean. Called only if `of` and `needs` allow it.
+        look: yields problems, or one CannotTell; nothing means clean. Called only if `of` and `needs` allow it.
+        lever: what its fix changes in the code.
         of: the ops it is about; without such ops the check is not applicable.
         needs: what the run must have; without it the check cannot tell.
         worth: the least that a claim must save to be reported.
         compiled: the fix for a compiled program: its author cannot change the TTNN call.
         general: it sees a symptom, other checks know causes. On ops that both claim, the other claims keep their
             bounds, and this one promises only the rest.
+        slot: what its fix sets of an op, where it is more special than the lever's.
+        costs_accuracy: whether its fix may lower the PCC.
+        risk: it warns of what may go wrong, and promises no time.
+        principal: a step of which it cannot tell is not clean, whatever the others say.
+        id: kebab-case, names the problem affected, not the remedy.
+        step: of the skill, 1 to 7.
     """
 
-    id: str
     title: str
-    step: int
-    look: Callable[[WindowFacts], Claims]
+    look: Callable[[WindowFacts], Problems]
+    lever: Lever = OTHER_OP
     of: Subject = ANY_OPS
     needs: tuple[Need, ...] = ()
     worth: Worth = ALWAYS
     compiled: str | None = None
     general: bool = False
+    slot: str = ""
+    costs_accuracy: bool = False
+    risk: bool = False
+    principal: bool = False
+    id: str = ""
+    step: int = 0
+
+    def __post_init__(self) -> None:
+        """A check is named like its module, and belongs to the step of its folder."""
+        *_, folder, module = self.look.__module__.split(".")
+        object.__setattr__(self, "id", self.id or module.replace("_", "-"))
+        object.__setattr__(self, "slot", self.slot or self.lever.slot or self.id)
+        object.__setattr__(self, "step", self.step or int(folder.removeprefix("step")[0]))
 
     @property
     def read_next(self) -> str:
@@ -176,14 +136,17 @@ class Check:
         return STEP_PAGES[self.step]
 
     @property
+    def documentation(self) -> str:
+        """The docstring of its module."""
+        return (sys.modules[self.look.__module__].__doc__ or "").strip()
+
+    @property
+    def problem(self) -> str:
+        """The first sentence of its documentation."""
+        return self.documentation.partition("\n")[0]
+
+    @property
     def page(self) -> str:
-        """The check's documentation: the docstring of its module."""
-        import sys  # noqa: PLC0415
-
-        text = sys.modules[self.look.__module__].__doc__ or ""
-        return f"# {self.id}\n\n*Step {self.step}, {STEP_TITLES[self.step]}: {self.title}.*\n\n{text.strip()}\n"
-
-
-def no_saving(rows: Rows) -> Floats:
-    """Bounds of a claim that is a risk, not a saving."""
-    return np.zeros(len(rows))
+        """Its documentation with a heading."""
+        title = f"# {self.id}\n\n*Step {self.step}, {STEP_TITLES[self.step]}: {self.title}.*"
+        return f"{title}\n\n{self.documentation}\n"

@@ -1,6 +1,6 @@
-"""Runs all checks on one window: findings ranked by their savings, and the status of each step.
+"""Runs all checks on one window: the plan that their claims make, findings in its order, the status of each step.
 
-No microsecond is saved twice (see `overlaps`). Risks promise no saving, and are never dropped.
+Risks promise no saving, and are never dropped.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim
+from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.earlier_runs import backed
-from ttnn_mcp.checks.overlaps import settlements
+from ttnn_mcp.checks.plan.plan import Plan, plan_of, saves_alone
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -21,12 +21,12 @@ from ttnn_mcp.errors import shown_path
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Mask
     from ttnn_mcp.checks.needs import Need
-    from ttnn_mcp.checks.overlaps import Settlement
+    from ttnn_mcp.checks.plan.edits import Edit, Resolved
     from ttnn_mcp.checks.worth import Worth
 
 _log = logging.getLogger(__name__)
@@ -49,11 +49,13 @@ class Diagnosis:
     """The result of all checks.
 
     Attributes:
-        findings: ranked by the most they can save, then by share.
+        plan: the edits of the claims that were asked for.
+        findings: in the order of the plan; trials and risks last.
         steps: one per step of the skill.
-        unexplained: ops that no check claims and that are far from their roofline, even if only some checks ran.
+        unexplained: what the plan of all checks leaves above the floors, even if only some checks were asked for.
     """
 
+    plan: Plan
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
     unexplained: Unexplained
@@ -67,21 +69,19 @@ def diagnose(
     others: Sequence[Check] = (),
     earlier_runs: bool = False,
 ) -> Diagnosis:
-    """Run every check and settle their claims; `others` count only for the ops that they explain."""
+    """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
     claims = backed(facts, claims) if earlier_runs else claims
-    findings = _settled(facts, claims)
-    risks = {check.id for check, claim in claims if not claim.promise_ns}
-    least_ns = min_saving_share * facts.total_ns
-    kept = [
-        finding for finding in findings if finding.saving_us.at_most * 1e3 >= least_ns or finding.check in risks
-    ]
-    explained = [
-        *(claim for _, claim in claims),
-        *(claim for check in others for claim in ask(check, facts).claims),
-    ]
-    return Diagnosis(tuple(kept), tuple(_steps(asked)), unexplained(facts, explained))
+    plan = plan_of(facts, claims)
+    rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
+    whole = plan_of(facts, [*claims, *rest]) if rest else plan
+    return Diagnosis(
+        plan=plan,
+        findings=tuple(_findings(facts, plan, min_saving_share)),
+        steps=tuple(_steps(asked)),
+        unexplained=unexplained(facts, whole),
+    )
 
 
 def ask(check: Check, facts: WindowFacts) -> Asked:
@@ -111,11 +111,12 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
     if lacking := _lacking(check, facts, about, of_run=False):
         return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
-    claims = tuple(
-        _for_author(check, claim, facts)
-        for claim in outcomes
-        if isinstance(claim, Claim) and _worth_telling(claim, check.worth, facts)
-    )
+    problems = [
+        problem
+        for problem in outcomes
+        if isinstance(problem, Problem) and _worth_telling(problem, check.worth, facts)
+    ]
+    claims = tuple(_for_author(check, problem.told(facts), facts) for problem in problems)
     if claims:
         return Asked(check, "found", "", claims)
     unknown = next((outcome for outcome in outcomes if isinstance(outcome, CannotTell)), None)
@@ -127,10 +128,12 @@ def _lacking(check: Check, facts: WindowFacts, about: Mask, *, of_run: bool) -> 
     return next((need for need in check.needs if need.of_run == of_run and not need.met(facts, about)), None)
 
 
-def _worth_telling(claim: Claim, worth: Worth, facts: WindowFacts) -> bool:
+def _worth_telling(problem: Problem, worth: Worth, facts: WindowFacts) -> bool:
+    if not problem.exists:
+        return False
     if not facts.total_ns:  # there is no share of zero time
-        return worth == ALWAYS and not claim.promise_ns
-    return facts.share(claim.rows) >= worth.time and claim.promise_ns >= worth.saving * facts.total_ns
+        return worth == ALWAYS and not problem.promise_ns
+    return facts.share(problem.rows) >= worth.time and problem.promise_ns >= worth.saving * facts.total_ns
 
 
 def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
@@ -138,32 +141,50 @@ def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
     return replace(claim, fix=check.compiled) if facts.compiled and check.compiled else claim
 
 
-def _settled(facts: WindowFacts, claims: list[tuple[Check, Claim]]) -> list[Finding]:
-    ranked = [
-        _finding(facts, check, claim, settlement)
-        for (check, claim), settlement in zip(claims, settlements(facts, claims), strict=True)
-    ]
-    return sorted(ranked, key=lambda finding: (-finding.saving_us.at_most, -finding.share))
+def _findings(facts: WindowFacts, plan: Plan, min_saving_share: float) -> Iterator[Finding]:
+    """Each claim once, under the edit that resolves most of it."""
+    least_ns, listed = min_saving_share * plan.before_ns, set[int]()
+    edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
+    mostly = _mostly([*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks])
+    for edit in (*edits, *plan.trials, *plan.risks):
+        for part in edit.parts:
+            if part.place not in listed and mostly[part.place] == edit.name:
+                listed.add(part.place)
+                yield _finding(facts, plan, edit, part)
 
 
-def _finding(facts: WindowFacts, check: Check, claim: Claim, settlement: Settlement) -> Finding:
-    assumption = claim.assumption
-    if settlement.counted_under:
-        names = " and ".join(settlement.counted_under)
-        assumption += f"; alone up to {claim.promise_ns / 1e3:.0f} us, the rest counts under {names}"
+def _mostly(edits: Sequence[Edit]) -> dict[int, str]:
+    """The place of each claim -> the edit with most of its ops."""
+    sizes: dict[int, tuple[int, str]] = {}
+    for edit in edits:
+        for part in edit.parts:
+            sizes[part.place] = max(sizes.get(part.place, (-1, "")), (len(part.change), edit.name))
+    return {place: name for place, (_, name) in sizes.items()}
+
+
+def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> Finding:
+    check, claim = part.check, part.claim
+    at_most_ns = saves_alone(plan.ground, [(check, claim)])
+    at_least_ns = claim.gap_ns[0] if claim.gap_ns is not None else _sum(claim.at_least_ns)
+    times = plan.ground.spent if claim.gap_ns is None else plan.ground.gaps
     return Finding(
         check=check.id,
+        edit=edit.name,
         step=check.step,
-        claim="; ".join(part for part in (claim.claim, place_in_layers(facts, claim.rows)) if part),
-        share=facts.share(claim.rows) if claim.gap_ns is None else facts.gap_share,
-        saving_us=Saving(at_least=settlement.at_least_ns / 1e3, at_most=settlement.at_most_ns / 1e3),
-        assumption=assumption,
+        claim="; ".join(text for text in (claim.claim, place_in_layers(facts, claim.rows)) if text),
+        share=float(times[claim.rows].sum()) / plan.before_ns if plan.before_ns else 0.0,
+        saving_us=Saving(at_least=min(at_least_ns, at_most_ns) / 1e3, at_most=at_most_ns / 1e3),
+        assumption=claim.assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=claim.fix,
         verify=claim.verify,
         caveat=claim.caveat,
         read_next=check.read_next,
     )
+
+
+def _sum(bounds: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> float:
+    return 0.0 if bounds is None else float(bounds.sum())
 
 
 def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
@@ -197,9 +218,12 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     for outcome in outcomes:
         by_status.setdefault(outcome.status, []).append(outcome)
     clean, unsure = by_status.get("clean", []), by_status.get("cannot_tell", [])
+    blind = [outcome for outcome in unsure if outcome.check.principal]
     also = f"; cannot tell: {', '.join(outcome.check.id for outcome in unsure)}" if unsure else ""
     if "found" in by_status:
         return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
+    if blind:
+        return "cannot_tell", "; ".join(dict.fromkeys(f"{outcome.check.id}: {outcome.why}" for outcome in blind))
     if clean:
         return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
     if unsure:

@@ -11,7 +11,6 @@ from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
-from ttnn_mcp.experiments.rules import HOST_STEPS
 from ttnn_mcp.experiments.targets import Reach
 
 if TYPE_CHECKING:
@@ -31,20 +30,23 @@ class Outlook:
         kernel_ns: kernel time of the last iteration, on the critical device.
         least_ns: time that those of its ops that have a model would take at the roofline.
         lowest_ns: what no change of formats, placement or fusion can go below; 0 where not known.
-        findings: all findings, ranked.
+        saved_ns: kernel time that all edits of the plan save together, at most.
+        saved_gaps_ns: time between kernels that they save beside it.
+        findings: all findings, in the order of the plan.
         steps: the status of each step.
     """
 
     kernel_ns: float
     least_ns: float
     lowest_ns: float
+    saved_ns: float
+    saved_gaps_ns: float
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
 
     def saving_ns(self, *, wall: bool) -> float:
-        """The most that all findings can save together; findings of the host steps count for wall time only."""
-        counted = [finding for finding in self.findings if wall or finding.step not in HOST_STEPS]
-        return sum(finding.saving_us.at_most for finding in counted) * 1e3
+        """The most that all edits can save together; gaps between kernels count for wall time only."""
+        return self.saved_ns + (self.saved_gaps_ns if wall else 0.0)
 
     def worth_trying(self, noise_share: float) -> bool:
         """Whether a finding could save more than the noise."""
@@ -67,7 +69,10 @@ def _outlook(run: Run, scope: Scope) -> Outlook:
     diagnosis = diagnose(facts, CATALOGUE)
     least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))
     lowest = lowest_ns(facts.ops, facts.least_times, facts.roofline, facts.chip)
-    return Outlook(facts.total_ns, least, lowest, diagnosis.findings, diagnosis.steps)
+    plan = diagnosis.plan
+    saved_ns = float((plan.ground.spent - plan.left_ns).sum())
+    saved_gaps_ns = float((plan.ground.gaps - plan.left_gaps_ns).sum())
+    return Outlook(facts.total_ns, least, lowest, saved_ns, saved_gaps_ns, diagnosis.findings, diagnosis.steps)
 
 
 def reach_of(target: Target, kernel_ns: float, wall_ms: float | None, outlook: Outlook | None) -> Reach:

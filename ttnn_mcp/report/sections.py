@@ -70,6 +70,7 @@ def summary(answers: Answers) -> Markup:
         pairs += [
             ("kernel time", f"{number(check['kernel_ms'])} ms"),
             ("window", f"{number(budget['window_us'])} us"),
+            ("at best after the plan", f"{number(check['total']['after_us'])} us"),
             ("findings", number(len(check["findings"]))),
         ]
     if answers.memory:
@@ -123,18 +124,27 @@ def findings_section(check: Answer) -> Markup:
         ],
     )
     left = check["unexplained"]
-    unexplained = (
-        table(
-            f"Not explained by any finding: {percent(check['unexplained_share'])} of the window",
-            left["columns"],
-            left["rows"],
-        )
-        if left["rows"]
-        else Markup()
+    parts = ", ".join(
+        f"{why.replace('_', ' ')} {number(us)} us" for why, us in check.get("unexplained_us", {}).items()
     )
+    title = f"Left above the floors after the plan: {parts}"
+    unexplained = table(title, left["columns"], left["rows"]) if left["rows"] else Markup()
+    plan = plan_table(check)
     return section(
-        "findings", "Findings", *(each or [nothing]), steps, unexplained, listed(check["trust"], "caveats")
+        "findings", "The plan", plan, *(each or [nothing]), steps, unexplained, listed(check["trust"], "caveats")
     )
+
+
+def plan_table(check: Answer) -> Markup:
+    """The edits in their order."""
+    plan, total = check["plan"], check["total"]
+    if not plan["rows"]:
+        return Markup()
+    title = (
+        f"{number(total['before_us'])} us of {total['of']}; at best {number(total['after_us'])} us after all edits; "
+        f"speed of light {number(total['speed_of_light_us'])} us"
+    )
+    return table(title, plan["columns"], plan["rows"])
 
 
 def _finding(rank: int, finding: Answer) -> Markup:

@@ -11,6 +11,7 @@ import numpy as np
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
+from ttnn_mcp.run.marked_pass import marked_pass
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
@@ -79,9 +80,13 @@ def scope_of(
             "This report holds no device times: it has no rows, or only host, signpost or captured ones. "
             "Profile again with `python -m tracy -r` on a build with profiling enabled."
         )
-    ops, within = report.steady, ""
+    ops, within, outside = report.steady, "", ""
     iterations = report.iterations
     bracketed = start_signpost is not None or end_signpost is not None
+    marked = None if bracketed or iterations.count or iteration == "all" else marked_pass(report.signposts, ops)
+    if marked is not None:
+        start_signpost, end_signpost, bracketed = marked.start, marked.end, True
+        outside = f"; {marked.outside} ops outside of them are set-up, or another part: iteration='all' takes them"
     if bracketed:  # unmoved: between no signposts are all ops, but their iterations are known
         ops, within = _between(report, start_signpost, end_signpost)
         iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
@@ -108,6 +113,7 @@ def scope_of(
             f"; {others.ops} ops ({others.ns / 1e6:.3g} ms) outside the iterations are not all repeats of one: "
             "iteration='all' takes them"
         )
+    why += outside
     if len(report.steady) < len(report.ops):
         why += f"; {len(report.ops) - len(report.steady)} const-eval ops left out"
     window = Window(

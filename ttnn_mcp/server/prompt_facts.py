@@ -25,13 +25,15 @@ async def known_facts(ask: Ask, run: str | None) -> str:
         loop = await ask("experiments", {"action": "list"})
     except TtnnMcpError as refusal:
         return f"The run could not be read yet: {refusal}\n"
+    total = check["total"]
+    saved = total["before_us"] - total["after_us"]
     lines = [
         "Known already (measured, this run):",
         f"* run `{card['id']}` on {card['arch']}, {card['worker_cores'] or 'unknown'} cores",
         f"* {check['kernel_ms']} ms of kernels in a {_described(check['window'])}",
         *(f"* caveat: {caveat}" for caveat in card["caveats"][:MOST]),
-        *(_finding(finding) for finding in check["findings"][:MOST]),
-        f"* unexplained by any check: {check['unexplained_share']:.0%} of kernel time",
+        *(_edit(edit) for edit in records(check["plan"])[:MOST]),
+        f"* the whole plan saves at most {saved:.0f} of {total['before_us']:.0f} us ({total['of']})",
         *(f"* tried before: {quoted(row['change'])} -> {row['verdict']}" for row in records(loop["log"])[-MOST:]),
     ]
     return "\n".join(lines) + "\n"
@@ -41,6 +43,5 @@ def _described(window: Mapping[str, Any]) -> str:
     return f"{'warm' if window['warm'] else 'COLD'} window of {window['rows']} ops"
 
 
-def _finding(finding: Mapping[str, Any]) -> str:
-    at_most = finding["saving_us"]["at_most"]
-    return f"* finding `{finding['check']}` (step {finding['step']}), at most {at_most} us: {finding['claim']}"
+def _edit(edit: Mapping[str, Any]) -> str:
+    return f"* edit `{edit['edit']}`: {edit['what']}, {quoted(edit['where'])}; at most {edit['alone_us']} us alone"

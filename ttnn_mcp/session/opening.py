@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ttnn_mcp.analyses.from_graph.models import models_of
 from ttnn_mcp.analyses.memory.left_out import ProgramModels
-from ttnn_mcp.analyses.program_models.models import models_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.memory.report import read_memory_report

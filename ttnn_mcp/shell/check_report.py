@@ -18,7 +18,7 @@ LEAST = 12  # columns of text beside a lead
 
 
 def check_report(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
-    """The answer of `optimization_check`: findings ranked, with their evidence, then the seven steps."""
+    """The answer of `optimization_check`: the plan, the findings behind it with their evidence, the seven steps."""
     return "\n".join(line.rstrip() for line in _Report(answer, run, colour, width).lines()) + "\n"
 
 
@@ -41,6 +41,8 @@ class _Report:
         yield ""
         if answer.get("window"):
             yield from self.labelled("window", window_text(answer["window"]), 0)
+        yield from self.total()
+        yield from self.plan()
         for rank, finding in enumerate(findings, start=1):
             yield ""
             yield from self.finding(rank, finding)
@@ -49,10 +51,8 @@ class _Report:
         further = more(("call", "optimization_check", f"run={self.run}"), answer)
         if further:
             yield from ["", f"More findings, each saving less: {further}"]
-        yield from ["", *self.headed("The seven steps"), *self.steps()]
-        if "unexplained_share" in answer:
-            share = f"{answer['unexplained_share']:.1%}"
-            yield from ["", *self.wrapped(f"{share} of the window is explained by no finding.", "")]
+        if answer.get("steps"):
+            yield from ["", *self.headed("The seven steps"), *self.steps()]
         yield from self.unexplained()
         for doubt in answer.get("trust", []):
             yield from self.labelled("trust", doubt, 0)
@@ -70,7 +70,8 @@ class _Report:
     def finding(self, rank: int, finding: dict[str, Any]) -> Iterator[str]:
         saving = finding["saving_us"]
         bounds = f"{duration(saving['at_least'])} to {duration(saving['at_most'])}"
-        share = f"  (step {finding['step']}, {finding['share']:.1%} of the window)"
+        whole = self.answer.get("total", {}).get("of", "the window")
+        share = f"  (edit {finding['edit']}, step {finding['step']}, {finding['share']:.1%} of {whole})"
         yield from self.headed(f"{rank}. {finding['check']}", share)
         yield from self.labelled("", finding["claim"], 3)
         yield from self.labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
@@ -89,14 +90,48 @@ class _Report:
             else:
                 yield from self.wrapped(f"{step['title']}: {status}; {step['why']}", f"{step['step']}  ")
 
+    def total(self) -> Iterator[str]:
+        """The window before and at best after the plan, beside the speed of light."""
+        total = self.answer.get("total")
+        if total:
+            before, after, light = (
+                duration(total[name]) for name in ("before_us", "after_us", "speed_of_light_us")
+            )
+            text = f"{before} of {total['of']}; {after} at best after the plan; speed of light {light}"
+            yield from self.labelled("total", text, 0)
+
+    def plan(self) -> Iterator[str]:
+        """A line for each edit, and one for where it is."""
+        edits = _rows(self.answer.get("plan"))
+        if edits:
+            yield from ["", *self.headed("The plan"), ""]
+        for edit in edits:
+            before = self.answer["total"]["before_us"]
+            saves = f"at most {duration(edit['alone_us'])} ({edit['alone_us'] / before:.1%})"
+            then = "" if edit["then_us"] == edit["alone_us"] else f", then {duration(edit['then_us'])}"
+            accuracy = "; may cost accuracy" if edit["accuracy"] != "none" else ""
+            yield from self.wrapped(f"{edit['what']}: {saves}{then}{accuracy}", f"{edit['rank']:>2}  ")
+            relation = f"; {edit['relation']}" if edit["relation"] else ""
+            yield from self.wrapped(f"{edit['edit']}, {edit['where']}{relation}", "    ")
+        smaller = self.answer.get("smaller_edits", 0)
+        if smaller:
+            yield from self.wrapped(f"and {smaller} smaller: min_saving_share=0 shows them", "    ")
+        for label, name in (("try", "trials"), ("risk", "risks")):
+            for other in _rows(self.answer.get(name)):
+                place = ", ".join(filter(None, (other["edit"], other["where"])))
+                yield from self.labelled(label, f"{other['what']} ({place})", 0)
+
     def unexplained(self) -> Iterator[str]:
-        """The kinds of op that no finding explains, and how near they are to what the chip can do."""
-        table = self.answer.get("unexplained", {})
-        for row in table.get("rows", []):
-            op = dict(zip(table["columns"], row, strict=True))
-            bound = "no roofline" if op["roofline"] is None else f"at {op['roofline']:.0%} of its roofline"
-            text = f"{op['op_code']} ({op['ops']}x, {duration(op['time_us'])}, {op['share']:.1%}): {bound}"
-            yield from self.labelled("", f"{text}, heaviest at line {op['heaviest_op']}", 2)
+        """The time above the floors after the plan, by why, and the kinds of op with most of it."""
+        by_why = self.answer.get("unexplained_us")
+        if not by_why:
+            return
+        parts = ", ".join(f"{why.replace('_', ' ')} {duration(us)}" for why, us in by_why.items())
+        yield from ["", *self.wrapped(f"Left above the floors after the plan: {parts}.", "")]
+        for op in _rows(self.answer.get("unexplained")):
+            text = f"{op['op_code']} ({op['ops']}x, {duration(op['now_us'])}): {duration(op['above_us'])} above"
+            why = op["why"].replace("_", " ")
+            yield from self.labelled("", f"{text}, {why}, heaviest at line {op['heaviest_op']}", 2)
 
     def labelled(self, label: str, text: str, indent: int) -> list[str]:
         return self.wrapped(text, " " * indent + (f"{label:<{LABEL}}" if label else ""))
@@ -109,6 +144,11 @@ class _Report:
             subsequent_indent=" " * len(lead),
             break_on_hyphens=False,
         )
+
+
+def _rows(table: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The rows of a table by the names of its columns; none where there is no table."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] if table else []
 
 
 def _cited(evidence: list[dict[str, Any]]) -> list[str]:

@@ -77,7 +77,11 @@ def _budget(budget: Answer) -> list[str]:
 
 
 def _findings(check: Answer) -> list[str]:
-    lines = [f"**Findings: {len(check['findings'])}**", ""]
+    total = check["total"]
+    plan = (
+        f"{number(total['before_us'])} us of {total['of']}, at best {number(total['after_us'])} us after all edits"
+    )
+    lines = [*_table(f"The plan: {plan}", check["plan"])[1:], "", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]
         saves = f"{number(saving['at_least'])} to {number(saving['at_most'])} us"

@@ -183,7 +183,7 @@ def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:
 def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:
     legal = bench.legal()
     if not legal:
-        raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
+        return _not_listed(asked, op, bench, earlier)
     now = legal[0][1].trial.now
     kept = _nearest(legal, now)
     choices = [Choice(value=value, l1_bytes=one.l1_bytes, verdict=one.verdict) for value, one in kept]
@@ -206,6 +206,29 @@ def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Ans
         choices=choices,
         next_up=up,
         needs=legal[0][1].trial.needs or None,
+        earlier=earlier,
+    )
+
+
+def _not_listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:
+    """What can be said of a setting whose values cannot be judged: the present one, and why."""
+    trial = None if asked.setting == "core_grid" else bench.settings.tried(asked.setting, 0)
+    if trial is None or not trial.unknown:
+        raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
+    return Answer(
+        op=asked.op,
+        op_code=shown(op.table.texts("op_code")[0]),
+        setting=asked.setting,
+        value=None,
+        now=trial.now,
+        verdict="cannot_tell",
+        legal=None,
+        fits=None,
+        l1_bytes=None,
+        limit_bytes=bench.limit.limit_bytes if bench.limit else None,
+        expected="not known",
+        why=trial.unknown,
+        instead=None,
         earlier=earlier,
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.comparison.comparability import Judgement, Verdict, judgement_of
+from ttnn_mcp.analyses.comparison.comparability import Credit, Judgement, Verdict, judgement_of
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.grouping import Grouping
@@ -64,6 +64,7 @@ class Answer(Wire):
     """Answer of compare_runs."""
 
     verdict: Verdict
+    credit: Credit | None = None
     why: Quoting
     suspicious: Annotated[Table, SUSPICIOUS] | None = None
     caveats: tuple[Quoting, ...] = ()
@@ -93,8 +94,8 @@ def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     """Did a change help?
 
     Compares two runs like with like: verdict against the noise, deltas by op, layer and stage that add up to the total,
-    what was inserted, removed, fused or changed, and where it took hold (`engaged`). Nothing `suspicious` is called
-    faster.
+    what was inserted, removed, fused or changed, and where it took hold (`engaged`). No `suspicious` measurement is
+    called faster; `credit`: whether one change made it so.
     """
     windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
     return answer_of(compared(pair, windows), asked, pair.memory)
@@ -131,6 +132,7 @@ def _answer(
     wall, busy = _host(comparison)
     return Answer(
         verdict=verdict.verdict,
+        credit=verdict.credit,
         why=verdict.why,
         suspicious=suspicious(verdict.reasons),
         caveats=(*verdict.caveats, *(memory.caveats if memory else ())),

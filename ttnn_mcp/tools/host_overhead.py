@@ -85,7 +85,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
             "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
         )
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
-    bound = trace_saving_ns(slowest, ops) / 1e6
+    bound = trace_saving_ns(slowest) / 1e6
     return Answer(
         verdict=verdict,
         why=why,

@@ -1,26 +1,27 @@
-"""optimization_check: the skill's seven steps diagnosed."""
+"""optimization_check: the plan for a window, and the findings behind it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
-from ttnn_mcp.errors import shown
+from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
+from ttnn_mcp.tools.parts.plan_tables import OTHERS, PLAN, UNEXPLAINED, other_edits, plan_table, unexplained_table
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
-from ttnn_mcp.wire import Columns, Finding, Ms, NextCall, Quoting, Share, StepStatus, Table, Window, Wire
+from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.unexplained import Unexplained
+    from ttnn_mcp.checks.diagnosis import Diagnosis
     from ttnn_mcp.run.run import Run
 
-UNEXPLAINED = Columns("op_code", "ops", "time_us", "share", "roofline", "heaviest_op", quoted=("op_code",))
 CAVEATS_SHOWN = 4
 
 
@@ -28,58 +29,101 @@ class Arguments(OfWindow):
     """Arguments of optimization_check."""
 
     steps: list[Annotated[int, Field(ge=1, le=7)]] | None = Field(None, description="Only these steps")
-    min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop findings below this share of kernel time")
+    details: list[str] | None = Field(None, description="Findings of these edits")
+    min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop edits that save a smaller share")
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
+class Total(Wire):
+    """The window before the plan, and at best after it.
+
+    `of` names the whole that every share speaks of; `floor_us` is what is left at peak rates after the plan,
+    `speed_of_light_us` the same of the program as it is.
+    """
+
+    of: Literal["kernels and gaps", "kernels"]
+    before_us: Us
+    after_us: Us
+    floor_us: Us
+    speed_of_light_us: Us
+
+
 class Answer(Wire):
-    """Answer of optimization_check."""
+    """Answer of optimization_check; pages behind the first hold findings only."""
 
     kernel_ms: Ms
+    total: Total | None = None
+    plan: Annotated[Table, PLAN] | None = None
+    smaller_edits: int = 0
+    trials: Annotated[Table, OTHERS] | None = None
+    risks: Annotated[Table, OTHERS] | None = None
     findings: tuple[Finding, ...]
-    steps: tuple[StepStatus, ...]
-    unexplained_share: Share
-    unexplained: Annotated[Table, UNEXPLAINED]
+    steps: tuple[StepStatus, ...] = ()
+    unexplained_us: dict[str, Us] = Field(default={})
+    unexplained: Annotated[Table, UNEXPLAINED] | None = None
     trust: tuple[Quoting, ...]
-    next: tuple[NextCall, ...]
+    next: tuple[NextCall, ...] = ()
     next_cursor: str | None = None
     window: Window
 
 
 def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
-    """Why is this TTNN model slow? Diagnoses the seven optimisation steps from a profile.
+    """Why is this TTNN model slow, and what to change in which order? Diagnoses the seven optimisation steps.
 
-    Findings ranked by what they can save, each with evidence, bounds, a fix and how to verify it.
+    A plan of all edits: what each saves at most, alone and after those above it, and the total beside the speed of
+    light. Then findings, each with evidence, bounds, a fix and how to verify it; `details` names edits.
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     others = [check for check in CATALOGUE if check not in wanted]  # unmoved: asking twice only takes time
     diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others, earlier_runs=True)
-    page = diagnosis.findings[offset_of(asked.cursor, asked, facts.run.id) :]
-    return Answer(
+    findings = diagnosis.findings if asked.details is None else _of_edits(diagnosis, asked.details)
+    offset = offset_of(asked.cursor, asked, facts.run.id)
+    page = findings[offset:]
+    answer = Answer(
         kernel_ms=facts.total_ns / 1e6,
         findings=page,
-        steps=diagnosis.steps,
-        unexplained_share=diagnosis.unexplained.share,
-        unexplained=_unexplained(facts, diagnosis.unexplained),
         trust=tuple(_trust(facts.run)),
-        next=tuple(_next(facts.run, page)),
         window=facts.scope.window,
+    )
+    if offset or asked.details is not None:
+        return answer
+    plan = diagnosis.plan
+    least_ns = asked.min_saving_share * plan.before_ns
+    return answer.model_copy(
+        update={
+            "total": Total(
+                of=plan.of,
+                before_us=plan.before_ns / 1e3,
+                after_us=plan.after_ns / 1e3,
+                floor_us=float(plan.floors_ns.sum()) / 1e3,
+                speed_of_light_us=float(facts.least_times.as_it_is_ns.sum()) / 1e3,
+            ),
+            "plan": plan_table(facts, plan, least_ns),
+            "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked),
+            "trials": other_edits(facts, plan.trials),
+            "risks": other_edits(facts, plan.risks),
+            "steps": diagnosis.steps,
+            "unexplained_us": {why: ns / 1e3 for why, ns in diagnosis.unexplained.by_why.items()},
+            "unexplained": unexplained_table(facts, diagnosis.unexplained),
+            "next": tuple(_next(facts.run, page)),
+        }
     )
 
 
-def _unexplained(facts: WindowFacts, left: Unexplained) -> Table:
-    rows = [
-        (
-            shown(kind.name),
-            kind.ops,
-            kind.kernel_ns / 1e3,
-            kind.kernel_ns / facts.total_ns,
-            kind.roofline,
-            facts.line(kind.heaviest),
-        )
-        for kind in left.kinds
-    ]
-    return UNEXPLAINED.table(rows)
+def _of_edits(diagnosis: Diagnosis, names: list[str]) -> tuple[Finding, ...]:
+    """The findings of some edits.
+
+    Raises:
+        QuestionRefused: there is no such edit; names the nearest.
+    """
+    plan = diagnosis.plan
+    known = [edit.name for edit in (*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks)]
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"Did you mean '{near[0]}'?" if near else "Take names from the plan of optimization_check."
+            raise QuestionRefused(f"The plan of this window has no edit '{shown(name)}'. {hint}")
+    return tuple(finding for finding in diagnosis.findings if finding.edit in names)
 
 
 def _trust(run: Run) -> list[str]:
@@ -129,7 +173,7 @@ TOOL = Tool(
     needs=("performance",),
     replay=True,
     budget=Budget(6_000, cut=("findings",)),  # 1,500 tokens
-    narrow=("steps", "min_saving_share"),
+    narrow=("steps", "details", "min_saving_share"),
     always_loaded=True,
-    search_hint="why slow bottleneck diagnose optimize findings",
+    search_hint="why slow bottleneck diagnose optimize findings plan what first",
 )

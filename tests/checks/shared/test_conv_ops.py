@@ -18,9 +18,10 @@ from ttnn_mcp.checks.shared import conv_ops
 JUDGE_CONVS = (
     "act-block-h-below-maximum",
     "conv-cores-idle",
-    "conv-data-movement",
     "conv-double-buffer-off",
     "conv-shard-layout-slow",
+    "copies-before-halo",
+    "moves-behind-halo",
 )
 BEHIND = "conv-activation-unfused"
 
@@ -147,9 +148,8 @@ def test_a_form_that_does_not_fit_l1_is_no_candidate():
     convs = SimpleNamespace(
         distinct=forms,
         where=lambda holds: [row for row, form in enumerate(forms) if holds(form)],
-        configured=lambda rows: [(row, forms[row]) for row in rows],
     )
-    facts = SimpleNamespace(convs=convs, safe_l1_bytes=100, heaviest=lambda rows: rows)
+    facts = SimpleNamespace(convs=convs, safe_l1_bytes=100)
     fitting = conv_ops.candidates(facts, lambda conv: Form(conv.total_bytes * 50))
     assert fitting.to == {Form(1): Form(50), Form(2): Form(100)}
-    assert fitting.heaviest == [(0, Form(1), Form(50)), (1, Form(2), Form(100))]
+    assert fitting.rows == [0, 1]

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.step3_programs import assert_cannot_tell, of_every_kind, without
 
-OPERANDS = ("unfused-attention", "minimal-matmul-on-few-rows", "matmul-program-config")
+OPERANDS = ("unfused-attention", "minimal-matmul-on-few-rows", "matmul-small-blocks")
 PLACEMENTS = ("hot-operands-in-dram", "placement-round-trip", "reshard-chain", "matmul-operands-in-l1-interleaved")
 AS_WRITTEN = "; give the CSV as the profiler wrote it (`python -m tracy -r -p`)"
 
@@ -45,7 +45,7 @@ def test_placements_of_one_side_are_something_to_look_at(ask, lost):
     assert ask("matmul-operands-in-l1-interleaved", lost).status in ("found", "clean")
 
 
-@pytest.mark.parametrize("check", ["low-core-count", "norm-on-few-cores", "matmul-program-config"])
+@pytest.mark.parametrize("check", ["low-core-count", "norm-on-few-cores", "matmul-small-blocks"])
 @pytest.mark.parametrize("lost", ["=CORE COUNT=", "CORE COUNT"], ids=["of ops", "of the grid too"])
 def test_core_counts_are_needed(ask, check, lost):
     assert ask(check, lost).why == f"no CORE COUNT in the report{AS_WRITTEN}"

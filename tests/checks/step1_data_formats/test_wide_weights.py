@@ -208,3 +208,9 @@ def test_of_experts_only_the_active_ones_are_read(check, program, nnz, batches):
     active = min(int(nnz), 16)
     weights, rest = active * 512 * 1024, 32 * (512 * batches + 16 * 1024) * 2
     assert outcome.at_most_ns == pytest.approx(took * weights * (2 - 1.0625) / (2 * weights + rest), rel=0.001)
+
+
+def test_a_matmul_that_took_no_time_waits_for_nothing(check, program):
+    decode(program)
+    linear(program, 32, 2048, 2048, 0)
+    assert check.ask(program).claim.claim.startswith("1 of 2 ops with weights")

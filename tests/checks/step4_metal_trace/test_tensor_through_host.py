@@ -1,25 +1,13 @@
-"""tensor-through-host: there and back by the memory report, and calls on host tensors."""
+"""tensor-through-host: there and back by the memory report."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
-from tests.checks.asking import case_of_reports
+from tests.checks.host_programs import WARM, of_unknown_size, unknown_sizes, worked
 from tests.checks.rows import pass_time, put
-from tests.profiles import DRAM, Iteration, Program, write_run
+from tests.profiles import Program
 from tests.profiles.ops import unary
-
-WARM = [Iteration()]
-
-
-def worked(program, kernel_ns=1_000_000):
-    shape = [1, 1, 32, 32 * (1 + len(program.calls))]
-    x, y = (program.tensor(shape) for _ in range(2))
-    put(program, unary("RELU", x, y, kernel_ns))
-    return y
 
 
 def there_and_back(
@@ -49,19 +37,6 @@ def _write(program, name, rows):
         program.call(name, (host, there))
     else:
         program.call(name, (host,), (there,))
-
-
-def padded(*, name="ttnn.pad", megabytes=2.0, first=True, place=None, takes=True):
-    """A call on the host, after the first op or before it."""
-    program = Program("wormhole_b0")
-    if first:
-        worked(program)
-    rows = round(megabytes * 1_000_000 / 2 / 64)
-    given = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=None)
-    made = program.tensor([1, 1, rows, 64], layout="ROW_MAJOR", placement=place)
-    program.call(name, (given,) if takes else (), (made,))
-    worked(program, 2_000_000 if first else 3_000_000)
-    return program
 
 
 def ask(check, program):
@@ -120,53 +95,15 @@ def test_what_stays_on_the_host_is_no_transfer(check, side):
     assert ask(check, program).status == "clean"
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "ALTER TABLE tensors ADD COLUMN size INT; UPDATE tensors SET size = 2000000, shape = 'unheard of'",
-        "UPDATE tensors SET dtype = 'DataType::UNHEARD_OF'",
-    ],
-    ids=["shape", "size"],
-)
-@pytest.mark.parametrize("program", [there_and_back, padded])
-def test_tensors_of_unknown_size_are_left_out(check, tmp_path, program, statement):
-    made = write_run(tmp_path, program(), WARM)
-    with closing(sqlite3.connect(made.memory)) as database, database:
-        database.executescript(statement)
-    assert check.ask(case_of_reports(made.performance, made.memory)).status == "clean"
+@unknown_sizes
+def test_tensors_of_unknown_size_are_left_out(check, tmp_path, statement):
+    assert check.ask(of_unknown_size(tmp_path, there_and_back(), statement)).status == "clean"
 
 
 def test_one_write_brings_one_tensor_back(check):
     assert "2.00 MB in 1 tensor go" in ask(check, there_and_back(again=1)).claim.claim
     both = there_and_back(order=("read", "write", "read", "write"))
     assert "4.00 MB in 2 tensors go" in ask(check, both).claim.claim
-
-
-def test_a_call_on_host_tensors_runs_on_the_host(check):
-    claim = ask(check, padded()).claim
-    assert claim.claim.startswith("2.00 MB in 1 tensor are computed on the host; the largest, 2.00 MB, by ttnn.pad")
-    assert "ttnn.to_device(x, device)" in claim.fix
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"first": False},
-        {"name": "ttnn.to_device", "place": None},
-        {"name": "ttnn.from_torch"},
-        {"name": "ttnn.to_torch"},
-        {"name": "ttnn.deallocate"},
-        {"name": "ttnn.load_tensor"},
-        {"takes": False},
-    ],
-    ids=["before the first op", "a write", "from torch", "to torch", "a free", "loading", "nothing taken"],
-)
-def test_what_computes_nothing_on_the_host_is_left_alone(check, how):
-    assert ask(check, padded(**how)).status == "clean"
-
-
-def test_a_call_with_one_tensor_on_the_device_is_none(check):
-    assert ask(check, padded(place=DRAM)).status == "clean"
 
 
 def test_a_window_without_kernel_time_and_without_trips_is_clean(check):

@@ -184,7 +184,7 @@ nodes = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(nodes | values, max_size=6))
 def test_no_graph_makes_the_reading_raise_anything_but_our_error(listed):
     try:

@@ -163,7 +163,7 @@ def test_a_missing_file_is_refused(tmp_path):
         read_performance_csv(tmp_path / "nothing.csv")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.floats(0, 1), flips=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=6))
 def test_no_damage_raises_anything_but_our_errors(tmp_path, cut, flips):
     content = bytearray(written(tmp_path / "whole").read_bytes())

@@ -59,7 +59,7 @@ def same_as_the_csv_module(frame, path):
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(body=rows, line_end=st.sampled_from(["\n", "\r\n"]), ends=st.booleans(), block=st.integers(8, 400))
 def test_every_cell_is_what_the_csv_module_reads(tmp_path, body, line_end, ends, block):
     path = written(tmp_path / "ops_perf_results.csv", body, line_end, ends=ends)

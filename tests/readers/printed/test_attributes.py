@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -89,19 +89,16 @@ NESTED = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(KEYS, NESTED, min_size=1, max_size=6))
 def test_rendered_attributes_read_back(expected):
     assert dict(parse_attributes(str(expected).replace(",", ";"))) == expected
 
 
-@settings(deadline=None)
 @given(st.dictionaries(KEYS, st.text(alphabet="ab'\"\\ ", max_size=12), min_size=1, max_size=4))
 def test_quotes_and_backslashes_read_back(expected):
     assert dict(parse_attributes(str(expected).replace(",", ";"))) == expected
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="{}()[]'\":;, ab\\", max_size=80))
 def test_no_cell_breaks_the_reader(cell):
     parse_attributes(cell)

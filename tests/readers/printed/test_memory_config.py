@@ -4,7 +4,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.readers.printed.memory_config import (
@@ -127,7 +127,6 @@ def test_text_that_is_no_memory_config_has_none(text):
     assert parse_memory_config(text) is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60) | st.text(alphabet="(){}[]<>=,;:.-0aA_ x", max_size=60))
 def test_no_text_breaks_the_reader(text):
     parse_memory_config(text)
@@ -168,7 +167,6 @@ def render(placement: Placement, core_range: str, mode: str | None, nd_shape: tu
     )
 
 
-@settings(deadline=None)
 @given(
     PLACEMENTS,
     st.sampled_from(["[(x={},y={}) - (x={},y={})]", "[{}-{} - {}-{}]"]),

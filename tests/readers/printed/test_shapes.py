@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_mcp.readers.printed.shapes import Shape, parse_cell, parse_database_shape
@@ -37,7 +37,6 @@ def test_text_that_is_no_shape_has_none(text):
     assert parse_database_shape(text) is None
 
 
-@settings(deadline=None)
 @given(DIMENSIONS)
 def test_a_rendered_padded_shape_reads_back(pairs):
     text = ", ".join(f"{size}[{padded}]" for size, padded in pairs)
@@ -45,7 +44,6 @@ def test_a_rendered_padded_shape_reads_back(pairs):
     assert parse_database_shape(f"ttnn.Shape([{text}])") == expected
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="[]0123456789, ;x.-", max_size=30))
 def test_no_text_breaks_the_shape_readers(text):
     parse_database_shape(text)

@@ -44,7 +44,7 @@ async def test_a_promise_is_the_most_of_that_finding_on_the_run_before(monkeypat
     found = [
         finding(check).model_copy(update={"saving_us": Saving(at_least=1, at_most=most)}) for check, most in saved
     ]
-    outlook = Outlook(1e6, 8e5, 0.0, tuple(found), ())
+    outlook = Outlook(1e6, 8e5, 0.0, 0.0, 0.0, tuple(found), ())
 
     async def outlook_now(_run, _most):
         return outlook

@@ -103,7 +103,7 @@ def story(target=None, **more) -> Story:
 
 
 LATENCY, SHARE = Target(GONE, "latency_ms", 0.5), Target(GONE, "roofline_share", 0.6)
-FOUND = Outlook(1_000_000.0, 800_000.0, 0.0, (), ())
+FOUND = Outlook(1_000_000.0, 800_000.0, 0.0, 0.0, 0.0, (), ())
 
 
 def test_only_a_share_of_the_roofline_needs_the_best_run_s_report():
@@ -135,7 +135,9 @@ def test_noise_is_the_last_measurement_s_and_before_any_what_comparisons_assume(
 
 def finding(check) -> Finding:
     words = dict.fromkeys(("claim", "assumption", "fix", "verify", "read_next"), "words")
-    return Finding(check=check, step=3, share=0.1, saving_us=Saving(at_least=1, at_most=9), evidence=(), **words)
+    return Finding(
+        check=check, edit="made", step=3, share=0.1, saving_us=Saving(at_least=1, at_most=9), evidence=(), **words
+    )
 
 
 def test_three_findings_are_named_to_try_next():

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_attribute
+from ttnn_mcp.checks.wording import cite_attribute
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.analyses.settings.sdpa_plan import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.checks.check import Rows, WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.run.iterations import signatures

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import grid_of
-from ttnn_mcp.analyses.op_kinds.conv_l1 import Conv
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.programs.conv_cores import grid_of
+from ttnn_mcp.analyses.programs.convs import Conv
 from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_setting
+from ttnn_mcp.checks.wording import cite_setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
 conv_check = partial(  # defaults of the checks of step 6; each may override them
     Check,
-    step=6,
     of=ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d"),
     compiled=optimized("chooses the conv configs itself"),
 )
@@ -43,6 +43,13 @@ def convs_behind(facts: WindowFacts, rows: Rows) -> dict[int, int]:
         behind.update(zip(rows[reached].tolist(), makers[reached].tolist(), strict=True))
         rows, at = rows[passed], makers[passed]
     return dict(sorted(behind.items()))
+
+
+def makers_of(facts: WindowFacts, rows: Rows, *names: str) -> Rows:
+    """The ops of these names that made INPUT_0 of the rows."""
+    makers = facts.joins.makers[rows]
+    makers = np.unique(makers[makers != NOBODY])
+    return makers[facts.named(*names)[makers]]
 
 
 def _seem_read_twice(facts: WindowFacts) -> Mask:
@@ -70,21 +77,17 @@ class Candidates(NamedTuple):
     Attributes:
         rows: their positions.
         to: the changed form of each configuration.
-        heaviest: position, present form and changed form of the longest ones.
     """
 
     rows: Rows
     to: dict[Conv, Conv]
-    heaviest: list[tuple[int, Conv, Conv]]
 
 
 def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Candidates:
     """The convs for which `change` returns another form, if that form fits L1 by the conv's formulas."""
-    convs = facts.convs
-    forms = {conv: changed for conv in convs.distinct if conv and (changed := change(conv))}
+    forms = {conv: changed for conv in facts.convs.distinct if conv and (changed := change(conv))}
     to = {conv: changed for conv, changed in forms.items() if changed.total_bytes <= facts.safe_l1_bytes}
-    rows = convs.where(to.__contains__)
-    return Candidates(rows, to, [(row, conv, to[conv]) for row, conv in convs.configured(facts.heaviest(rows))])
+    return Candidates(facts.convs.where(to.__contains__), to)
 
 
 def room_for(facts: WindowFacts, row: int, conv: Conv) -> str:

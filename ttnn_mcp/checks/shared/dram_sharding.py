@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.analyses.op_kinds.matmul_config import MatmulConfig, Tiles, suggested_for
+from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
+from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
+from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
-from ttnn_mcp.analyses.settings.dram_sharded import DramSharded
 from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures

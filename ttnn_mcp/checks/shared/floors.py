@@ -8,6 +8,8 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
 
+WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
+
 
 def least_ns(facts: WindowFacts) -> Floats:
     """Per op: its arithmetic at its present fidelity, its DRAM bytes at peak bandwidth, or its launch."""

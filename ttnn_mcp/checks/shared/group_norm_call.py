@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
-from ttnn_mcp.analyses.settings.group_norm_plan import GroupNorm, on_most_cores
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm, on_most_cores
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.check import Evidence
+import numpy as np
+
+from ttnn_mcp.checks.check import Evidence, Problem, Problems, WindowFacts, Words, no_saving
+from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ttnn_mcp.readers.memory.columns import Tensor
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.printed.shapes import Shape
 
 SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much (ours)
+MIN_SHARE = 0.05  # of the window: the skill's line for a second queue; less is a token or an index (ours)
 READS = ("ttnn.to_torch", "ttnn.from_device")
 WRITES = ("ttnn.to_device", "ttnn.from_torch")  # their output is the tensor on the device
 COPIES = "ttnn.copy_host_to_device_tensor"  # host tensor, device tensor; no output
@@ -37,6 +41,75 @@ class Transfer:
     def elements(self) -> int:
         """Their number, without padding."""
         return self.shape.elements
+
+    @property
+    def call(self) -> str:
+        """'ttnn.to_torch (operation 12)'."""
+        return f"{shown(self.name)} (operation {self.operation})"
+
+    @property
+    def megabytes(self) -> str:
+        """'2.00 MB'."""
+        return f"{self.size_bytes / 1e6:.2f} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """The transfers that a problem of the window is about, at least one."""
+
+    facts: WindowFacts
+    transfers: list[Transfer]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all together."""
+        return sum(transfer.size_bytes for transfer in self.transfers)
+
+    @property
+    def largest(self) -> Transfer:
+        """The first of the largest."""
+        return max(self.transfers, key=lambda transfer: transfer.size_bytes)
+
+    @property
+    def amount(self) -> str:
+        """'8.00 MB in 3 tensors'."""
+        return f"{self.size_bytes / 1e6:.2f} MB in {counted(len(self.transfers))}"
+
+    @property
+    def cells(self) -> tuple[Evidence, ...]:
+        """The largest: its call and the size of its tensor."""
+        source, one = self.facts.run.memory_report.path.name, self.largest
+        return (
+            Evidence(source=source, row=f"operations:{one.operation}", column="name", value=shown(one.name)),
+            Evidence(source=source, row=f"tensors:{one.tensor}", column="size", value=one.size_bytes, unit="B"),
+        )
+
+
+def slow_traffic(facts: WindowFacts, transfers: list[Transfer], tell: Callable[[Traffic], Words]) -> Problems:
+    """The problem of these transfers, if a slow copy of them takes MIN_SHARE of the window.
+
+    No saving: the time of a copy depends on the card's slot, and no report has it.
+    """
+    traffic, rows = Traffic(facts, transfers), np.zeros(0, dtype=np.int64)
+    if transfers and traffic.size_bytes / SLOW_COPY_BYTES_PER_NS >= MIN_SHARE * facts.total_ns:
+        yield Problem(rows, no_saving(rows), tell=lambda _: tell(traffic), of_window=True)
+
+
+def left_the_device(pattern: str, fix: str, traffic: Traffic) -> Words:
+    """The words on tensors that should have stayed on the device; `pattern` says what they do instead."""
+    return Words(
+        claim=f"{traffic.amount} {pattern}; the largest, {traffic.largest.megabytes}, by {traffic.largest.call}",
+        assumption="saves the copies and the wait for them; no report has these times, so no figure",
+        evidence=traffic.cells,
+        fix=fix,
+        verify="capture again: no such call; host_overhead(wall_ms=<profiler off>) moves towards device_bound",
+        caveat="told by order and size; the host's work on the tensor must move to the device too",
+    )
+
+
+def events_order_queues(memory: MemoryReport) -> bool:
+    """Whether the run records or awaits events, as two queues need."""
+    return any(name in EVENTS for name in memory.operations.names)
 
 
 def reads(memory: MemoryReport) -> list[Transfer]:
@@ -114,14 +187,3 @@ def _sized(operation: int, name: str, tensors: list[Tensor]) -> list[Transfer]:
         for tensor in tensors
         if tensor.shape is not None and tensor.size_bytes
     ]
-
-
-def cited(memory: MemoryReport, transfer: Transfer) -> tuple[Evidence, ...]:
-    """The call and the size of its tensor."""
-    source = memory.path.name
-    return (
-        Evidence(source=source, row=f"operations:{transfer.operation}", column="name", value=shown(transfer.name)),
-        Evidence(
-            source=source, row=f"tensors:{transfer.tensor}", column="size", value=transfer.size_bytes, unit="B"
-        ),
-    )

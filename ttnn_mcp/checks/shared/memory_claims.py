@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Evidence, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Evidence, Problem, Rows, WindowFacts, Words, no_saving
 from ttnn_mcp.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
@@ -29,6 +29,12 @@ def rows_of_operations(facts: WindowFacts, operations: Iterable[int]) -> Rows:
     at = linked.operation_at if linked else {}
     rows = [row for row, line in enumerate(facts.ops.lines.tolist()) if at.get(line) in wanted]
     return np.array(rows, dtype=np.int64)
+
+
+def lack_of_room(facts: WindowFacts, operations: Iterable[int], tell: Callable[[Affected], Words]) -> Problem:
+    """A problem of L1 at these operations: a change gives room, and saves no time."""
+    rows = rows_of_operations(facts, operations)
+    return Problem(rows, no_saving(rows), tell=tell, of_window=True)
 
 
 def operation_name(replayed: Replayed, place: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import Floats, Mask, Rows, Subject, WindowFacts
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ def _of_several_devices(facts: WindowFacts) -> Mask:
 # the most that TTNN 0.81.1 takes on Wormhole; Blackhole takes 15232, 8192 were measured (CCL best practices)
 PACKET_BYTES = {"wormhole_b0": 7616, "blackhole": 8192}
 FUSED_ROWS = 2048  # over 1024 an exchange fused with its matmul lost; tt-metal's Llama fuses from 4096 on (ours)
+LATENCY_NS = 30_000.0  # of an exchange: below it hops and worker set-up decide, not bandwidth (ours)
 KEPT_OUTPUT = "ttnn.all_gather(..., output_tensor=y), y made once"
 
 
@@ -30,6 +32,22 @@ DEVICES = Subject(_of_several_devices, "one device")
 def worth_fusing(facts: WindowFacts) -> Mask:
     """Collectives over so many rows that one op with the matmul beside them can pay."""
     return facts.of_family("collective") & (facts.ops.inputs[0].logical[:, :3].prod(axis=1) >= FUSED_ROWS)
+
+
+def exchanges_named(facts: WindowFacts, kind: str) -> Mask:
+    """Ops whose name begins so ("AllGather"): those fused with a matmul too, which are no collectives by family."""
+    return facts.names.where(lambda text: canonical(text).startswith(kind))
+
+
+def collectives_named(facts: WindowFacts, kind: str) -> Mask:
+    """The same without those fused ones."""
+    return exchanges_named(facts, kind) & facts.of_family("collective")
+
+
+def axis_argument(facts: WindowFacts, row: int) -> str:
+    """', cluster_axis=1' as the exchange has it; empty where it names none."""
+    axis = facts.attributes(row).number("cluster_axis")
+    return "" if axis is None else f", cluster_axis={axis:.0f}"
 
 
 def critical_rows(facts: WindowFacts, balance: Balance) -> Rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.layers.layering import ends_of
-from ttnn_mcp.checks.shared.wording import took
+from ttnn_mcp.checks.wording import took
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,35 +14,38 @@ shapes, types and placements.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.casts import casts_for_attention
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such casts and the attention ops behind them."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such casts with the attention ops behind them."""
     casts = casts_for_attention(facts.ops, facts.joins)
-    if not len(casts.rows):
-        return
-    row, took = facts.heaviest(casts.rows)[0], facts.kernel_ns[casts.readers]
+    took = facts.kernel_ns[casts.readers]
     spared = np.minimum(took * casts.spared_share, took - least_ns(facts)[casts.readers])
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    yield Claim(
+    rows, saved = np.append(casts.rows, casts.readers), np.append(facts.kernel_ns[casts.rows], spared)
+    yield Problem(rows, saved, tell=partial(_tell, casts.readers), about=casts.rows)
+
+
+def _tell(readers: Rows, ops: Affected) -> Words:
+    facts, row, source, output = ops.facts, ops.row, ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]
+    return Words(
         claim=(
-            f"{len(casts.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve only attention "
-            f"({time_of(facts, casts.rows)}): {example(facts, row)}, read at line {facts.line(int(casts.readers[0]))}"
+            f"{len(ops.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve only attention "
+            f"({ops.time}): {ops.example}, read at line {facts.line(int(readers[0]))}"
         ),
-        rows=np.concatenate((casts.rows, casts.readers)),
-        at_most_ns=np.concatenate((facts.kernel_ns[casts.rows], spared)),
         assumption="attention reads the narrow tensors; its time falls at most in proportion to their bytes",
-        evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
+        cells=((source, "DATATYPE"), (output, "DATATYPE")),
         fix=(
-            f"drop the ttnn.typecast at line {facts.line(row)}: ttnn.transformer.scaled_dot_product_attention takes "
+            f"drop the ttnn.typecast at line {ops.line}: ttnn.transformer.scaled_dot_product_attention takes "
             f"ttnn.{source.dtype[row].lower()} as it is"
         ),
         verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
@@ -51,10 +54,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="cast-before-attention",
     title="a wider type for attention alone",
-    step=1,
     look=look,
+    lever=ATTENTION,
     of=ops_of_family("no attention ops", "attention"),
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

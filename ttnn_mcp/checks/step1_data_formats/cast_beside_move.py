@@ -17,39 +17,41 @@ no type.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.casts import moves_beside_casts
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such casts."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such casts."""
     partners = moves_beside_casts(facts.ops, facts.joins)
     rows = np.flatnonzero(partners >= 0)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, partners))
+
+
+def _tell(partners: Rows, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     move, x, y = int(partners[row]), facts.ops.inputs[0], facts.ops.outputs[0]
     tilizes = facts.named(*TO_TILES)[move]
     call = "ttnn.to_layout(x, ttnn.TILE_LAYOUT" if tilizes else "ttnn.to_memory_config(x, memory_config"
-    yield Claim(
+    return Words(
         claim=(
-            f"Typecasts run beside ops that could write the type ({len(rows)}x, {time_of(facts, rows)}): "
-            f"{x.dtype[row]} to {y.dtype[row]}, {example(facts, row)}, {op_name(facts, move)} at line "
-            f"{facts.line(move)}"
+            f"Typecasts run beside ops that could write the type ({len(ops.rows)}x, {ops.time}): "
+            f"{x.dtype[row]} to {y.dtype[row]}, {ops.example}, {op_name(facts, move)} at line {facts.line(move)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the move converts while it copies, at no extra cost",
-        evidence=cite_op(facts, row, (x, "DATATYPE"), (y, "DATATYPE")),
+        cells=((x, "DATATYPE"), (y, "DATATYPE")),
         fix=(
             f"{call}, dtype=ttnn.{y.dtype[row].lower()}) at line {facts.line(move)}, "
-            f"and no ttnn.typecast at line {facts.line(row)}"
+            f"and no ttnn.typecast at line {ops.line}"
         ),
         verify="re-profile; list_ops(op_code='TypecastDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a wider type makes shards larger",
@@ -57,10 +59,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="cast-beside-move",
     title="a typecast that a move could make",
-    step=1,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no typecasts", "Typecast"),
     needs=(OPERANDS,),
     worth=Worth(time=SAFE),

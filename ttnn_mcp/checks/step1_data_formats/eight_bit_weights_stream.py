@@ -15,6 +15,8 @@ Silent if a matmul reads BFLOAT4_B already: the author chose per op. Silent whil
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -25,9 +27,10 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_bytes,
 )
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 TRIED = "BFLOAT4_B"
@@ -36,27 +39,27 @@ HEAD = (
 )
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all matmuls that wait for such weights."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all matmuls that wait for such weights."""
     weight, able = facts.ops.inputs[1], _weighted(facts)
-    if (able & weight.dtype.among(TRIED)).any():
-        return
     waiting = able & waits_for_bytes(facts.ops, facts.roofline)
-    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))
-    if not len(rows) or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
-        return  # what is left is BFLOAT8_B: other types are no weights
+    if (able & weight.dtype.among(TRIED)).any() or (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
+        return
+    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))  # BFLOAT8_B is left: others are no weights
     spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(rows, at_most, tell=partial(_tell, int(able.sum()), float(at_most.sum())))
+
+
+def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:
+    weight = ops.facts.ops.inputs[1]
+    return Words(
         claim=(
-            f"{len(rows)} of {int(able.sum())} matmuls with weights wait for BFLOAT8_B ones "
-            f"({time_of(facts, rows)}); heaviest {example(facts, row)}"
+            f"{len(ops.rows)} of {weighted} matmuls with weights wait for BFLOAT8_B ones ({ops.time}); "
+            f"heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
-        assumption=f"all of them stand {TRIED} weights ({took(float(at_most.sum()))} at best); time follows the bytes",
-        evidence=cite_op(facts, row, (weight, "DATATYPE"), (weight, "MEMORY")),
+        assumption=f"all of them stand {TRIED} weights ({took(saved_ns)} at best); time follows the bytes",
+        cells=((weight, "DATATYPE"), (weight, "MEMORY")),
         fix=(
             "try gate and up projections first: w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat4_b, "
             "layout=ttnn.TILE_LAYOUT, device=device), and LoFi for them; keep attention in bfloat8_b"
@@ -71,10 +74,10 @@ def _weighted(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="eight-bit-weights-stream",
     title="a trial: BFLOAT4_B for weights that are waited for",
-    step=1,
     look=look,
+    lever=WEIGHTS,
+    costs_accuracy=True,
     of=Subject(_weighted, "no matmul reads weights from DRAM"),
     needs=(DRAM_BANDWIDTH,),
     worth=Worth(saving=USUAL),

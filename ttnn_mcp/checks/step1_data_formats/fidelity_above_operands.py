@@ -22,34 +22,36 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     engine_ops,
     fewer_passes_save,
     needed_phases,
+    phases,
     waits_for_arithmetic,
     weight_of,
 )
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that compute more passes than they need."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that compute more passes than they need."""
     needed = needed_phases(facts.ops)
     saves = fewer_passes_save(facts.ops, facts.roofline, needed)
     rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    wanted = NAMES[float(needed[row])]
-    yield Claim(
+    yield Problem(rows, saves[rows], passes=(needed / phases(facts.ops))[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    wanted = NAMES[float(needed_phases(facts.ops)[row])]
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) compute at {facts.ops.texts('fidelity')[row]} what "
-            f"{wanted} covers; heaviest {example(facts, row)}"
+            f"{ops.kinds} ({ops.time}) compute at {facts.ops.texts('fidelity')[row]} what {wanted} covers; heaviest "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=saves[rows],
         assumption=f"{wanted} instead; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight_of(facts.ops), "DATATYPE"))),
         fix=kernel_config(facts, row, math_fidelity=wanted),
@@ -59,10 +61,12 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="fidelity-above-operands",
     title="more passes than the mantissas can use",
-    step=1,
     look=look,
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
+    principal=True,
     of=Subject(lambda facts: engine_ops(facts.ops), "no matmul, conv or attention ops"),
     needs=(FIDELITY,),
     worth=Worth(saving=USUAL),

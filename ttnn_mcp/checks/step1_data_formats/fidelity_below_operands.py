@@ -12,30 +12,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases, weight_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving
+from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_op, kernel_config, kinds, time_of
+from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
+from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 
+GIVEN = "a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that drop mantissa bits on both sides."""
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that drop mantissa bits on both sides."""
     weight, activation = facts.ops.inputs[1], facts.ops.inputs[0]
     wide = weight.dtype.among(*SIXTEEN_BITS_OR_MORE) & activation.dtype.among(*SIXTEEN_BITS_OR_MORE)
-    rows = np.flatnonzero(_with_operands(facts) & wide & (phases(facts.ops) == 1))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    rows = np.flatnonzero(WEIGHTED_OPS.mask(facts) & wide & (phases(facts.ops) == 1))
+    yield Problem(rows, no_saving(rows), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row, (activation, weight) = ops.facts, ops.row, ops.facts.ops.inputs[:2]
     chosen = facts.attributes(row).text_of("program_config", "user_core_coord") is not None
-    yield Claim(
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) multiply {activation.dtype[row]} by "
-            f"{weight.dtype[row]} at LoFi: half of each mantissa is not read; heaviest line {facts.line(row)}"
+            f"{ops.kinds} ({ops.time}) multiply {activation.dtype[row]} by {weight.dtype[row]} at LoFi: half of each "
+            f"mantissa is not read; heaviest line {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="accuracy risk; HiFi2 costs at most twice the arithmetic",
         evidence=(
             *facts.cite(row, "fidelity"),
@@ -44,23 +48,17 @@ def look(facts: WindowFacts) -> Claims:
         ),
         fix=f"if PCC is short: {kernel_config(facts, row, math_fidelity='HiFi2')}; else weights in BFLOAT8_B",
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
-        caveat="a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
-        if chosen
-        else None,
+        caveat=GIVEN if chosen else None,
     )
 
 
-def _with_operands(facts: WindowFacts) -> Mask:
-    """Matmuls and convs of a report that has two operand columns."""
-    return facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None)
-
-
 CHECK = Check(
-    id="fidelity-below-operands",
     title="bfloat16 multiplied at LoFi",
-    step=1,
     look=look,
-    of=Subject(_with_operands, "no matmul or conv ops"),
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    risk=True,
+    of=WEIGHTED_OPS,
     needs=(FIDELITY,),
     worth=Worth(time=USUAL),
     compiled=compute_config_of_compiler("math_fidelity=HiFi2"),

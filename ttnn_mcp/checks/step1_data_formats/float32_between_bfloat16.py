@@ -15,20 +15,24 @@ is FLOAT32 for longer, and on casts from and to integers. Readers are inferred f
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_op, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 WIDE, NARROW = "FLOAT32", ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")
 LONGEST = 16  # ops between the casts: a compiled RMSNorm is about 13 of them (tt-xla #3990)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all islands of FLOAT32."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all islands of FLOAT32 with the casts around them."""
     source, output = facts.ops.inputs[0].dtype, facts.ops.outputs[0].dtype
     casts = facts.named("Typecast")
     widens = casts & source.among(*NARROW) & output.among(WIDE)
@@ -39,18 +43,21 @@ def look(facts: WindowFacts) -> Claims:
     wide = output.among(WIDE)
     after, before = _steps(makers, readers, widens, wide), _steps(readers, makers, narrows, wide)
     between = (after > 0) & (before > 0) & (after + before - 1 <= LONGEST)
-    if not between.any():
-        return
     widens, narrows = (_touching(ends, between, makers, readers) for ends in (widens, narrows))
     rows = np.flatnonzero(widens | narrows | between)
-    first, last = (facts.heaviest(np.flatnonzero(ends), 1)[0] for ends in (widens, narrows))
-    yield Claim(
+    at_most = np.where(between, _halved(facts), facts.kernel_ns)[rows]
+    ends = np.flatnonzero(widens), np.flatnonzero(narrows)
+    yield Problem(rows, at_most, tell=partial(_tell, *ends, int(between.sum())))
+
+
+def _tell(widens: Rows, narrows: Rows, between: int, ops: Affected) -> Words:
+    facts = ops.facts
+    first, last = (facts.heaviest(casts, 1)[0] for casts in (widens, narrows))
+    return Words(
         claim=(
-            f"FLOAT32 between {int(widens.sum())} widening and {int(narrows.sum())} narrowing casts, with "
-            f"{int(between.sum())} ops in between ({time_of(facts, rows)}): {example(facts, first)}"
+            f"FLOAT32 between {len(widens)} widening and {len(narrows)} narrowing casts, with {between} ops in between "
+            f"({ops.time}): {example(facts, first)}"
         ),
-        rows=rows,
-        at_most_ns=np.where(between, _halved(facts), facts.kernel_ns)[rows],
         assumption="the casts go, and the ops between take at best half, in proportion to the bytes",
         evidence=(
             *cite_op(facts, first, (facts.ops.outputs[0], "DATATYPE")),
@@ -94,10 +101,10 @@ def _halved(facts: WindowFacts) -> Floats:
 
 
 CHECK = Check(
-    id="float32-between-bfloat16",
     title="FLOAT32 between BFLOAT16 ends",
-    step=1,
     look=look,
+    lever=ACTIVATIONS,
+    costs_accuracy=True,
     of=ops_named("no Typecast ops", "Typecast"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -15,44 +15,44 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, subblock_tiles
 from ttnn_mcp.analyses.op_kinds.formats import any_operand, waits_for_arithmetic
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving, ops_of_family
+from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_setting, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that the smaller register could hold back."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that the smaller register could hold back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
     fp32 = compute_setting(facts.ops, able, "fp32_dest_acc_en") == 1
     at_limit = subblock_tiles(facts.ops, able) == DST_TILES_FP32
     meant = any_operand(facts.ops, "FLOAT32") | ~waits_for_arithmetic(facts.ops, facts.roofline)
     rows = able[fp32 & at_limit & ~meant[able]]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(rows, no_saving(rows), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) accumulate narrow operands in float32, and their "
-            f"subblocks fill the {DST_TILES_FP32} tiles it leaves; heaviest {example(facts, row)}"
+            f"{ops.kinds} ({ops.time}) accumulate narrow operands in float32, and their subblocks fill the "
+            f"{DST_TILES_FP32} tiles it leaves; heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption=f"a trial: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "fp32_dest_acc_en"), *facts.cite(row)),
         fix=kernel_config(facts, row, fp32_dest_acc_en="False"),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="long inner dimensions may need it: judge by PCC of the whole model",
     )
 
 
 CHECK = Check(
-    id="fp32-accumulation",
     title="16-bit operands accumulated in float32",
-    step=1,
     look=look,
+    lever=KERNEL_CONFIG,
+    costs_accuracy=True,
     of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
     needs=(COMPUTE_CONFIG,),
     worth=Worth(time=USUAL),

@@ -17,43 +17,44 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
+NORMS = ops_named("no GroupNorm ops", "GroupNorm")
 MOST_GAINED = 1 - 179.6 / 2044.2  # 1x256x1x256 in 16 groups on one core: tt-metal PR #49219
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such norms."""
-    norms = np.flatnonzero(facts.named("GroupNorm"))
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such norms."""
+    norms = NORMS.rows(facts)
     rows = norms[attributes_of(facts.ops).flags(norms, "use_welford")]
-    if not len(rows):
-        return
-    took, row = facts.kernel_ns[rows], facts.heaviest(rows)[0]
-    yield Claim(
-        claim=(
-            f"{len(rows)} of {len(norms)} GroupNorms run with use_welford ({time_of(facts, rows)}); heaviest "
-            f"{example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=np.minimum(took * MOST_GAINED, took - least_ns(facts)[rows]),
+    took = facts.kernel_ns[rows]
+    yield Problem(rows, np.minimum(took * MOST_GAINED, took - least_ns(facts)[rows]), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, norms = ops.facts, len(NORMS.rows(ops.facts))
+    return Words(
+        claim=f"{len(ops.rows)} of {norms} GroupNorms run with use_welford ({ops.time}); heaviest {ops.example}",
         assumption=f"without it a norm saves at most the {MOST_GAINED:.0%} that tt-metal measured on one of its own",
-        evidence=(*cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")), cite_attribute(facts, row, "use_welford")),
+        cells=((facts.ops.inputs[0], "MEMORY"),),
+        also=(cite_attribute(facts, ops.row, "use_welford"),),
         fix="ttnn.group_norm(x, num_groups=..., use_welford=False, ...), shape by shape; keep it where it is faster",
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99 of the whole model",
+        verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls; PCC >= 0.99 of the whole model",
         caveat="a trial: in DRAM use_welford can be faster, and its sums are more exact (image models notice)",
     )
 
 
 CHECK = Check(
-    id="group-norm-welford",
     title="GroupNorm statistics on the vector unit",
-    step=1,
     look=look,
-    of=ops_named("no GroupNorm ops", "GroupNorm"),
+    lever=NORM_CONFIG,
+    slot="welford",
+    of=NORMS,
     needs=(ATTRIBUTES,),
     worth=Worth(saving=USUAL),
     compiled="no option of tt-xla chooses use_welford; report the shape to tt-mlir",

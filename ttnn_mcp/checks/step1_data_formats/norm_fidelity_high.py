@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, op_name, time_of
+from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
@@ -28,8 +29,8 @@ NORMS = ops_named("no LayerNorm or RMSNorm ops", "LayerNorm", "RMSNorm")
 ENOUGH = FIDELITY_PHASES["HiFi2"]
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all norms above HiFi2."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all norms above HiFi2."""
     passes = facts.ops.texts("fidelity").mapped(
         lambda text: max(FIDELITY_PHASES.get(text, ENOUGH), ENOUGH), missing=ENOUGH, dtype=np.float64
     )
@@ -38,17 +39,16 @@ def look(facts: WindowFacts) -> Claims:
     rows = np.flatnonzero(able)
     took = facts.kernel_ns[rows]
     saves = np.minimum(took * (1 - ENOUGH / passes[rows]), took - achievable_ns(facts)[rows])
-    rows, saves = rows[saves > 0], saves[saves > 0]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(rows[saves > 0], saves[saves > 0], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    return Words(
         claim=(
-            f"{len(rows)} norm{'s multiply' if len(rows) > 1 else ' multiplies'} at "
-            f"{facts.ops.texts('fidelity')[row]} ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
+            f"{ops.many('norm', ('multiplies', 'multiply'))} at {facts.ops.texts('fidelity')[row]} ({ops.time}): "
+            f"{ops.name} {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=saves,
         assumption="a try: HiFi2 keeps the accuracy; time falls at most in step with the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.input(0), "DATATYPE"))),
         fix=kernel_config(facts, row, math_fidelity="HiFi2"),
@@ -58,10 +58,11 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="norm-fidelity-high",
     title="norms at HiFi4",
-    step=1,
     look=look,
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
     of=NORMS,
     needs=(OPERANDS, DRAM_BANDWIDTH),
     worth=Worth(saving=USUAL),

@@ -14,32 +14,32 @@ from __future__ import annotations
 
 from ttnn_mcp.analyses.op_kinds.casts import narrowed_behind_their_maker
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, op_name, time_of
+from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all typecasts that their producer could make needless."""
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+def look(facts: WindowFacts) -> Problems:
+    """Yield all typecasts that their producer could make needless."""
     rows = narrowed_behind_their_maker(facts.ops, facts.flow)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row, source, output = ops.facts, ops.row, ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]
     made_by = int(facts.flow.producers[0][row])
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
-            f"({time_of(facts, rows)}); heaviest: {op_name(facts, made_by)} at line "
-            f"{facts.line(made_by)}, cast at line {facts.line(row)}"
+            f"{len(ops.rows)} outputs are written as {source.dtype[row]} only to be cast to {output.dtype[row]} "
+            f"({ops.time}); heaviest: {op_name(facts, made_by)} at line {facts.line(made_by)}, cast at line {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the producer writes the narrow type and the typecast goes",
-        evidence=(*cite_op(facts, row, (output, "DATATYPE")), facts.ops.cite_operand(made_by, output, "DATATYPE")),
+        cells=((output, "DATATYPE"),),
+        also=(facts.ops.cite_operand(made_by, output, "DATATYPE"),),
         fix=_fix(facts, made_by, f"ttnn.{output.dtype[row].lower()}"),
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
         caveat="joined by size, type, layout and placement: make sure that nothing else reads the wide tensor",
@@ -60,10 +60,9 @@ def _fix(facts: WindowFacts, made_by: int, dtype: str) -> str:
 
 
 CHECK = Check(
-    id="output-wider-than-consumer",
     title="written wide only to be narrowed",
-    step=1,
     look=look,
+    lever=ACTIVATIONS,
     of=ops_named("no Typecast ops", "Typecast"),
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),

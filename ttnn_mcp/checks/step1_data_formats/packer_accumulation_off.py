@@ -11,14 +11,17 @@ together 1 % of the window. Silent if the block width is not printed (ttnn chose
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, inner_block_tiles
-from ttnn_mcp.analyses.op_kinds.formats import weight_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, no_saving
+from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
+from ttnn_mcp.checks.wording import cite_setting, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -26,43 +29,37 @@ BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn con
 BLOCKS_WITH_BIAS = 1  # same
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops with several blocks along K and the packer not accumulating."""
-    able, weight = np.flatnonzero(_with_weights(facts)), facts.ops.inputs[1]
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops with several blocks along K and the packer not accumulating."""
+    able, weight = WEIGHTED_OPS.rows(facts), facts.ops.inputs[1]
     off = compute_setting(facts.ops, able, "packer_l1_acc") == 0
     blocks = np.ceil(weight.padded[able, 2] / TILE_SIDE / inner_block_tiles(facts.ops, able))
     biased = facts.attributes_of_ops.flags(able, "has_bias")
-    rows = able[off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    count = int(blocks[np.flatnonzero(able == row)[0]])
-    yield Claim(
+    reloads = off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
+    rows = able[reloads]
+    yield Problem(rows, no_saving(rows), tell=partial(_tell, blocks[reloads]))
+
+
+def _tell(blocks: Floats, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    count = int(blocks[np.searchsorted(ops.rows, row)])
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) sum several K blocks with packer_l1_acc off; "
-            f"heaviest, {count} blocks: {example(facts, row)}"
+            f"{ops.kinds} ({ops.time}) sum several K blocks with packer_l1_acc off; heaviest, {count} blocks: "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="a trial: partial sums stay in L1; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),
         fix=kernel_config(facts, row, packer_l1_acc="True"),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
     )
 
 
-def _with_weights(facts: WindowFacts) -> Mask:
-    """Matmuls and convs of a report that has two operand columns."""
-    return facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None)
-
-
 CHECK = Check(
-    id="packer-accumulation-off",
     title="partial sums not accumulated in L1",
-    step=1,
     look=look,
-    of=Subject(_with_weights, "no matmul or conv ops"),
+    lever=KERNEL_CONFIG,
+    of=WEIGHTED_OPS,
     needs=(COMPUTE_CONFIG,),
     worth=Worth(time=USUAL),
     compiled=compute_config_of_compiler("packer_l1_acc=True"),

@@ -13,27 +13,31 @@ Silent if every record matches, and if the run compared nothing: most runs do no
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.memory.accuracy import Loss, losses_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Mask, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.arrays import Mask, no_saving
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.shared.memory_claims import rows_of_operations
+from ttnn_mcp.wire import Evidence
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all operations below their bound; the first one is the example."""
-    losses = losses_of(facts.run.memory_report)
-    if not losses:
-        return
-    operations = list(dict.fromkeys(loss.operation for loss in losses))
-    rows = rows_of_operations(facts, operations)
-    more = f"; {len(operations) - 1} more operations miss theirs" if len(operations) > 1 else ""
-    yield Claim(
-        claim=f"{losses[0].sentence}{more}",
-        rows=rows,
-        at_most_ns=no_saving(rows),
+def look(facts: WindowFacts) -> Problems:
+    """Yield all operations below their bound; the first one is the example."""
+    if losses := losses_of(facts.run.memory_report):
+        operations = {loss.operation for loss in losses}
+        rows = rows_of_operations(facts, operations)
+        yield Problem(rows, no_saving(rows), tell=partial(_tell, losses, len(operations) - 1), of_window=True)
+
+
+def _tell(losses: list[Loss], others: int, ops: Affected) -> Words:
+    return Words(
+        claim=f"{losses[0].sentence}{f'; {others} more operations miss theirs' if others else ''}",
         assumption="accuracy risk; later operations may only inherit what the first one loses",
-        evidence=tuple(_cite(facts, loss) for loss in losses[:3]),
+        evidence=tuple(_cite(ops.facts, loss) for loss in losses[:3]),
         fix=(
             "give this op more mantissa: a higher math_fidelity, fp32_dest_acc_en=True, or BFLOAT16 where it reads "
             "BFLOAT8_B or BFLOAT4_B; revert the last change that touched it"
@@ -54,9 +58,9 @@ def _compared(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="pcc-below-bound",
     title="an op misses its PCC bound",
-    step=1,
     look=look,
+    lever=ACCURACY,
+    risk=True,
     of=Subject(_compared, "no tensors were compared with a golden function (enable_comparison_mode)"),
 )

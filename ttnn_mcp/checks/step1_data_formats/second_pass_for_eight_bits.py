@@ -18,40 +18,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_for_arithmetic, weight_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_for_arithmetic
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 LOFI, HIFI2 = 1.0, 2.0  # passes (tt-metal's matrix_engine.md)
 WEIGHTED = ("matmul", "conv")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that compute such weights twice."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that compute such weights twice."""
     passes, about = phases(facts.ops), facts.of_family(*WEIGHTED)
     if (about & (passes == LOFI)).any():
         return
-    weight = weight_of(facts.ops)
-    if weight is None:  # unmoved: the check needs two operands
-        return
-    twice = about & (passes == HIFI2) & weight.dtype.among("BFLOAT8_B")
+    twice = about & (passes == HIFI2) & facts.ops.inputs[1].dtype.among("BFLOAT8_B")
     saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
     rows = np.flatnonzero(twice & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
-        claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) wait for the second pass over BFLOAT8_B weights; heaviest "
-            f"{example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=saves[rows],
+    yield Problem(rows, saves[rows], passes=np.full(len(rows), LOFI / HIFI2), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    return Words(
+        claim=f"{ops.kinds} ({ops.time}) wait for the second pass over BFLOAT8_B weights; heaviest {ops.example}",
         assumption="all of them stand LoFi; time falls at most in proportion to the passes",
-        evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight, "DATATYPE"))),
+        evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.ops.inputs[1], "DATATYPE"))),
         fix=kernel_config(facts, row, math_fidelity="LoFi"),
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
         caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
@@ -59,10 +54,11 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="second-pass-for-eight-bits",
     title="a trial: LoFi for BFLOAT8_B weights",
-    step=1,
     look=look,
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
     of=ops_of_family("no matmul or conv ops", *WEIGHTED),
     needs=(TWO_OPERANDS, FIDELITY),
     worth=Worth(saving=USUAL),

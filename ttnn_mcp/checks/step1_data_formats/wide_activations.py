@@ -19,9 +19,9 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors, narrowing_spares, streams_bfloat16
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 EXPLAINED = 0.3  # of the op's time by its bytes: below it, overhead or few cores limit the op (domain practice)
@@ -29,26 +29,25 @@ MOSTLY_PADDING = 0.5  # of the bytes: a shape without it saves more than a narro
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all DRAM-bound ops on bfloat16 activations."""
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+def look(facts: WindowFacts) -> Problems:
+    """Yield all DRAM-bound ops on bfloat16 activations."""
     waits = np.nan_to_num(facts.roofline.dram_achievable_ns) >= EXPLAINED * facts.kernel_ns
     stays = adds_full_tensors(facts.ops) | facts.joins.doubtful
     stays |= tile_waste(facts.ops) >= MOSTLY_PADDING
     rows = np.flatnonzero(_maps(facts) & streams_bfloat16(facts.ops) & waits & ~stays)
-    at_most = fewer_bytes_save(facts.ops, facts.roofline, narrowing_spares(facts.ops, facts.roofline))[rows]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    spared = narrowing_spares(facts.ops, facts.roofline)
+    saved = fewer_bytes_save(facts.ops, facts.roofline, spared)
+    yield Problem(rows, saved[rows], spared_bytes=spared[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"{len(rows)} element-wise and shape ops ({time_of(facts, rows)}) wait for DRAM with BFLOAT16 "
-            f"activations; heaviest {op_name(facts, row)} {example(facts, row)}"
+            f"{len(ops.rows)} element-wise and shape ops ({ops.time}) wait for DRAM with BFLOAT16 activations; "
+            f"heaviest {ops.name} {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in proportion to them",
-        evidence=cite_op(facts, row, (source, "DATATYPE"), (output, "DATATYPE")),
+        cells=((ops.facts.ops.inputs[0], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),
         fix=(
             "write it narrow where it is made: ttnn.linear(..., dtype=ttnn.bfloat8_b), "
             "ttnn.mul(a, b, dtype=ttnn.bfloat8_b); shape ops pass the data type on"
@@ -63,10 +62,10 @@ def _maps(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="wide-activations",
     title="DRAM-bound ops on bfloat16 activations",
-    step=1,
     look=look,
+    lever=ACTIVATIONS,
+    costs_accuracy=True,
     of=Subject(_maps, "no element-wise or shape ops"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -18,9 +18,9 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
@@ -28,38 +28,38 @@ DECODES = ops_named("no decode attention", *DECODE_ATTENTION)
 SHORT_NS = 34_000.0  # 128 cached tokens take as long, nearly no bytes: MLA, tt-metal PR #36440 and PR #37004
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all attention on wide caches."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all attention on wide caches."""
     keys = facts.ops.inputs[1]
     wide = DECODES.mask(facts) & keys.in_dram & keys.dtype.among("BFLOAT16", "FLOAT32")
     rows = np.flatnonzero(wide & (facts.kernel_ns > SHORT_NS))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
     spared = 1 - ELEMENT_BYTES["BFLOAT8_B"] / keys.element_bytes[rows]
-    yield Claim(
+    yield Problem(rows, spared * np.fmax(facts.kernel_ns[rows] - LAUNCH_FLOOR_NS, 0.0), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    keys = ops.facts.ops.inputs[1]
+    return Words(
         claim=(
-            f"{len(rows)} decode attention op{'s read' if len(rows) > 1 else ' reads'} a cache in {keys.dtype[row]} "
-            f"({time_of(facts, rows)}): {keys.shape_text(row)}, {example(facts, row)}"
+            f"{ops.many('decode attention op', ('reads', 'read'))} a cache in {keys.dtype[ops.row]} ({ops.time}): "
+            f"{keys.shape_text(ops.row)}, {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=spared * np.fmax(facts.kernel_ns[rows] - LAUNCH_FLOOR_NS, 0.0),
         assumption="attention waits for the bytes of keys and values, and nothing else",
-        evidence=cite_op(facts, row, (keys, "DATATYPE"), (keys, "MEMORY")),
+        cells=((keys, "DATATYPE"), (keys, "MEMORY")),
         fix=(
             "cache = ttnn.zeros(shape, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device) for keys and "
             "values; updates take BFLOAT16 rows and convert them, a fill wants its rows cast first"
         ),
-        verify=f"re-profile at a long context; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        verify=f"re-profile at a long context; op_detail(op={ops.line}).kernel_us falls; PCC >= 0.99",
         caveat="little is gained while few positions are filled; check PCC at the longest context",
     )
 
 
 CHECK = Check(
-    id="wide-kv-cache",
     title="keys and values kept in 16 bits",
-    step=1,
     look=look,
+    lever=CACHES,
+    costs_accuracy=True,
     of=DECODES,
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

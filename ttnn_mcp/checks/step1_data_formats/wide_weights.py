@@ -20,6 +20,8 @@ activation, on weights in L1, and on convs that a compiler wrote: tt-xla narrows
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -30,9 +32,10 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_bytes,
 )
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, CannotTell, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
@@ -41,8 +44,8 @@ REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit 
 BYTES_DECIDE = 0.38  # between the two (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops whose weights could be narrower."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops whose weights could be narrower."""
     weight, weighted = facts.ops.inputs[1], reads_weights(facts.ops, facts.flow)
     if facts.compiled:
         weighted = weighted & ~facts.of_family("conv")
@@ -55,24 +58,25 @@ def look(facts: WindowFacts) -> Claims:
     decides = facts.roofline.dram_achievable_ns >= BYTES_DECIDE * facts.kernel_ns
     rows = np.flatnonzero(wide & (decides | ~_measured_without_gain(facts)))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
-    if not len(rows):
-        return
+    tell = partial(_tell, int(weighted.sum()), float(spared[rows].sum()))
+    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell)
+
+
+def _tell(weighted: int, spared: float, ops: Affected) -> Words:
+    facts, weight = ops.facts, ops.facts.ops.inputs[1]
     bandwidth = facts.chip.dram_achievable_gb_s or 1.0
-    now_ns = float(facts.roofline.dram_achievable_ns[rows].sum())
-    then_ns = now_ns - float(spared[rows].sum()) / bandwidth
-    reached = now_ns / float(facts.kernel_ns[rows].sum())
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    now_ns = float(facts.roofline.dram_achievable_ns[ops.rows].sum())
+    then_ns = now_ns - spared / bandwidth
+    reached = now_ns / float(facts.kernel_ns[ops.rows].sum())
+    return Words(
         claim=(
-            f"{len(rows)} of {int(weighted.sum())} ops with weights read {weight.dtype[row]} ones and wait for "
-            f"bytes ({time_of(facts, rows)}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
-            f"heaviest line {facts.line(row)}"
+            f"{len(ops.rows)} of {weighted} ops with weights read {weight.dtype[ops.row]} ones and wait for bytes "
+            f"({ops.time}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
+            f"heaviest line {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in proportion to the bytes",
-        evidence=cite_op(facts, row, (weight, "DATATYPE"), (weight, "MEMORY")),
-        fix=_fix(facts, row),
+        cells=((weight, "DATATYPE"), (weight, "MEMORY")),
+        fix=_fix(ops),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
         caveat=(
             f"they reach only {reached:.0%} of that bandwidth: a better program config (step 3) comes first"
@@ -88,20 +92,21 @@ def _measured_without_gain(facts: WindowFacts) -> Mask:
     return facts.of_family("matmul") & one_token & (facts.chip.arch == "blackhole")
 
 
-def _fix(facts: WindowFacts, row: int) -> str:
-    if facts.of_family("conv")[row]:
-        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {example(facts, row)}"
+def _fix(ops: Affected) -> str:
+    if ops.facts.of_family("conv")[ops.row]:
+        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {ops.example}"
     return (
         "w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)"
-        f"  # {example(facts, row)}"
+        f"  # {ops.example}"
     )
 
 
 CHECK = Check(
-    id="wide-weights",
     title="weights wider than the op needs",
-    step=1,
     look=look,
+    lever=WEIGHTS,
+    costs_accuracy=True,
+    principal=True,
     of=Subject(lambda facts: reads_weights(facts.ops, facts.flow), "no matmul or conv reads weights from DRAM"),
     worth=Worth(saving=USUAL),
     compiled=(

@@ -17,33 +17,31 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ARGMAX = ops_named("no ArgMax ops", "ArgMax", "Argmax")
 DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ArgMax ops that the grid could share."""
-    cores = facts.chip.cores or 1
-    rows = np.flatnonzero(ARGMAX.mask(facts) & on_few_cores(facts.ops, cores))
+def look(facts: WindowFacts) -> Problems:
+    """Yield the ArgMax ops that the grid could share."""
+    rows = np.flatnonzero(ARGMAX.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
     rows = rows[_could_share(facts, rows)]
-    if not len(rows):
-        return
-    row, least = facts.heaviest(rows)[0], facts.ops.numbers("cores")[rows].min()
+    yield Problem(rows, spread_saves(facts, rows), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    least = facts.ops.numbers("cores")[ops.rows].min()
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
-    yield Claim(
-        claim=(
-            f"{len(rows)} ArgMax ops ({time_of(facts, rows)}) run on {least:.0f} of {cores} cores: "
-            f"{example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=spread_saves(facts, rows),
+    return Words(
+        claim=f"{len(ops.rows)} ArgMax ops ({ops.time}) run on {least:.0f} of {facts.chip.cores} cores: {ops.example}",
         assumption="the multi-core kernel distributes the input evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
@@ -64,10 +62,9 @@ def _could_share(facts: WindowFacts, rows: Rows) -> Rows:
 
 
 CHECK = Check(
-    id="argmax-on-few-cores",
     title="ArgMax on one core",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=ARGMAX,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),

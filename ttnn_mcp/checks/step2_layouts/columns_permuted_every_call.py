@@ -16,32 +16,33 @@ have to follow.
 from __future__ import annotations
 
 from ttnn_mcp.analyses.op_kinds.permuted_columns import permuted_columns, rows_of_permuted
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_op, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 PERMUTES = ops_named("no permutes", "Permute", "Transpose")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such reshapes and permutes."""
-    chains = permuted_columns(facts.ops)
-    if not chains:
-        return
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such reshapes and permutes."""
     rows = rows_of_permuted(facts.ops)
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, chains = ops.facts, permuted_columns(ops.facts.ops)
     heaviest = max(chains, key=lambda chain: facts.kernel_ns[chain.rows[1]])
     row, matmul = heaviest.rows[1], heaviest.matmul
     first, second = heaviest.split
-    yield Claim(
+    return Words(
         claim=(
-            f"Columns of a matmul's output are reordered in every call ({len(chains)}x, {time_of(facts, rows)}): "
+            f"Columns of a matmul's output are reordered in every call ({len(chains)}x, {ops.time}): "
             f"{example(facts, row)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="weights with permuted columns give the same columns for nothing",
-        evidence=cite_each((row, matmul), lambda n: cite_op(facts, n)),
+        evidence=(*cite_op(facts, row), *cite_op(facts, matmul)),
         fix=(
             f"permute the columns of the weights of line {facts.line(matmul)} once at load, in torch: "
             f"w.reshape(k, -1, {first}, {second}).transpose(2, 3).reshape(k, -1), the bias too; no reshape and permute "
@@ -53,10 +54,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="columns-permuted-every-call",
     title="columns reordered behind a matmul",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=PERMUTES,
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(saving=USUAL),

@@ -17,38 +17,51 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, reads_unmade
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts, ops_named
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.check import (
+    Affected,
+    CannotTell,
+    Check,
+    Problem,
+    Problems,
+    Rows,
+    WindowFacts,
+    Words,
+    ops_named,
+)
+from ttnn_mcp.checks.levers import CONSTANTS
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all conversions of tensors that the window did not make."""
-    conversions = facts.named(*TO_TILES, *TO_ROWS)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all conversions of tensors that the window did not make, where they are seen to repeat."""
+    conversions, window = facts.named(*TO_TILES, *TO_ROWS), facts.scope.window
     rows = np.flatnonzero(conversions & reads_unmade(facts.ops, facts.flow))
     rows = rows[(np.arange(len(rows)) > 0) | np.isin(rows, _tables(facts))]
     spent = float(facts.kernel_ns[rows].sum())
-    if spent < USUAL * facts.total_ns or not len(rows):
+    if spent < USUAL * facts.total_ns:
         return
-    if (facts.scope.window.of_iterations or 0) < 2 or facts.scope.window.kind != "iteration":
+    if (window.of_iterations or 0) > 1 and window.kind == "iteration":
+        yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+    elif len(rows):
         yield CannotTell(
             f"{len(rows)} conversions ({took(spent)}) read what no op made; one pass does not show whether they "
             "repeat. Profile 2 or more iterations"
         )
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+
+
+def _tell(ops: Affected) -> Words:
+    facts = ops.facts
+    return Words(
         claim=(
-            f"{len(rows)} conversions per iteration ({time_of(facts, rows)}) read tensors that no op of it made, so "
-            f"likely constants; heaviest {example(facts, row)}"
+            f"{len(ops.rows)} conversions per iteration ({ops.time}) read tensors that no op of it made, so "
+            f"likely constants; heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="all of them are constants and are converted once, where they are loaded",
-        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
+        cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
-            f"ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.{_layout(facts, row)}, device=device) at load time; "
-            "no ttnn.to_layout on it in forward()"
+            f"ttnn.from_torch(t, dtype=ttnn.bfloat16, layout=ttnn.{_layout(facts, ops.row)}, device=device) at load "
+            "time; no ttnn.to_layout on it in forward()"
         ),
         verify="re-profile 2 iterations: tensor_formats.conversions loses them",
         caveat="further model inputs, or caches from the iteration before, would look the same",
@@ -66,10 +79,9 @@ def _layout(facts: WindowFacts, row: int) -> str:
 
 
 CHECK = Check(
-    id="constant-converted-repeatedly",
     title="an unchanging tensor converted per iteration",
-    step=2,
     look=look,
+    lever=CONSTANTS,
     of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
     compiled="keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once",
 )

@@ -15,46 +15,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import CONSTANTS
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 MADE = ops_named("no Full or Arange ops", "Full", "Arange")
 READ_ONLY = ("Binary", "Unary", "Ternary", "Where", "Matmul", "Linear", "LayerNorm", "Softmax", "Concat")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all constants that are only read."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all constants that are only read."""
     only_read = facts.joins.read_only_by(facts.named(*READ_ONLY))
     rows = np.flatnonzero(MADE.mask(facts) & ~facts.ops.inputs[0].present & only_read)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    shape = ops.facts.ops.outputs[0].shape_text(ops.row)
+    return Words(
         claim=(
-            f"{len(rows)} tensor{'s of constants are' if len(rows) > 1 else ' of constants is'} made in this pass "
-            f"({time_of(facts, rows)}): {op_name(facts, row)} of {facts.ops.outputs[0].shape_text(row)} at line "
-            f"{facts.line(row)}"
+            f"{ops.many('tensor', ('of constants is', 'of constants are'))} made in this pass ({ops.time}): "
+            f"{ops.name} of {shape} at line {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the arguments are the same in every pass, so the tensor is",
-        evidence=cite_op(facts, row),
         fix=(
             "make it once, before the loop, and keep it; a binary op with one value takes it as a scalar: "
             "ttnn.multiply(x, 0.1)"
         ),
-        verify=f"re-profile; list_ops(op_code='{op_name(facts, row)}') is empty",
+        verify=f"re-profile; list_ops(op_code='{ops.name}') is empty",
         caveat="not where the value or the shape changes with the step, or where an op writes into it",
     )
 
 
 CHECK = Check(
-    id="constant-made-every-pass",
     title="a constant made anew in every pass",
-    step=2,
     look=look,
+    lever=CONSTANTS,
     of=MADE,
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),

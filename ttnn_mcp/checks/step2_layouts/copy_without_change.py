@@ -18,31 +18,31 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 COPIES = ("Clone", "Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that change nothing."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that change nothing."""
     rows = np.flatnonzero(facts.named(*COPIES) & _unchanged(facts))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    all_of_it = facts.kernel_ns[rows]
     sure = passed_on_alone(facts.run, facts.ops, facts.joins.makers[rows], rows)  # nobody's place is the last op's
-    copies = f"{len(rows)} copies change" if len(rows) > 1 else "1 copy changes"
-    yield Claim(
-        claim=f"{copies} nothing ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}",
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
-        at_least_ns=None if sure is None else np.where(sure, facts.kernel_ns[rows], 0.0),
+    at_least = None if sure is None else np.where(sure, all_of_it, 0.0)
+    yield Problem(rows, all_of_it, at_least_ns=at_least, tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    copies = f"{len(ops.rows)} copies change" if ops.s else "1 copy changes"
+    return Words(
+        claim=f"{copies} nothing ({ops.time}): {ops.name} {ops.example}",
         assumption="no op frees or changes one of the two tensors in place while the other is needed",
-        evidence=cite_op(facts, row, (facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
+        cells=((ops.facts.input(0), "MEMORY"), (ops.facts.output(), "MEMORY")),
         fix=(
-            f"drop the {op_name(facts, row).lower()} at line {facts.line(row)} and pass its input on; before a conv: "
+            f"drop the {ops.name.lower()} at line {ops.line} and pass its input on; before a conv: "
             "ttnn.Conv2dConfig(deallocate_activation=False) keeps the input; no output_tensor= that writes over it"
         ),
         verify="re-profile; compare_runs.removed lists them; PCC unchanged",
@@ -59,10 +59,9 @@ def _unchanged(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="copy-without-change",
     title="copies that change nothing",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no copies, slices, pads, repeats or casts", *COPIES),
     needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=SAFE),

@@ -19,33 +19,32 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.layouts import CARRIED_AT_MOST, CARRIES, TO_ROWS, TO_TILES
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all conversions for GroupNorms."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all conversions for GroupNorms."""
     norms = facts.named("GroupNorm")
     before = facts.named(*TO_ROWS) & _read_by(facts, norms)
     after = facts.named(*TO_TILES) & _made_by(facts, norms & facts.ops.outputs[0].layout.among("ROW_MAJOR"))
     whole = facts.ops.inputs[0].logical[:, :3].prod(axis=1) % TILE_SIDE == 0
     rows = np.flatnonzero((before | after) & whole)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    before, after = (int(ops.facts.named(*names)[ops.rows].sum()) for names in (TO_ROWS, TO_TILES))
+    return Words(
         claim=(
-            f"{int(before[rows].sum())} Untilize and {int(after[rows].sum())} Tilize ops serve GroupNorms alone "
-            f"({time_of(facts, rows)}); heaviest {example(facts, row)}"
+            f"{before} Untilize and {after} Tilize ops serve GroupNorms alone ({ops.time}); heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the norms read and write tiles and take as long as now",
-        evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
+        cells=((ops.facts.input(0), "LAYOUT"), (ops.facts.output(), "LAYOUT")),
         fix=(
             "drop them: ttnn.group_norm(x, num_groups=..., output_layout=ttnn.TILE_LAYOUT, ...) with x in TILE; moves "
             "into shards by ttnn.to_memory_config(x, shards) in TILE, shards in whole tiles"
@@ -80,10 +79,9 @@ def _made_by(facts: WindowFacts, norms: Mask) -> Mask:
 
 
 CHECK = Check(
-    id="group-norm-converted",
     title="layouts converted for a GroupNorm",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no GroupNorm ops", "GroupNorm"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -14,39 +14,41 @@ Silent below the line. Reshapes, permutes and transposes are no conversions; oth
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import explained_conversions
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL
 
 FOUND_SHARE = 0.05  # of the window: domain practice
 FIRST_SHARE = 0.25  # same: from here on no other step matters before
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all conversions."""
-    to_tiles, to_rows = facts.named(*TO_TILES), facts.named(*TO_ROWS)
-    rows = np.flatnonzero(to_tiles | to_rows)
-    share = facts.share(rows)
-    if share <= FOUND_SHARE:
-        return
+def look(facts: WindowFacts) -> Problems:
+    """Yield all conversions, where they take more than the line."""
+    rows = np.flatnonzero(facts.named(*TO_TILES, *TO_ROWS))
     at_most = np.where(explained_conversions(facts.ops, facts.flow), 0.0, facts.kernel_ns)[rows]
-    if at_most.sum() < USUAL * facts.total_ns and share <= FIRST_SHARE:
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    avoidable, share = float(at_most.sum()), facts.share(rows)
+    if share > FIRST_SHARE or (share > FOUND_SHARE and avoidable >= USUAL * facts.total_ns):
+        yield Problem(rows, at_most, tell=partial(_tell, avoidable))
+
+
+def _tell(avoidable_ns: float, ops: Affected) -> Words:
+    facts = ops.facts
+    to_tiles, to_rows = (int(facts.named(*names).sum()) for names in (TO_TILES, TO_ROWS))
+    first = ": do this step first" if facts.share(ops.rows) > FIRST_SHARE else ""
+    return Words(
         claim=(
-            f"{int(to_tiles.sum())} tilize and {int(to_rows.sum())} untilize ops take {time_of(facts, rows)}"
-            f"{': do this step first' if share > FIRST_SHARE else ''}; no op seems to need "
-            f"{took(float(at_most.sum()))} of it; heaviest {example(facts, row)}"
+            f"{to_tiles} tilize and {to_rows} untilize ops take {ops.time}{first}; no op seems to need "
+            f"{took(avoidable_ns)} of it; heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption="conversions that no row-only op, model boundary or round trip explains can go",
-        evidence=cite_op(facts, row, (facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
+        cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
             "x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once at the start; TILE through eltwise, norm, permute "
             "and concat; ttnn.conv2d takes TILE too and untilizes in its halo"
@@ -57,10 +59,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="layout-conversion-share",
     title="tilize and untilize take a notable share",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
     compiled=('torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'),
     general=True,

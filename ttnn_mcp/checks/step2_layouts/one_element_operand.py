@@ -14,36 +14,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops with a constant of one element."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops with a constant of one element."""
     rows = np.flatnonzero(_one_element(facts))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    place = int(np.argmin([operand.elements[row] for operand in facts.ops.inputs[:2]]))
-    yield Claim(
+    yield Problem(rows, (facts.kernel_ns - achievable_ns(facts))[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    constant = min(facts.ops.inputs[:2], key=lambda operand: operand.elements[row])
+    return Words(
         claim=(
-            f"{len(rows)} element-wise ops ({time_of(facts, rows)}) read a constant of one element as a tensor: "
-            f"{example(facts, row)}"
+            f"{len(ops.rows)} element-wise ops ({ops.time}) read a constant of one element as a tensor: {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] - achievable_ns(facts)[rows],
         assumption="as a number it costs nothing; the bytes of the large operand and the launch stay",
-        evidence=(
-            *cite_op(facts, row, (facts.ops.inputs[place], "MEMORY")),
-            cite_attribute(facts, row, "binary_op_type"),
-        ),
+        cells=((constant, "MEMORY"),),
+        also=(cite_attribute(facts, row, "binary_op_type"),),
         fix=(
             "pass a Python scalar instead of the tensor: ttnn.multiply(x, 0.125) for ttnn.multiply(x, t) (also add, "
-            f"subtract, divide)  # line {facts.line(row)}"
+            f"subtract, divide)  # line {ops.line}"
         ),
         verify="re-profile; list_ops(op_code='Binary') kernel_us falls; PCC unchanged",
         caveat="a trace keeps the number it was captured with: a value that changes per call must stay a tensor",
@@ -60,10 +58,9 @@ def _one_element(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="one-element-operand",
     title="a constant read as a tensor",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=ops_named("no binary element-wise ops", "Binary"),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=USUAL, saving=USUAL),

@@ -14,13 +14,15 @@ ops that do not broadcast (concat, matmul). Readers are inferred from shapes, ty
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -29,27 +31,27 @@ if TYPE_CHECKING:
 PASSING = ("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding", "Typecast")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all repeats that a broadcast does without."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all repeats that a broadcast does without, with the ops that serve them alone."""
     chains = {row: chain for row in np.flatnonzero(facts.named("Repeat")).tolist() if (chain := _chain(facts, row))}
-    if not chains:
-        return
-    rows = np.unique(np.concatenate([np.array(chain) for chain in chains.values()]))
-    row = facts.heaviest(np.array([*chains]), 1)[0]
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    reader = _reader(facts, row)[0] or 0
-    yield Claim(
+    rows = np.array(sorted({row for chain in chains.values() for row in chain}), dtype=np.int64)
+    repeats = np.array([*chains], dtype=np.int64)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, rows), about=repeats)
+
+
+def _tell(rows: Rows, ops: Affected) -> Words:
+    facts, source, output = ops.facts, ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]
+    reader = _reader(facts, ops.row)[0] or 0
+    return Words(
         claim=(
-            f"{len(chains)} repeats ({len(rows)} ops with those that serve them, {time_of(facts, rows)}) only feed ops "
-            f"that broadcast: {example(facts, row)}, read at line {facts.line(reader)}"
+            f"{len(ops.rows)} repeats ({len(rows)} ops with those that serve them, {time_of(facts, rows)}) only feed "
+            f"ops that broadcast: {ops.example}, read at line {facts.line(reader)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the op that broadcasts takes no longer than now: it reads fewer bytes",
-        evidence=cite_op(facts, row, (source, "LAYOUT"), (output, "LAYOUT")),
+        cells=((source, "LAYOUT"), (output, "LAYOUT")),
         fix=(
-            f"drop the ttnn.repeat (or ttnn.expand) at line {facts.line(row)}: ttnn.multiply(a, b), ttnn.add and "
-            f"others broadcast {source.shape_text(row)} to {output.shape_text(row)} themselves, in TILE"
+            f"drop the ttnn.repeat (or ttnn.expand) at line {ops.line}: ttnn.multiply(a, b), ttnn.add and "
+            f"others broadcast {source.shape_text(ops.row)} to {output.shape_text(ops.row)} themselves, in TILE"
         ),
         verify="re-profile: list_ops(op_code='Repeat') lists none of them; PCC unchanged",
         caveat="readers are inferred from shapes; broadcasting along the width costs the binary op some time",
@@ -89,10 +91,9 @@ def _others(facts: WindowFacts, reader: int, passed: list[int]) -> list[Operand]
 
 
 CHECK = Check(
-    id="repeat-before-broadcast",
     title="repeats that a broadcast does without",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no Repeat ops", "Repeat"),
     needs=(OPERANDS,),
     worth=Worth(time=USUAL),

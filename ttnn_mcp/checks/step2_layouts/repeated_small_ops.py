@@ -14,25 +14,30 @@ that do not read each other, and across records copied from an earlier call.
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
 
 from ttnn_mcp.analyses.op_kinds.repetitions import Repetition, repetitions_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 MOVES = ("eltwise", "shape", "layout", "movement")
-BY_USER = ("PagedFillCache", "PagedUpdateCache")  # caches-written-apart tells what to call instead
+BY_USER = ("PagedFillCache", "PagedUpdateCache")  # checks of step 3 tell what to call instead
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim per chain, the three costliest at most."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the chains one by one, the three costliest at most."""
     chains = repetitions_of(facts.ops, facts.joins, small(facts))
     chains.sort(key=lambda chain: -float(facts.kernel_ns[chain.rows].sum()))
     for chain in chains[:3]:
-        yield _claim(facts, chain)
+        saved, gone = (
+            facts.kernel_ns[chain.rows] * (1 - 1 / chain.times),
+            chain.rows[len(chain.rows) // chain.times :],
+        )
+        yield Problem(chain.rows, saved, gone=gone, tell=partial(_tell, chain))
 
 
 def small(facts: WindowFacts) -> Mask:
@@ -40,22 +45,16 @@ def small(facts: WindowFacts) -> Mask:
     return (facts.of_family(*MOVES) | facts.named(*WRITES)) & ~facts.joins.doubtful & ~facts.named(*BY_USER)
 
 
-def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
-    rows, times = chain.rows, chain.times
-    names = [op_name(facts, int(row)) for row in rows[: chain.period]]
-    row = int(rows[np.argmax(facts.kernel_ns[rows])])
-    took = facts.kernel_ns[rows]
-    return Claim(
+def _tell(chain: Repetition, ops: Affected) -> Words:
+    names = [op_name(ops.facts, int(row)) for row in chain.rows[: chain.period]]
+    return Words(
         claim=(
-            f"{times} times in a row: {', '.join(names)} ({time_of(facts, rows)}), each on the result of the one "
-            f"before; {example(facts, row)}"
+            f"{chain.times} times in a row: {', '.join(names)} ({ops.time}), each on the result of the one before; "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=took * (1 - 1 / times),
         assumption="one op over all parts takes no longer than one repetition now",
-        evidence=cite_op(facts, row),
         fix=(
-            f"coalesce the {times} repetitions into one {op_name(facts, row)}: concatenate indices and "
+            f"coalesce the {chain.times} repetitions into one {ops.name}: concatenate indices and "
             "values once, before the model runs where they are constants, and convert layouts once around it"
         ),
         verify="re-profile; compare_runs.removed lists the repeated ops; PCC unchanged",
@@ -64,10 +63,9 @@ def _claim(facts: WindowFacts, chain: Repetition) -> Claim:
 
 
 CHECK = Check(
-    id="repeated-small-ops",
     title="one small sequence repeated on a tensor",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=Subject(small, "no ops that only move or map elements"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -1,74 +1,45 @@
-"""A reshape copies its tensor although another shape would make it a view, which costs nothing.
+"""A reshape to another width copies its tensor, where a head op or another order of the ops needs no copy.
 
-`ttnn.reshape` is a view when the last dim stays and, in TILE, the second-last stays a multiple of 32 on both sides.
-Otherwise every element moves. The best way to split and join heads is the special ops; rows that are not a multiple of
-32 can be padded once, at the start. Over 2,159 test shapes a reshape took 0.7 in place of 17 (tt-metal PR #15118) once
-it was a view wherever it can be.
+In TILE `ttnn.reshape` is a view only when the last dim stays; otherwise every element moves. The best way to split and
+join heads is the special ops. One of them can also replace a transpose after a split or before a join: three head ops
+in place of reshapes and transposes took SDXL's UNet from 672 to 612 ms (tt-metal PR #22938).
 
-The line: Reshape ops with kernel time, together 1 % of the window. The bound is their whole time. One head op can also
-replace a transpose after a split or before a join, so their time counts too: three head ops in place of them took
-SDXL's UNet from 672 to 612 ms (tt-metal PR #22938).
+The line: Reshape ops with kernel time whose last dim changes, together 1 % of the window. The bound is their whole
+time, and that of the transposes of heads beside them.
 
-Silent on rows below 64 B, which `tiny-row-reshape` claims, and around columns that are put in another order behind a
-matmul (columns-permuted-every-call). Each kind (other width, same width) is a claim of its own.
+Silent on reshapes that keep the width, which `rows-regrouped-by-copies` claims, on rows below 64 B
+(`tiny-row-reshape`), and around columns that are put in another order behind a matmul (`columns-permuted-every-call`).
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.permuted_columns import rows_of_permuted
-from ttnn_mcp.analyses.op_kinds.tiny_rows import moves_tiny_rows
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.reshapes import IN_WHOLE_TILES, RESHAPES, copied, copy_told
+from ttnn_mcp.checks.wording import time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim over reshapes that change the width, and one over those that keep it."""
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    reshapes = facts.named("Reshape") & ~moves_tiny_rows(facts.ops)
-    reshapes[rows_of_permuted(facts.ops)] = False
-    same_width = source.logical[:, 3] == output.logical[:, 3]
-    yield from _claim(facts, np.flatnonzero(reshapes & ~same_width), same_width=False)
-    yield from _claim(facts, np.flatnonzero(reshapes & same_width), same_width=True)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all reshapes that change the width, with the transposes of heads beside them."""
+    reshapes = np.flatnonzero(copied(facts, same_width=False))
+    turns = _turns(facts, reshapes)
+    rows = np.concatenate((reshapes, turns))
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, turns), about=reshapes)
 
 
-def _claim(facts: WindowFacts, rows: Rows, *, same_width: bool) -> Claims:
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    turns = np.zeros(0, dtype=np.int64) if same_width else _turns(facts, rows)
-    beside = f", {len(turns)} transposes of heads beside them {time_of(facts, turns)}" if len(turns) else ""
-    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
-    height = max((source, output), key=lambda operand: operand.logical[row, 2] % TILE_SIDE).logical[row, 2]
-    why = "the last dim changes"
-    if same_width:
-        stays = "though width and whole tiles stay: a view would do"
-        why = f"{height} rows are no whole tiles" if height % TILE_SIDE else stays
-    yield Claim(
-        claim=(
-            f"{len(rows)} reshapes ({time_of(facts, rows)}) copy, no views: {why}; heaviest {example(facts, row)}"
-            f"{beside}"
-        ),
-        rows=np.concatenate((rows, turns)),
-        at_most_ns=facts.kernel_ns[np.concatenate((rows, turns))],
-        assumption="each becomes a view, or falls into a fused op that does its move",
-        evidence=cite_op(facts, row, (source, "LAYOUT"), (output, "LAYOUT")),
-        fix=_fix(facts, row, same_width=same_width),
-        verify="re-profile: compare_runs.removed lists the Reshape ops; PCC unchanged",
-        caveat="a fused op takes some time of its own, which the bound does not subtract",
-    )
+def _tell(turns: Rows, ops: Affected) -> Words:
+    beside = f", {len(turns)} transposes of heads beside them {time_of(ops.facts, turns)}" if len(turns) else ""
+    return copy_told(ops, "the last dim changes", _fix(ops.facts, ops.row), beside=beside)
 
 
-def _fix(facts: WindowFacts, row: int, *, same_width: bool) -> str:
-    if same_width:
-        return (
-            "pad the height to a multiple of 32 once, or reshape while the tensor is ROW_MAJOR (a view there), "
-            "before ttnn.to_layout(x, ttnn.TILE_LAYOUT)"
-        )
+def _fix(facts: WindowFacts, row: int) -> str:
     heads = _heads(facts, row)
     return (
         f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={heads}, "
@@ -100,12 +71,11 @@ def _heads(facts: WindowFacts, row: int) -> int | None:
 
 
 CHECK = Check(
-    id="reshape-not-a-view",
-    title="reshapes that copy",
-    step=2,
+    title="reshapes that copy to another width",
     look=look,
-    of=ops_named("no Reshape ops took device time: all were views, or there were none", "Reshape"),
+    lever=LAYOUT,
+    of=RESHAPES,
     needs=(OPERANDS,),
     worth=Worth(time=USUAL),
-    compiled="pad sequence and head dims to multiples of 32 in the model, so that the compiler's reshapes are views",
+    compiled=IN_WHOLE_TILES,
 )

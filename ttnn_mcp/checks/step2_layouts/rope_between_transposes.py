@@ -15,14 +15,16 @@ between. Who reads whom is inferred from shapes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -32,29 +34,27 @@ MOVES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard")
 ROPES = ops_named("no rotary embeddings", "RotaryEmbeddingLlama")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all embeddings between two transposes, with what stands around them."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all embeddings between two transposes, with what stands around them."""
     moves, turns = facts.named(*MOVES), _turns(facts)
-    ropes = np.array(
-        [row for row in np.flatnonzero(ROPES.mask(facts)) if _decodes(facts, int(row))], dtype=np.int64
-    )
-    around = {int(row): _around(facts.joins, int(row), moves, turns) for row in ropes}
-    around = {row: others for row, others in around.items() if others}
-    if not around:
-        return
-    ropes = np.array([*around])
-    rows = np.array(sorted({row for rope, others in around.items() for row in (rope, *others)}))
-    row = facts.heaviest(ropes)[0]
-    first, last = min(around[row]), max(around[row])
-    yield Claim(
+    decoding = [row for row in ROPES.rows(facts).tolist() if _decodes(facts, row)]
+    around = {row: others for row in decoding if (others := _around(facts.joins, row, moves, turns))}
+    ropes = np.array([*around], dtype=np.int64)
+    rows = np.array(sorted({row for rope, others in around.items() for row in (rope, *others)}), dtype=np.int64)
+    at_most = facts.kernel_ns[rows] - np.where(np.isin(rows, ropes), achievable_ns(facts)[rows], 0.0)
+    yield Problem(rows, at_most, tell=partial(_tell, rows, around), about=ropes)
+
+
+def _tell(rows: Rows, around: dict[int, list[int]], ops: Affected) -> Words:
+    facts, others = ops.facts, around[ops.row]
+    first, last = min(others), max(others)
+    return Words(
         claim=(
-            f"{len(ropes)} rotary embedding{'s' * (len(ropes) > 1)} in decode mode between two transposes "
-            f"({time_of(facts, rows)}): {example(facts, row)}, lines {facts.line(first)} to {facts.line(last)}"
+            f"{ops.many('rotary embedding')} in decode mode between two transposes ({time_of(facts, rows)}): "
+            f"{ops.example}, lines {facts.line(first)} to {facts.line(last)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] - np.where(np.isin(rows, ropes), achievable_ns(facts)[rows], 0.0),
         assumption="prefill mode turns the tensor as it stands before the transpose; its bytes stay",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, row, "is_decode_mode"), *facts.cite(first)),
+        also=(cite_attribute(facts, ops.row, "is_decode_mode"), *facts.cite(first)),
         fix=(
             f"ttnn.experimental.rotary_embedding_llama(x, cos, sin, trans_mat, is_decode_mode=False) on what line "
             f"{facts.line(first)} reads; trans_mat L1 HEIGHT_SHARDED, cos and sin [1,1,users,d] in L1 interleaved"
@@ -88,10 +88,9 @@ def _around(joins: Joins, row: int, moves: Mask, turns: Mask) -> list[int]:
 
 
 CHECK = Check(
-    id="rope-between-transposes",
     title="a rotary embedding between two transposes",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ROPES,
     needs=(OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

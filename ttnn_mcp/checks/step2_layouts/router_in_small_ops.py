@@ -13,12 +13,15 @@ Silent on other numbers of groups or experts, which this op refuses; ttnn.experi
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of, took
+from ttnn_mcp.checks.wording import cite_each, cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 SMALL = ("eltwise", "shape", "layout", "movement", "reduction", "softmax")
@@ -32,21 +35,23 @@ GATE_NS = 57_000.0  # one token through the fused gate, 67 us for 32: tt-metal P
 WORTH_IT = 2  # times the gate: a router that is nearly as quick stays (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all routers of that kind."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all routers of that kind."""
     routers = [router for router in _stretches(facts) if _is_router(facts, router)]
-    if not routers:
-        return
-    rows = np.concatenate(routers)
-    heaviest = max(routers, key=facts.us)
+    rows = np.array([row for router in routers for row in router], dtype=np.int64)
+    at_most = np.array([saved for router in routers for saved in _saves(facts.kernel_ns[router])])
+    gone = np.setdiff1d(rows, [router[0] for router in routers])
+    yield Problem(rows, at_most, gone=gone, tell=partial(_tell, routers))
+
+
+def _tell(routers: list[Rows], ops: Affected) -> Words:
+    facts, heaviest = ops.facts, max(routers, key=ops.facts.us)
     row = facts.heaviest(heaviest)[0]
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(routers)} router{'s' * (len(routers) > 1)} over {GROUPS} groups of experts run as {len(rows)} ops "
-            f"({time_of(facts, rows)}): {len(heaviest)} from line {facts.line(int(heaviest[0]))} on"
+            f"{len(routers)} router{'s' * (len(routers) > 1)} over {GROUPS} groups of experts run as {len(ops.rows)} "
+            f"ops ({ops.time}): {len(heaviest)} from line {facts.line(int(heaviest[0]))} on"
         ),
-        rows=rows,
-        at_most_ns=np.concatenate([_saves(facts.kernel_ns[router]) for router in routers]),
         assumption=f"one fused gate per router; {took(GATE_NS)} were measured for one token, 5 us stay in any case",
         evidence=cite_each((row, *_top_ks(facts, heaviest)[:2].tolist()), lambda n: cite_op(facts, n)),
         fix=(
@@ -84,10 +89,9 @@ def _saves(took_ns: Floats) -> Floats:
 
 
 CHECK = Check(
-    id="router-in-small-ops",
     title="an expert router in small ops",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=ops_named("no TopK ops", "TopK"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

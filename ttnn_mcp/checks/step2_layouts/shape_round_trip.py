@@ -14,37 +14,38 @@ between the two.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, round_trips
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 TURNS = ("Transpose", "Permute")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such pairs."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such pairs."""
     trips = _undone(facts)
-    rows = trips.rows
-    if not len(rows):
-        return
-    row = facts.heaviest(trips.out, 1)[0]
-    back = trips.undone_by(row)
-    yield Claim(
+    sure = trips.surely_saves(facts.run, facts.ops, facts.kernel_ns)
+    tell = partial(_tell, trips)
+    yield Problem(trips.rows, trips.saves(facts.kernel_ns), at_least_ns=sure, tell=tell, about=trips.out)
+
+
+def _tell(trips: RoundTrips, ops: Affected) -> Words:
+    facts, back = ops.facts, trips.undone_by(ops.row)
+    return Words(
         claim=(
-            f"{len(trips.out)} change{'s' * (len(trips.out) > 1)} of shape, undone by the next op "
-            f"({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)} and back at line "
-            f"{facts.line(back)}"
+            f"{ops.many('change')} of shape, undone by the next op ({time_of(facts, trips.rows)}): {ops.name} "
+            f"{ops.example} and back at line {facts.line(back)}"
         ),
-        rows=rows,
-        at_most_ns=trips.saves(facts.kernel_ns),
-        at_least_ns=trips.surely_saves(facts.run, facts.ops, facts.kernel_ns),
         assumption="the second gives the tensor that the first one took",
-        evidence=cite_each((row, back), lambda n: cite_op(facts, n)),
-        fix=f"drop the ops at lines {facts.line(row)} and {facts.line(back)}: pass on what the first one reads",
+        also=cite_op(facts, back),
+        fix=f"drop the ops at lines {ops.line} and {facts.line(back)}: pass on what the first one reads",
         verify="re-profile; compare_runs.removed lists both; PCC unchanged",
         caveat="who reads what is told by shapes; keep the first where another op needs its shape",
     )
@@ -65,10 +66,9 @@ def _undone(facts: WindowFacts) -> RoundTrips:
 
 
 CHECK = Check(
-    id="shape-round-trip",
     title="a shape that is changed and restored",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no reshapes, transposes or permutes", "Reshape", *TURNS),
     needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=SAFE),

@@ -16,36 +16,33 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_K, SHARED_TO
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 SORTS = ops_named("no Sort ops", "Sort")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all sorts of which few columns are read."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all sorts of which few columns are read."""
     kept, width = (operand.logical[:, 3] for operand in (facts.ops.outputs[0], facts.ops.inputs[0]))
     cuts = facts.named("Slice") & (kept <= SHARED_K) & (kept < width)
     rows = np.flatnonzero(SORTS.mask(facts) & facts.joins.read_only_by(cuts))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    cut = facts.joins.readers(row)[0]
-    parts = -(-int(width[row]) // SHARED_TO)
-    yield Claim(
-        claim=(
-            f"{int(width[row])} columns are sorted ({len(rows)}x, {time_of(facts, rows)}) of which {int(kept[cut])} "
-            f"are read: {example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=np.fmax(facts.kernel_ns - achievable_ns(facts), 0.0)[rows],
+    yield Problem(rows, np.fmax(facts.kernel_ns - achievable_ns(facts), 0.0)[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, cut = ops.facts, ops.facts.joins.readers(ops.row)[0]
+    width, kept = int(facts.ops.inputs[0].logical[ops.row, 3]), int(facts.ops.outputs[0].logical[cut, 3])
+    parts = -(-width // SHARED_TO)
+    return Words(
+        claim=f"{width} columns are sorted ({len(ops.rows)}x, {ops.time}) of which {kept} are read: {ops.example}",
         assumption="TopK takes no longer than reading the row",
-        evidence=(*cite_op(facts, row), *facts.cite(cut)),
+        also=facts.cite(cut),
         fix=(
-            f"ttnn.topk(x, k={int(kept[cut])}, dim=-1)"
+            f"ttnn.topk(x, k={kept}, dim=-1)"
             + (f" on {parts} parts of {SHARED_TO} columns, then one over the joined values" if parts > 1 else "")
             + " in place of ttnn.sort and the slices; a power of two of columns, padded with -inf, uses many cores"
         ),
@@ -55,10 +52,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="sort-for-top-k",
     title="a sort of which few places are read",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=SORTS,
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -17,50 +17,52 @@ only.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes
 from ttnn_mcp.analyses.op_kinds.tile_padding import takes_tiles_apart, tile_waste
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that move mostly padding."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that move mostly padding."""
     waste = tile_waste(facts.ops)
     rows = np.flatnonzero(moves_bytes(facts.ops) & (waste >= WASTE) & ~facts.joins.doubtful)
     then_ns = np.fmax(facts.roofline.dram_achievable_ns * (1 - waste), LAUNCH_FLOOR_NS)
     reorders = takes_tiles_apart(facts.ops, facts.chip)
     in_step = np.where(reorders, facts.kernel_ns, facts.kernel_ns * waste)
     at_most = np.maximum(np.minimum(in_step, facts.kernel_ns - then_ns), 0.0)[rows]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    yield Problem(rows, at_most, tell=partial(_tell, reorders))
+
+
+def _tell(reorders: Mask, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     narrow = any(
         0 < operand.logical[row, 3] < operand.padded[row, 3] // 2
         for operand in (*facts.ops.inputs, *facts.ops.outputs)
     )
     users, heads, height, _ = facts.ops.inputs[0].logical[row]
     short = ONE_ROW if min(users, heads) > 1 == height else SHORT
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} ops ({time_of(facts, rows)}) move {WASTE:.0%} tile padding or more; heaviest "
-            f"{op_name(facts, row)}, {waste[row]:.0%} padding: {example(facts, row)}"
+            f"{len(ops.rows)} ops ({ops.time}) move {WASTE:.0%} tile padding or more; heaviest {ops.name}, "
+            f"{tile_waste(facts.ops)[row]:.0%} padding: {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption=(
             "rows that stay whole move at DRAM bandwidth"
             if reorders[row]
             else "another shape holds the same elements in full tiles; time falls at most in proportion to the bytes"
         ),
-        evidence=cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT"), (facts.ops.outputs[0], "LAYOUT")),
+        cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else short,
         verify="re-profile: tensor_formats.padding no longer lists these ops; PCC unchanged",
         caveat="the next op may need this shape; then change the order of ops instead",
@@ -84,10 +86,9 @@ WHOLE_ROWS = (
     "piece. Do not untilize just before: that was slower still (tt-metal #29219)"
 )
 CHECK = Check(
-    id="tile-padding-waste",
     title="tiles that are mostly padding",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
     needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=RISK_SHARE, saving=USUAL),

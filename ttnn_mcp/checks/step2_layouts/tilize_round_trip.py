@@ -14,10 +14,13 @@ untilize for an op that reads rows, and on a reshape between the two that has to
 
 from __future__ import annotations
 
+from functools import partial
+
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, took
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import LAYOUT
+from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 CONVERSIONS_BOTH_WAYS = Subject(
@@ -25,35 +28,31 @@ CONVERSIONS_BOTH_WAYS = Subject(
 )
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim over the pairs that change nothing, and one over those that move or cast on the way."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the pairs that change nothing, and those that move or cast on the way."""
     trips = layout_round_trips(facts.ops, facts.flow)
     same = ends_as_it_began(facts.ops, trips)
-    yield from _claim(facts, trips.where(same), "drop both: pass the TILE tensor on", both_go=True)
-    one_stays = "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE"
-    yield from _claim(facts, trips.where(~same), one_stays, both_go=False)
+    both, one = trips.where(same), trips.where(~same)
+    sure = both.surely_saves(facts.run, facts.ops, facts.kernel_ns)
+    tell = partial(_tell, both, "drop both: pass the TILE tensor on")
+    yield Problem(both.rows, both.saves(facts.kernel_ns), at_least_ns=sure, tell=tell, about=both.out)
+    tell = partial(_tell, one, "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE")
+    yield Problem(one.rows, one.saves(facts.kernel_ns), tell=tell, about=one.out)
 
 
-def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool) -> Claims:
-    if not len(trips.out):
-        return
-    sure = trips.surely_saves(facts.run, facts.ops, facts.kernel_ns) if both_go else None
-    row, rows, at_most = facts.heaviest(trips.out)[0], trips.rows, trips.saves(facts.kernel_ns)
-    back = trips.undone_by(row)
+def _tell(trips: RoundTrips, advice: str, ops: Affected) -> Words:
+    facts, row, back = ops.facts, ops.row, trips.undone_by(ops.row)
     first_ns, second_ns = (float(facts.kernel_ns[leg].sum()) for leg in (trips.out, trips.back))
     names = [op_name(facts, leg).split("With")[0] for leg in (row, back)]
-    yield Claim(
+    return Words(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
-            f"{facts.share(rows):.1%}); heaviest {example(facts, row)} and {facts.line(back)}"
+            f"{facts.share(trips.rows):.1%}); heaviest {ops.example} and {facts.line(back)}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
-        at_least_ns=sure,
         assumption="nothing else reads the copy in the other layout",
         evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),
         fix=(
-            f"{advice} (lines {facts.line(row)}, {facts.line(back)}). For element-wise chains: x = "
+            f"{advice} (lines {ops.line}, {facts.line(back)}). For element-wise chains: x = "
             "ttnn.to_layout(x, ttnn.TILE_LAYOUT) once before them: older builds convert around each op on ROW_MAJOR"
         ),
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
@@ -62,10 +61,9 @@ def _claim(facts: WindowFacts, trips: RoundTrips, advice: str, *, both_go: bool)
 
 
 CHECK = Check(
-    id="tilize-round-trip",
     title="untilized and tilized again",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=CONVERSIONS_BOTH_WAYS,
     worth=Worth(saving=USUAL),
     compiled="keep one layout in the model code there: no view, permute or slice between the two",

@@ -18,33 +18,32 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, power_of_two_from, unshared_by_width
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 TOPK = ops_named("no TopK ops", "TopK")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all TopK ops that padding would share."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all TopK ops that padding would share."""
     rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
     rows = rows[unshared_by_width(facts.ops, rows)]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    width = int(facts.ops.inputs[0].padded[row, 3])
-    yield Claim(
+    yield Problem(rows, spread_saves(facts, rows), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    width = int(ops.facts.ops.inputs[0].padded[ops.row, 3])
+    return Words(
         claim=(
-            f"{len(rows)} TopK ops ({time_of(facts, rows)}) run on few of {facts.chip.cores} cores: {width} columns "
-            f"are no power of two that the multi-core kernel takes: {example(facts, row)}"
+            f"{len(ops.rows)} TopK ops ({ops.time}) run on few of {ops.facts.chip.cores} cores: {width} columns "
+            f"are no power of two that the multi-core kernel takes: {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=spread_saves(facts, rows),
         assumption="padded, the work is distributed over the whole grid; the padding itself is not subtracted",
-        evidence=(*cite_op(facts, row), *facts.cite(row, "cores")),
-        fix=_fix(facts, row, width),
+        columns=("cores",),
+        fix=_fix(ops.facts, ops.row, width),
         verify="re-profile; list_ops(op_code='TopK') shows more cores and kernel_us falls; same tokens",
         caveat="one core merges the others' results: gains flatten beyond some 32 cores (tt-metal #56797)",
     )
@@ -64,10 +63,9 @@ def _fix(facts: WindowFacts, row: int, width: int) -> str:
 
 
 CHECK = Check(
-    id="topk-on-few-cores",
     title="TopK over a width that one core must sort",
-    step=2,
     look=look,
+    lever=OTHER_OP,
     of=TOPK,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),

@@ -11,33 +11,29 @@ Silent on bilinear upsampling and on shards: TTNN 0.81.1 refuses tiles there.
 
 from __future__ import annotations
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 UPSAMPLES = ops_named("no Upsample ops", "Upsample")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all conversions in front of an upsample."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all conversions in front of an upsample."""
     makers = facts.joins.makers
     able = facts.named("Untilize", "UntilizeWithUnpadding") & (facts.joins.reader_counts == 1)
     able &= ~facts.ops.inputs[0].sharded & ~facts.ops.outputs[0].sharded
     readers = [row for row in UPSAMPLES.rows(facts).tolist() if able[makers[row]] and not _bilinear(facts, row)]
-    if not readers:
-        return
     rows = makers[readers]
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
-        claim=(
-            f"{len(rows)} untilize op{'s' * (len(rows) > 1)} in front of an upsample that takes tiles "
-            f"({time_of(facts, rows)}): {example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return Words(
+        claim=f"{ops.many('untilize op')} in front of an upsample that takes tiles ({ops.time}): {ops.example}",
         assumption="the upsample takes as long from tiles as from rows",
-        evidence=cite_op(facts, row, (facts.ops.outputs[0], "LAYOUT")),
+        cells=((ops.facts.output(), "LAYOUT"),),
         fix=(
             "y = ttnn.upsample(x, scale_factor=2, mode='nearest') on the tiles, no ttnn.to_layout before it; y has rows"
         ),
@@ -51,10 +47,9 @@ def _bilinear(facts: WindowFacts, row: int) -> bool:
 
 
 CHECK = Check(
-    id="untilized-for-upsample",
     title="tiles untilized for an upsample",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=UPSAMPLES,
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),

@@ -15,6 +15,7 @@ ops: most of these ops cannot write into a given tensor.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,9 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.cache_writes import fills_by_user
 from ttnn_mcp.analyses.op_kinds.whole_rows import Part, lies_in_one_piece, part_of
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -34,29 +35,24 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"-?\d+")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over slices that a view replaces and concats that are written in place."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the slices that a view replaces and the concats that are written in place."""
     banks = dram_banks(facts.chip) or 1
-    _, of_users = fills_by_user(facts.ops)  # caches-written-apart writes them without a slice
+    _, of_users = fills_by_user(facts.ops)  # cache-filled-by-user writes them without a slice
     slices = np.setdiff1d(np.flatnonzero(facts.named("Slice")), of_users)
     sliced = {row: part for row in slices.tolist() if (part := _part(facts, row, banks))}
     joined = [row for row in np.flatnonzero(facts.named("Concat")).tolist() if _in_place(facts, row, banks)]
     rows = np.array(sorted((*sliced, *joined)), dtype=np.int64)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
-        claim=(
-            f"{len(sliced)} slices and {len(joined)} concats ({time_of(facts, rows)}) copy whole rows: "
-            f"{example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, sliced, joined))
+
+
+def _tell(sliced: dict[int, Part], joined: list[int], ops: Affected) -> Words:
+    return Words(
+        claim=f"{len(sliced)} slices and {len(joined)} concats ({ops.time}) copy whole rows: {ops.example}",
         assumption="a view costs nothing; reads and writes through it take as long as others",
-        evidence=tuple(
-            cell for n in facts.heaviest(rows, 2) for cell in cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))
-        ),
-        fix=_fix(facts, sliced, joined),
+        cells=((ops.facts.input(0), "MEMORY"),),
+        cited=2,
+        fix=_fix(ops.facts, sliced, joined),
         verify="re-profile: list_ops(group_by='op_code') shows fewer Slice and Concat; PCC unchanged",
         caveat="readers are inferred from shapes; a view lives as long as its tensor, a step overwrites the one before",
     )
@@ -122,10 +118,9 @@ def _by_matmuls(facts: WindowFacts, row: int, parts: int) -> bool:
 
 
 CHECK = Check(
-    id="whole-rows-copied",
     title="whole rows copied by slices and concats",
-    step=2,
     look=look,
+    lever=LAYOUT,
     of=ops_named("no slices and no concats", "Slice", "Concat"),
     needs=(OPERANDS, ATTRIBUTES, DRAM_BANDWIDTH),
     worth=Worth(time=USUAL),

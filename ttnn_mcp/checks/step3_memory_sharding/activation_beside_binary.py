@@ -15,13 +15,16 @@ and behind matmuls and convs, which have checks of their own.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keep_width
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 APPLIED = frozenset(  # by element-wise ops of TTNN 0.81.1
@@ -34,32 +37,32 @@ CALLS = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
 _KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all activations that a neighbour could apply."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all activations that a neighbour could apply."""
     behind, partners = _neighbours(facts)
     rows = np.flatnonzero(partners >= 0)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, behind, partners))
+
+
+def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     function, partner = function_of(facts, row), int(partners[row])
     kind = _KIND.findall(facts.ops.texts("attributes")[partner])[0]
     slot = "activations" if behind[row] else _operand(facts, row, partner)
-    yield Claim(
+    return Words(
         claim=(
-            f"Activations run beside element-wise ops that could apply them ({len(rows)}x, {time_of(facts, rows)}): "
-            f"{function} {example(facts, row)}, {kind} at line {facts.line(partner)}"
+            f"Activations run beside element-wise ops that could apply them ({len(ops.rows)}x, {ops.time}): "
+            f"{function} {ops.example}, {kind} at line {facts.line(partner)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="applied where the values pass anyway, the function costs next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
-        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {facts.line(row)}",
+        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {ops.line}",
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a function with approximation may differ slightly in the last bit",
     )
 
 
-def _neighbours(facts: WindowFacts) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], Rows]:
+def _neighbours(facts: WindowFacts) -> tuple[Mask, Rows]:
     """Per op: whether its function goes into the op before, and the row of the op that it goes into; -1 for none."""
     joins, size = facts.joins, len(facts)
     able = facts.ops.texts("attributes").where(lambda text: _KIND.search(text) is not None)
@@ -81,10 +84,9 @@ def _operand(facts: WindowFacts, row: int, partner: int) -> str:
 
 
 CHECK = Check(
-    id="activation-beside-binary",
     title="activation not fused into its element-wise neighbour",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_named("no unary ops", "Unary"),
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(time=SAFE),

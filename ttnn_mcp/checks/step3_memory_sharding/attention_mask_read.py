@@ -16,35 +16,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 LONG = 512  # rows: what was measured (tt-metal perf_automation, BGE-M3); shorter ones have few pairs
 CAUSAL = 0.5  # of the pairs are left (tt-metal PR #19503, its model of the op)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all attention with a square mask."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all attention with a square mask."""
     rows = _masked(facts)
-    if not len(rows):
-        return
-    row, mask = facts.heaviest(rows, 1)[0], facts.ops.inputs[3]
-    yield Claim(
+    yield Problem(rows, (1 - CAUSAL) * facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    mask = ops.facts.ops.inputs[3]
+    return Words(
         claim=(
-            f"Attention reads a square mask ({len(rows)}x, {time_of(facts, rows)}): {mask.shape_text(row)} "
-            f"{mask.dtype[row]}, {example(facts, row)}"
+            f"Attention reads a square mask ({len(ops.rows)}x, {ops.time}): {mask.shape_text(ops.row)} "
+            f"{mask.dtype[ops.row]}, {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(1 - CAUSAL) * facts.kernel_ns[rows],
         assumption="a causal mask leaves half of the pairs; without padding to hide no mask is needed",
-        evidence=cite_op(facts, row, (mask, "DATATYPE"), (mask, "MEMORY")),
+        cells=((mask, "DATATYPE"), (mask, "MEMORY")),
         fix=(
             "ttnn.transformer.scaled_dot_product_attention(q, k, v, is_causal=True, program_config=<as now>) if the "
             "mask is causal; is_causal=False and no attn_mask if nothing is padded"
         ),
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows no INPUT_3 and kernel_us falls; PCC >= 0.99",
+        verify=f"re-profile; op_detail(op={ops.line}) shows no INPUT_3 and kernel_us falls; PCC >= 0.99",
         caveat="a mask of another pattern must stay; with keys that are no multiple of 32 pad it with -inf (#54833)",
     )
 
@@ -59,10 +59,9 @@ def _masked(facts: WindowFacts) -> Rows:
 
 
 CHECK = Check(
-    id="attention-mask-read",
     title="a mask that attention could do without",
-    step=3,
     look=look,
+    lever=ATTENTION,
     of=ops_named("no prefill attention", "ScaledDotProductAttention"),
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -13,19 +13,21 @@ Silent on ROW_MAJOR, on other dims, and on parts of whole tiles.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 IN_PLACE_NS = 3_700.0  # update_cache of that cache (tt-metal, CosyVoice's notes)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such slices and concats."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such slices and concats."""
     whole, left = facts.ops.inputs[0], facts.ops.outputs[0].logical
     joined = np.flatnonzero(facts.named("Concat") & (facts.joins.makers >= 0))
     cut = facts.joins.makers[joined]
@@ -34,22 +36,21 @@ def look(facts: WindowFacts) -> Claims:
     by_height = (dropped[:, [0, 1, 3]] == 0).all(axis=1) & (dropped[:, 2] % TILE_SIDE > 0)
     moved = (facts.named("Slice") & whole.layout.among("TILE"))[cut] & same & by_height
     cut, joined = cut[moved], joined[moved]
-    rows = np.concatenate((cut, joined))
-    if not len(rows):
-        return
     took = facts.kernel_ns[cut] + facts.kernel_ns[joined]
     share = np.maximum(1 - IN_PLACE_NS / np.maximum(took, 1.0), 0.0)
-    row = facts.heaviest(rows, 1)[0]
-    count = dropped[moved][np.flatnonzero((cut == row) | (joined == row))[0], 2]
-    yield Claim(
+    rows = np.concatenate((cut, joined))
+    tell = partial(_tell, cut, joined, dropped[moved, 2])
+    yield Problem(rows, facts.kernel_ns[rows] * np.concatenate((share, share)), tell=tell)
+
+
+def _tell(cut: Rows, joined: Rows, dropped: Rows, ops: Affected) -> Words:
+    count = dropped[(cut == ops.row) | (joined == ops.row)][0]
+    return Words(
         claim=(
-            f"{len(cut)} tensors are moved on by {count} rows with a slice and a concat ({time_of(facts, rows)}): "
-            f"{example(facts, row)}"
+            f"{len(cut)} tensors are moved on by {count} rows with a slice and a concat ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] * np.concatenate((share, share)),
         assumption="one write in place of 3.7 us in place of each pair",
-        evidence=cite_op(facts, row, (whole, "LAYOUT")),
+        cells=((ops.facts.ops.inputs[0], "LAYOUT"),),
         fix=(
             "ttnn.update_cache(cache, x, position) on a cache that stays where it is, x [1,heads,1,d]; or the rows in "
             "an outer dim, [1,rows,heads,d], permuted for the matmuls"
@@ -60,10 +61,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="cache-moved-by-copies",
     title="a cache moved on by slice and concat",
-    step=3,
     look=look,
+    lever=CACHES,
     of=ops_named("no Concat ops", "Concat"),
     needs=(OPERANDS, LOGICAL_SHAPES),
     worth=Worth(saving=SAFE),

@@ -17,51 +17,50 @@ Silent from two rows per user on (prefill, speculative decode), where [B,heads,S
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.head_ops import HeadGroup, is_head_op, one_row_groups
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 HEADS = Subject(
     lambda facts: facts.names.where(is_head_op) | facts.named("Permute", "Transpose"),
     "no ops that make or join heads",
 )
+NOTHING: Floats = np.zeros(0)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all groups that make heads, and one over those that join them."""
-    groups = one_row_groups(facts.ops)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all groups that make heads, and those that join them."""
     for makes in (True, False):
-        yield from _claim(facts, [group for group in groups if group.makes == makes])
+        groups = [group for group in one_row_groups(facts.ops) if group.makes == makes]
+        saved = [_saved_ns(facts.kernel_ns[group.rows]) for group in groups]
+        sure = [saving * (not group.permutes) for group, saving in zip(groups, saved, strict=True)]
+        heads = np.array([group.head for group in groups], dtype=np.int64)
+        rows = np.concatenate([heads[:0], *(group.rows for group in groups)])
+        at_least = np.where(np.isin(rows, heads), 0.0, np.concatenate([NOTHING, *sure]))
+        tell = partial(_tell, groups)
+        yield Problem(rows, np.concatenate([NOTHING, *saved]), at_least_ns=at_least, tell=tell, about=heads)
 
 
-def _claim(facts: WindowFacts, groups: list[HeadGroup]) -> Claims:
-    saved = [_saved_ns(facts.kernel_ns[group.rows]) for group in groups]
-    if not any(saving.any() for saving in saved):
-        return
-    rows, at_most = np.concatenate([group.rows for group in groups]), np.concatenate(saved)
-    heads = np.array([group.head for group in groups], dtype=np.int64)
-    row = facts.heaviest(heads)[0]
-    group = groups[int(np.flatnonzero(heads == row)[0])]
-    name = op_name(facts, row)
-    sure = np.concatenate([saving * (not one.permutes) for one, saving in zip(groups, saved, strict=True)])
-    yield Claim(
+def _tell(groups: list[HeadGroup], ops: Affected) -> Words:
+    group = groups[ops.at]
+    return Words(
         claim=(
-            f"{len(heads)} head op{'s' * (len(heads) > 1)} made for prefill work{'s' * (len(heads) == 1)} on one row "
-            f"per user, with their reshapes {time_of(facts, rows)}: {name} {example(facts, row)}"
+            f"{ops.many('head op')} made for prefill {ops.verb('work')} on one row per user, with their reshapes "
+            f"{ops.time_together}: {ops.name} {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
-        at_least_ns=np.where(np.isin(rows, heads), 0.0, sure),
         assumption="one decode form in place of head op and reshapes, 5 us at least",
-        evidence=cite_each((row, *group.reshapes), lambda n: cite_op(facts, n)),
+        evidence=cite_each((ops.row, *group.reshapes), lambda row: cite_op(ops.facts, row)),
         fix=_fix(makes=group.makes),
-        verify=f"re-profile; list_ops shows the Decode form in place of {name}; PCC >= 0.99",
+        verify=f"re-profile; list_ops shows the Decode form in place of {ops.name}; PCC >= 0.99",
         caveat="wants users in one tile, [1,1,B,H], and attention on [1,B,heads,d]; K and V caches as now",
     )
 
@@ -86,10 +85,9 @@ def _fix(*, makes: bool) -> str:
 
 
 CHECK = Check(
-    id="decode-heads-as-prefill",
     title="heads of a decode step by ops for prefill",
-    step=3,
     look=look,
+    lever=ATTENTION,
     of=HEADS,
     needs=(OPERANDS,),
     worth=Worth(saving=SAFE),

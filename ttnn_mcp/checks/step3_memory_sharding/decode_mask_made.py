@@ -14,28 +14,29 @@ show what the mask hides, so the finding is a trial: a mask of another pattern m
 
 from __future__ import annotations
 
+from functools import partial
+
 from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION, makers_of_decode_masks
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that make masks."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that make masks."""
     rows, readers = makers_of_decode_masks(facts.joins)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, len(readers)))
+
+
+def _tell(readers: int, ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"{len(rows)} op{'s make' if len(rows) > 1 else ' makes'} masks for {len(readers)} decode attention "
-            f"op{'s' * (len(readers) > 1)} ({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
+            f"{ops.many('op', ('makes', 'make'))} masks for {counted(readers, 'decode attention op')} ({ops.time}): "
+            f"{ops.name} {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the mask hides later positions, or those before a window, and attention can do that itself",
-        evidence=cite_op(facts, row),
         fix=(
             "ttnn.transformer.scaled_dot_product_attention_decode(q, k, v, cur_pos_tensor=positions) and no attn_mask; "
             "with a window sliding_window_size=... too"
@@ -46,10 +47,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="decode-mask-made",
     title="a mask made for decode attention",
-    step=3,
     look=look,
+    lever=ATTENTION,
     of=ops_named("no decode attention", *DECODE_ATTENTION),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=SAFE),

@@ -13,20 +13,20 @@ slower than measured. DRAM-sharded weights: under 85 % of achievable bandwidth, 
 Blackhole at more than LoFi. 1 % of the window to save.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
-Blackhole, about matmuls without a config (matmul-program-config: North-Mini's down projection went from 55.6 to 18.8 us
+Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
 by a 1D config, its port in tt-metal), and about minimal_matmul (minimal-matmul-on-few-rows).
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import phases, reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Floats, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PROGRAM_CONFIG, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import (
     SHARDED_GB_S,
@@ -36,7 +36,7 @@ from ttnn_mcp.checks.shared.dram_sharding import (
     sharded_ns,
 )
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_attribute, cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -47,16 +47,16 @@ SLOW_SHARDED = ("blackhole",)  # where DRAM-sharded weights stream slower than i
 LOFI = 1  # phases: tt-metal's matrix_engine.md
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim for interleaved weights, one for DRAM-sharded ones."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
     choice = facts.matmuls
     able = _decodes(facts)[choice.rows]
     small = in_small_blocks(facts.ops, choice)
     first = choice.chosen & (facts.chip.arch in SLOW_SHARDED)  # a config of the caller's comes before banks there
-    yield from _interleaved(facts, choice.rows[able & ~small & ~first])
+    yield _interleaved(facts, choice.rows[able & ~small & ~first])
     shallow = choice.block_w < STREAMING_BLOCK
     slow = (facts.chip.arch in SLOW_SHARDED) & (phases(facts.ops)[choice.rows] > LOFI)
-    yield from _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow)])
+    yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow)])
 
 
 def _decodes(facts: WindowFacts) -> Mask:
@@ -71,28 +71,27 @@ def _decodes(facts: WindowFacts) -> Mask:
     )
 
 
-def _interleaved(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
+def _interleaved(facts: WindowFacts, rows: Rows) -> Problem:
     apart = (
         ~facts.ops.inputs[1].sharded & ~in_l1_interleaved(facts.ops) & waits_for_bytes(facts.ops, facts.roofline)
     )
     rows = rows[apart[rows]]
     best = sharded_ns(facts, rows)
     gains = best < NOISE * facts.kernel_ns[rows]
-    rows, best = rows[gains], best[gains]
-    if not len(rows):
-        return
-    row, gb_s = facts.heaviest(rows)[0], SHARDED_GB_S[facts.chip.arch or ""]
-    yield Claim(
+    return Problem(rows[gains], (facts.kernel_ns[rows] - best)[gains], tell=_tell_interleaved)
+
+
+def _tell_interleaved(ops: Affected) -> Words:
+    facts, gb_s = ops.facts, SHARDED_GB_S[ops.facts.chip.arch or ""]
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} with at most {TILE_SIDE} rows stream{'s' * (len(rows) == 1)} interleaved weights "
-            f"at {_reached(facts, rows)} GB/s ({time_of(facts, rows)}): {example(facts, row)}"
+            f"{ops.kinds} with at most {TILE_SIDE} rows {ops.verb('stream')} interleaved weights at {_reached(ops)} "
+            f"GB/s ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(facts.kernel_ns[rows] - best),
         assumption=f"DRAM-sharded weights arrive at the {gb_s:.0f} GB/s measured on {facts.chip.arch}",
-        evidence=_evidence(facts, rows),
-        fix=dram_sharded(facts, row) or "",
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
+        cells=((facts.ops.inputs[1], "MEMORY"),),
+        cited=2,
+        fix=dram_sharded(facts, ops.row) or "",
         caveat=(
             "a DRAM-sharded matmul is often slower on Blackhole: measure each shape, keep those that gain"
             if facts.chip.arch in SLOW_SHARDED
@@ -101,24 +100,23 @@ def _interleaved(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
     )
 
 
-def _sharded(facts: WindowFacts, rows: Rows) -> Iterator[Claim]:
+def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     best = _streamed_ns(facts)
     rows = rows[best[rows] < STREAMS * facts.kernel_ns[rows]]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    return Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell_sharded)
+
+
+def _tell_sharded(ops: Affected) -> Words:
+    facts, row, weight = ops.facts, ops.row, ops.facts.ops.inputs[1]
     deeper = None if facts.chip.arch in SLOW_SHARDED else dram_sharded(facts, row)
-    yield Claim(
+    cells = cite_each(ops.examples[:2], lambda n: cite_op(facts, n, (weight, "MEMORY")))
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} read{'s' * (len(rows) == 1)} DRAM-sharded weights at {_reached(facts, rows)} GB/s "
-            f"({time_of(facts, rows)}): {example(facts, row)}"
+            f"{ops.kinds} {ops.verb('read')} DRAM-sharded weights at {_reached(ops)} GB/s ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(facts.kernel_ns - best)[rows],
         assumption=f"the weights arrive at the {facts.chip.dram_achievable_gb_s:.0f} GB/s that DRAM gives at best",
-        evidence=(*_evidence(facts, rows)[:3], cite_attribute(facts, row, "program_config")),
+        evidence=(*cells[:3], cite_attribute(facts, row, "program_config")),
         fix=deeper or multicast(facts, row),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="or keep the shards: in0_block_w up to 8, LoFi (PCC first), from ttnn 0.78 num_workers_per_dram_bank=2",
     )
 
@@ -129,22 +127,15 @@ def _streamed_ns(facts: WindowFacts) -> Floats:
     return np.minimum(np.where(facts.roofline.impossible, facts.kernel_ns, bytes_ns), facts.kernel_ns)
 
 
-def _reached(facts: WindowFacts, rows: Rows) -> str:
+def _reached(ops: Affected) -> str:
     """GB/s of all of them together."""
-    return f"{facts.roofline.dram_bytes[rows].sum() / facts.kernel_ns[rows].sum():.0f}"
-
-
-def _evidence(facts: WindowFacts, rows: Rows) -> tuple[Evidence, ...]:
-    return tuple(
-        cell for n in facts.heaviest(rows, 2) for cell in cite_op(facts, n, (facts.ops.inputs[1], "MEMORY"))
-    )
+    return f"{ops.facts.roofline.dram_bytes[ops.rows].sum() / ops.facts.kernel_ns[ops.rows].sum():.0f}"
 
 
 CHECK = Check(
-    id="decode-matmul-bandwidth",
     title="decode matmuls below the bandwidth of their like",
-    step=3,
     look=look,
+    lever=MATMUL_CONFIG,
     of=ops_named("no Matmul ops", *MATMULS),
     needs=(TWO_OPERANDS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
     worth=Worth(saving=USUAL),

@@ -16,31 +16,30 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Subject, WindowFacts
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import DEVICE
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 LEFT, ALL = 56, 64  # workers of a chip of an n300 beside dispatch on workers and on ethernet cores: TTNN 0.81.1
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that use every worker left."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that use every worker left."""
     took = facts.kernel_ns
     bytes_ns = np.nan_to_num(facts.roofline.dram_achievable_ns)
     best = np.maximum(np.maximum(took * LEFT / ALL, bytes_ns), LAUNCH_FLOOR_NS)
     rows = np.flatnonzero(_on_all_left(facts) & (best < took) & ~facts.roofline.impossible)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(rows, (took - best)[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"Dispatch occupies 8 of {ALL} workers; {len(rows)} ops use all {LEFT} that are left "
-            f"({time_of(facts, rows)}): {example(facts, row)}"
+            f"Dispatch occupies 8 of {ALL} workers; {len(ops.rows)} ops use all {LEFT} that are left "
+            f"({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(took - best)[rows],
         assumption=f"time falls with the cores, {LEFT} to {ALL}, down to the DRAM bytes",
-        evidence=(*cite_op(facts, row), *facts.cite(row, "worker_cores"), *facts.cite(row, "cores")),
+        columns=("worker_cores", "cores"),
         fix=(
             "ttnn.open_device(device_id=0, dispatch_core_config=ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.ETH)), "
             "or without a dispatch_core_config"
@@ -57,10 +56,9 @@ def _on_all_left(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="dispatch-on-workers",
     title="dispatch occupies workers",
-    step=3,
     look=look,
+    lever=DEVICE,
     of=Subject(_on_all_left, f"no op uses all of {LEFT} workers of a Wormhole"),
     worth=Worth(saving=USUAL),
 )

@@ -13,21 +13,24 @@ TTNN 0.81.1).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such sparse matmuls."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such sparse matmuls."""
     settings = attributes_of(facts.ops)
     chosen = np.flatnonzero(facts.named("TopK"))
     every = SPARSE.rows(facts)
@@ -42,27 +45,24 @@ def look(facts: WindowFacts) -> Claims:
     weight = facts.ops.inputs[1]
     share = k / weight.logical[rows, :2].prod(axis=1)
     streamed = share * weight.bytes[rows] / (facts.chip.dram_achievable_gb_s or np.nan)
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
-        claim=(
-            f"{len(rows)} sparse matmul{'s' * (len(rows) > 1)} of one token without nnz ({time_of(facts, rows)}): "
-            f"{example(facts, row)}"
-        ),
-        rows=rows,
-        at_most_ns=np.fmax(facts.kernel_ns[rows] - streamed, 0.0),
+    tell = partial(_tell, k, int(chosen[0]))
+    yield Problem(rows, np.fmax(facts.kernel_ns[rows] - streamed, 0.0), tell=tell)
+
+
+def _tell(k: float, chosen: int, ops: Affected) -> Words:
+    return Words(
+        claim=f"{ops.many('sparse matmul')} of one token without nnz ({ops.time}): {ops.example}",
         assumption=f"what stays is reading the weights of {k:.0f} experts; measured was a ninth of a layer",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, int(chosen[0]), "k")),
+        also=(cite_attribute(ops.facts, chosen, "k"),),
         fix=f"ttnn.sparse_matmul(..., nnz={k:.0f}) for a decode step of one token; leave it out for more tokens",
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="a trial: with any other number of entries above zero the device hangs, so mark the experts by ones",
     )
 
 
 CHECK = Check(
-    id="experts-counted-on-device",
     title="a sparse matmul without nnz",
-    step=3,
     look=look,
+    lever=OTHER_OP,
     of=SPARSE,
     needs=(TWO_OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
     worth=Worth(saving=USUAL),

@@ -14,16 +14,18 @@ Silent where no nnz is printed, and where another op joins the experts first.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -43,24 +45,24 @@ class Dense(NamedTuple):
     experts: int
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all matmuls with all experts."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all matmuls with all experts."""
     dense = {each.row: each for each in _all_experts(facts)}
-    if not dense:
-        return
     rows = np.array(list(dense), dtype=np.int64)
     left = np.array([1 - each.active / each.experts for each in dense.values()])
-    heaviest = dense[facts.heaviest(rows, 1)[0]]
-    row = heaviest.row
-    yield Claim(
+    saved = np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * left)
+    yield Problem(rows, saved, tell=partial(_tell, dense))
+
+
+def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
+    heaviest = dense[ops.row]
+    return Words(
         claim=(
-            f"{len(rows)} matmul{'s multiply' if len(rows) > 1 else ' multiplies'} {heaviest.experts} experts "
-            f"({time_of(facts, rows)}) of which {heaviest.active:.0f} are active: {example(facts, row)}"
+            f"{ops.many('matmul', ('multiplies', 'multiply'))} {heaviest.experts} experts ({ops.time}) of which "
+            f"{heaviest.active:.0f} are active: {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * left),
         assumption="time falls with the experts that are read",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, heaviest.sparse, "nnz")),
+        also=(cite_attribute(ops.facts, heaviest.sparse, "nnz"),),
         fix=(
             "ttnn.sparse_matmul(x, w, sparsity=<as before>, is_input_a_sparse=True, is_input_b_sparse=False, "
             f"nnz={heaviest.active:.0f}, program_config=...) in place of ttnn.matmul"
@@ -82,10 +84,9 @@ def _all_experts(facts: WindowFacts) -> Iterator[Dense]:
 
 
 CHECK = Check(
-    id="experts-not-chosen",
     title="experts multiplied that were not chosen",
-    step=3,
     look=look,
+    lever=OTHER_OP,
     of=SPARSE,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

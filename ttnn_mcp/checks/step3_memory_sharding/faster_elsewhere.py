@@ -15,15 +15,18 @@ impossible operands or times.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Subject, WindowFacts
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, time_of, took
+from ttnn_mcp.checks.wording import cite_attribute, cite_each, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
@@ -35,30 +38,28 @@ CONFIGURED = Subject(
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that have a faster twin."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that have a faster twin."""
     able = CONFIGURED.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_than_twins(facts.ops, np.flatnonzero(able))
-    rows = slower.rows
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    twin = int(slower.twins[rows == row][0])
+    tell = partial(_tell, slower.twins)
+    yield Problem(slower.rows, slower.at_most_ns, at_least_ns=slower.at_least_ns, tell=tell)
+
+
+def _tell(twins: Rows, ops: Affected) -> Words:
+    facts, row, twin = ops.facts, ops.row, int(twins[ops.at])
     pairs = ((facts.attributes(row).get(key), facts.attributes(twin).get(key), key) for key in CHOICES)
     setting = next((key for slow, quick, key in pairs if slow != quick), "")
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} op{'s take' if len(rows) > 1 else ' takes'} longer ({time_of(facts, rows)}) than with "
-            f"another config in this run: {example(facts, row)} {took(float(facts.kernel_ns[row]))}, at line "
-            f"{facts.line(twin)} {took(float(facts.kernel_ns[twin]))}{_told(facts, twin)}"
+            f"{ops.many('op', ('takes', 'take'))} longer ({ops.time}) than with another config in this run: "
+            f"{ops.example} {took(float(facts.kernel_ns[row]))}, at line {facts.line(twin)} "
+            f"{took(float(facts.kernel_ns[twin]))}{_told(facts, twin)}"
         ),
-        rows=rows,
-        at_most_ns=slower.at_most_ns,
-        at_least_ns=slower.at_least_ns,
         assumption="measured in this run: the slowest and the fastest op of the faster config",
         evidence=cite_each((row, twin), lambda n: (*facts.cite(n), *_cells(facts, n, setting))),
         fix=f"the {setting or 'core grid'} that op_detail(op={facts.line(twin)}) prints",
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us is that of line {facts.line(twin)} now; PCC",
+        verify=f"re-profile; op_detail(op={ops.line}).kernel_us is that of line {facts.line(twin)} now; PCC",
         caveat="L1 may be fuller here than there: the config may not fit beside other tensors",
     )
 
@@ -73,10 +74,9 @@ def _cells(facts: WindowFacts, row: int, setting: str) -> tuple[Evidence, ...]:
 
 
 CHECK = Check(
-    id="faster-elsewhere",
     title="the same op is faster elsewhere in this run",
-    step=3,
     look=look,
+    lever=AS_ELSEWHERE,
     of=CONFIGURED,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=SAFE),

@@ -15,13 +15,16 @@ Silent where a step is missing, or where more than one op reads the sum. Who rea
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formulas import formulas_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.analyses.op_kinds.formulas import Formula, formulas_of
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 CALLS = {
@@ -32,37 +35,36 @@ CALLS = {
 }
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim per function."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the formulas of each function."""
     formulas, best = formulas_of(facts.ops, facts.joins), achievable_ns(facts)
-    for name, call in CALLS.items():
+    for name in CALLS:
         alike = [formula for formula in formulas if formula.name == name]
-        if not alike:
-            continue
-        rows = np.unique([row for formula in alike for row in formula.rows])
-        last = [formula.last for formula in alike]
-        row = facts.heaviest(np.array(last), 1)[0]
-        first = next(formula.rows[0] for formula in alike if formula.last == row)
-        yield Claim(
-            claim=(
-                f"{name} runs as its formula ({len(alike)}x, {len(rows)} ops, {time_of(facts, rows)}): from line "
-                f"{facts.line(first)} to {example(facts, row)}"
-            ),
-            rows=rows,
-            at_most_ns=facts.kernel_ns[rows] - np.where(np.isin(rows, last), best[rows], 0.0),
-            assumption="one op reads the tensor and writes the result once",
-            evidence=(*cite_op(facts, first), *cite_op(facts, row)),
-            fix=f"{call} in place of the ops from line {facts.line(first)} to {facts.line(row)}",
-            verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
-            caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
-        )
+        rows = np.array(sorted({row for formula in alike for row in formula.rows}), dtype=np.int64)
+        last = np.array([formula.last for formula in alike], dtype=np.int64)
+        at_most = facts.kernel_ns[rows] - np.where(np.isin(rows, last), best[rows], 0.0)
+        yield Problem(rows, at_most, tell=partial(_tell, alike), about=last)
+
+
+def _tell(alike: list[Formula], ops: Affected) -> Words:
+    facts, name, first = ops.facts, alike[0].name, alike[ops.at].rows[0]
+    return Words(
+        claim=(
+            f"{name} runs as its formula ({len(alike)}x, {len(ops.together)} ops, {ops.time_together}): from line "
+            f"{facts.line(first)} to {ops.example}"
+        ),
+        assumption="one op reads the tensor and writes the result once",
+        evidence=cite_each((first, ops.row), lambda row: cite_op(facts, row)),
+        fix=f"{CALLS[name]} in place of the ops from line {facts.line(first)} to {ops.line}",
+        verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
+    )
 
 
 CHECK = Check(
-    id="formula-written-out",
     title="a function as its formula",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_of_family("no element-wise ops", "eltwise"),
     needs=(OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
     worth=Worth(time=SAFE),

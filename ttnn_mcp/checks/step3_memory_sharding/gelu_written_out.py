@@ -14,27 +14,28 @@ Silent about an erf alone. Scalars are not compared: programs from the cache pri
 from __future__ import annotations
 
 from ttnn_mcp.analyses.op_kinds.gelu_formulas import gelu_formulas
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such formulas."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such formulas."""
     centres, rows = gelu_formulas(facts.ops)
-    if not len(rows):
-        return
-    row = facts.heaviest(centres, 1)[0]
-    yield Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell, about=centres)
+
+
+def _tell(ops: Affected) -> Words:
+    plus_one = ops.row + 1
+    return Words(
         claim=(
-            f"GELU runs as its formula around erf ({len(centres)}x, {len(rows)} ops, {time_of(facts, rows)}): "
-            f"{example(facts, row)}, plus one at line {facts.line(row + 1)}"
+            f"GELU runs as its formula around erf ({len(ops.rows)}x, {len(ops.together)} ops, {ops.time_together}): "
+            f"{ops.example}, plus one at line {ops.facts.line(plus_one)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="a matmul applies GELU while packing, at next to no cost; as one op it keeps about a fifth",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, row + 1, "binary_op_type")),
+        also=(cite_attribute(ops.facts, plus_one, "binary_op_type"),),
         fix=(
             'ttnn.linear(x, w, activation="gelu", core_grid=ttnn.CoreGrid(y=g.y, x=g.x)) with g = '
             "device.compute_with_storage_grid_size() where a matmul makes x; otherwise ttnn.gelu(x)"
@@ -45,10 +46,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="gelu-written-out",
     title="GELU as its formula",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_named("no unary ops", "Unary"),
     needs=(ATTRIBUTES,),
     worth=Worth(time=SAFE),

@@ -20,46 +20,44 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_each, example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such ops."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
     rows = np.flatnonzero(best <= LESS_WORK * facts.kernel_ns)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     deal = deal_of(facts.ops, row, facts.chip)
     if deal is None:  # unmoved: a share below 1 comes from a deal
-        return
+        raise ValueError("an op without a deal leaves no share of its work")
     columns, high = deal.grid
     pieces, fewer = (blocks[0] * blocks[1] for blocks in (deal.per_core, deal.could_be))
-    several = len(rows) > 1
     what = "chunks" if facts.of_family("attention")[row] else "tiles"
-    yield Claim(
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} give{'' if several else 's'} more work to each core than {columns}x{high} cores "
-            f"need ({time_of(facts, rows)}): {pieces} {what}, not {fewer}, {example(facts, row)}"
+            f"{ops.kinds} {ops.verb('give')} more work to each core than {columns}x{high} cores need ({ops.time}): "
+            f"{pieces} {what}, not {fewer}, {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="time falls with the work per core, down to DRAM bytes and arithmetic; 5 us stay",
-        evidence=cite_each(facts.heaviest(rows, 2), lambda n: _cells(facts, n)),
+        evidence=cite_each(
+            ops.examples[:2], lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))
+        ),
         fix=_fix(facts, row, deal.grid, deal.could_be),
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores, kernel_us falls; PCC >= 0.99",
+        verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit",
     )
-
-
-def _cells(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
-    return (*facts.cite(row), cite_attribute(facts, row, "program_config"))
 
 
 def _fix(facts: WindowFacts, row: int, grid: tuple[int, int], could_be: tuple[int, int]) -> str:
@@ -75,10 +73,9 @@ def _fix(facts: WindowFacts, row: int, grid: tuple[int, int], could_be: tuple[in
 
 
 CHECK = Check(
-    id="grid-left-idle",
     title="program configs that leave cores idle",
-    step=3,
     look=look,
+    lever=MATMUL_CONFIG,
     of=Subject(
         lambda facts: facts.named(*MATMULS) | facts.of_family("attention"), "no matmuls and no fused attention"
     ),

@@ -14,33 +14,35 @@ Silent on repeats over the batch, over rows and within a head, and on a concat o
 
 from __future__ import annotations
 
+from functools import partial
+
 from ttnn_mcp.analyses.op_kinds.repeated_heads import of_rows, repeated_heads
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, op_name, time_of
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all repeated heads."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all repeated heads."""
     repeats = repeated_heads(facts.joins)
     rows = of_rows(repeats)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    reader = next(reader for reader, parts in repeats.items() if row in parts)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, repeats))
+
+
+def _tell(repeats: dict[int, tuple[int, ...]], ops: Affected) -> Words:
+    facts = ops.facts
+    reader = next(reader for reader, parts in repeats.items() if ops.row in parts)
     decodes = facts.named("ScaledDotProductAttentionDecode")[reader]
     call = f"ttnn.transformer.scaled_dot_product_attention{'_decode' if decodes else ''}"
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} op{'s repeat' if len(rows) > 1 else ' repeats'} heads for {len(repeats)} attention "
-            f"op{'s' * (len(repeats) > 1)} "
-            f"({time_of(facts, rows)}): {op_name(facts, row)} {example(facts, row)}"
+            f"{ops.many('op', ('repeats', 'repeat'))} heads for {counted(len(repeats), 'attention op')} "
+            f"({ops.time}): {ops.name} {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="attention reads a key head for each of its query heads; no op repeats it",
-        evidence=cite_op(facts, row, (facts.ops.outputs[0], "DATATYPE")),
+        cells=((facts.ops.outputs[0], "DATATYPE"),),
         fix=f"{call}(q, k, v, ...) at line {facts.line(reader)} on grouped heads, K and V as before the repeat",
         verify="re-profile; compare_runs.removed lists the repeats; PCC >= 0.99",
         caveat="who reads what is told by shapes; a cache that holds repeated heads must hold each head once",
@@ -48,10 +50,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="heads-repeated",
     title="repeated heads of keys and values",
-    step=3,
     look=look,
+    lever=ATTENTION,
     of=ops_of_family("no fused attention", "attention"),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=SAFE),

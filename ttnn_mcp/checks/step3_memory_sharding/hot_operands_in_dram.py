@@ -15,6 +15,7 @@ the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -23,11 +24,12 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.streaming import operand_bytes, passes_dram_on, unmade_dram_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.shards import spread_config
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, op_name, time_of, took
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
@@ -35,8 +37,8 @@ FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensor
 LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such ops."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such ops."""
     room = FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     sizes, stays = operand_bytes(facts.ops), unmade_dram_bytes(facts.ops, facts.flow)
     by_dram = facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns  # not where the row shows another op's operands
@@ -44,20 +46,21 @@ def look(facts: WindowFacts) -> Claims:
     able = STREAMING.mask(facts) & passes_dram_on(facts.ops, facts.joins) & (facts.kernel_ns >= SMALL_NS)
     rows = np.flatnonzero(able & by_dram & (sizes <= room) & ~prefill)
     left = np.maximum(stays / (facts.chip.dram_peak_gb_s or np.inf), LAUNCH_FLOOR_NS)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
+    saved, spared = np.maximum(facts.kernel_ns - left, 0), facts.roofline.dram_bytes - stays
+    yield Problem(rows, saved[rows], spared_bytes=spared[rows], tell=partial(_tell, sizes))
+
+
+def _tell(sizes: Floats, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     maker = int(facts.flow.producers[0][row])
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} streaming ops pass activations through DRAM that fit L1 ({time_of(facts, rows)}): "
-            f"{op_name(facts, row)} {example(facts, row)}, {took(float(facts.kernel_ns[row]))} for "
-            f"{sizes[row] / 1e6:.0f} MB"
+            f"{len(ops.rows)} streaming ops pass activations through DRAM that fit L1 ({ops.time}): {ops.name} "
+            f"{ops.example}, {took(float(facts.kernel_ns[row]))} for {sizes[row] / 1e6:.0f} MB"
         ),
-        rows=rows,
-        at_most_ns=np.maximum(facts.kernel_ns - left, 0)[rows],
         assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
-        evidence=cite_each(facts.heaviest(rows, 2), lambda n: cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))),
+        cells=((facts.ops.inputs[0], "MEMORY"),),
+        cited=2,
         fix=f"memory_config={_shards(facts, row)} at line {facts.line(maker)} and here",
         verify="re-profile; sharding_summary.distribution: kernel_us moves from DRAM to L1; PCC unchanged",
         caveat=(
@@ -74,10 +77,9 @@ def _shards(facts: WindowFacts, row: int) -> str:
 
 
 CHECK = Check(
-    id="hot-operands-in-dram",
     title="activations streamed through DRAM",
-    step=3,
     look=look,
+    lever=PLACEMENT,
     of=STREAMING,
     needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH),
     worth=Worth(saving=USUAL),

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_graph,
+    lack_of_room,
     operation_name,
     replay_behind,
-    rows_of_operations,
 )
 
 if TYPE_CHECKING:
@@ -31,21 +32,23 @@ if TYPE_CHECKING:
 TIGHT_SHARE = 0.05  # of the bank: the accuracy of the models of conv and matmul L1 (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim about the operation at the peak."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the operation at the peak."""
     replayed, capacity = replay_behind(facts)
     peak = replayed.fullest.peak
+    if capacity - int(replayed.fullest.l1[peak]) < TIGHT_SHARE * capacity:
+        yield lack_of_room(facts, [int(replayed.operations[peak])], _tell)
+
+
+def _tell(ops: Affected) -> Words:
+    replayed, capacity = replay_behind(ops.facts)
+    peak = replayed.fullest.peak
     level, circular = int(replayed.fullest.l1[peak]), int(replayed.fullest.circular[peak])
-    if capacity - level >= TIGHT_SHARE * capacity:
-        return
-    rows = rows_of_operations(facts, [int(replayed.operations[peak])])
-    yield Claim(
+    return Words(
         claim=(
             f"L1 is {level / capacity:.1%} full at {operation_name(replayed, peak)}: {level} of {capacity} bytes per "
             f"bank, {circular} of them circular buffers; {capacity - level} free"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="gives room, not time",
         evidence=(cite_graph(replayed, peak, level), cite_capacity(replayed)),
         fix=_fix(replayed, peak),
@@ -67,9 +70,9 @@ def _fix(replayed: Replayed, peak: int) -> str:
 
 
 CHECK = Check(
-    id="l1-pressure",
     title="L1 almost full at its peak",
-    step=3,
     look=look,
+    lever=L1_USE,
+    risk=True,
     needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
 )

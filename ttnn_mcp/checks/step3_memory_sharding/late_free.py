@@ -12,41 +12,48 @@ Saves bytes, not time. Silent about weights, about results that no operation rea
 
 from __future__ import annotations
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_tensor,
-    counted,
+    lack_of_room,
     operation_name,
     replay_behind,
-    rows_of_operations,
 )
+from ttnn_mcp.checks.wording import counted
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
 
 WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them (ours)
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all tensors freed late."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all tensors freed late."""
     replayed, capacity = replay_behind(facts)
-    peak, levels = replayed.fullest.peak, replayed.fullest.l1
-    late = replayed.lifetimes.late_frees(peak)
-    if not late:
-        return
+    levels = replayed.fullest.l1
+    late = replayed.lifetimes.late_frees(replayed.fullest.peak)
     returned = int(levels.max() - late.levels_without(levels).max())
-    largest = int(replayed.fullest.spans.bytes_per_bank[late.rows].max())
-    if returned < WORTH_AT_PEAK * capacity and largest < WORTH_ALONE * capacity:
-        return
+    largest = int(replayed.fullest.spans.bytes_per_bank[late.rows].max(initial=0))
+    if late and (returned >= WORTH_AT_PEAK * capacity or largest >= WORTH_ALONE * capacity):
+        last_uses = [int(replayed.operations[tensor.last_use]) for tensor in late]
+        yield lack_of_room(facts, last_uses, partial(_tell, late, returned))
+
+
+def _tell(late: LateFrees, returned: int, ops: Affected) -> Words:
+    replayed, _ = replay_behind(ops.facts)
     first = late[0]
-    rows = rows_of_operations(facts, [int(replayed.operations[tensor.last_use]) for tensor in late])
-    yield Claim(
+    return Words(
         claim=(
-            f"{counted(len(late))} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per bank) "
-            f"stays {first.held} device operations too long; in time, the L1 peak falls by {returned} bytes"
+            f"{counted(len(late), 'tensor')} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per "
+            f"bank) stays {first.held} device operations too long; in time, the L1 peak falls by {returned} bytes"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="gives room, not time; nothing outside the report reads them",
         evidence=(
             *(cite_tensor(replayed, tensor.row, tensor.last_use) for tensor in late[:3]),
@@ -62,9 +69,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="late-free",
     title="tensors freed long after their last use",
-    step=3,
     look=look,
+    lever=L1_USE,
+    risk=True,
     needs=(MEMORY, ENDED, REPLAY, CAPACITY),
 )

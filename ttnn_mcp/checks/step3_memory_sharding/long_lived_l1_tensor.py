@@ -12,45 +12,51 @@ Silent about weights (see weights-in-l1), about tensors without a later read (la
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.check import Affected, Check, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_tensor,
-    counted,
+    lack_of_room,
     operation_name,
     replay_behind,
-    rows_of_operations,
 )
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.readers.memory.spaces import L1
 
 LONG = 20  # operations without a use (ours)
 WORTH_SHARE = 0.01  # of a bank (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all tensors that wait long, the largest first."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all tensors that wait long, the largest first."""
     replayed, capacity = replay_behind(facts)
     spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
-    idle, first, second = lifetimes.waits
+    idle, _, second = lifetimes.waits
     waiting = (idle >= LONG) & (spans.buffers == L1) & ~lifetimes.persistent
     tensors = np.flatnonzero(waiting & (spans.bytes_per_bank >= WORTH_SHARE * capacity))
-    if not len(tensors):
-        return
     tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
+    if len(tensors):
+        yield lack_of_room(facts, replayed.operations[second[tensors]].tolist(), partial(_tell, tensors))
+
+
+def _tell(tensors: Rows, ops: Affected) -> Words:
+    replayed, _ = replay_behind(ops.facts)
+    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    idle, first, second = lifetimes.waits
     row, peak = int(tensors[0]), replayed.fullest.peak
     at_peak = tensors[(first[tensors] < peak) & (peak < second[tensors])]
-    rows = rows_of_operations(facts, replayed.operations[second[tensors]].tolist())
-    yield Claim(
+    return Words(
         claim=(
-            f"{counted(len(tensors))} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "
+            f"{counted(len(tensors), 'tensor')} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "
             f"({int(spans.bytes_per_bank[row])} bytes per bank) for {int(idle[row])}; "
             f"{int(spans.bytes_per_bank[at_peak].sum())} bytes of them lie there at the peak"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="gives room, not time: two moves per tensor are added",
         evidence=(
             *(cite_tensor(replayed, int(row), int(first[row])) for row in tensors[:3]),
@@ -66,9 +72,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="long-lived-l1-tensor",
     title="tensors that wait long in L1",
-    step=3,
     look=look,
+    lever=L1_USE,
+    risk=True,
     needs=(MEMORY, ENDED, REPLAY, CAPACITY),
 )

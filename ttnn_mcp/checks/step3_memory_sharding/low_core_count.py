@@ -17,6 +17,8 @@ cores (tt-metal #54915).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
@@ -24,15 +26,13 @@ from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.shards import spread_config
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 SHALLOW = (
@@ -40,29 +40,30 @@ SHALLOW = (
 )
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops on few cores."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops on few cores, with the moves out of shards for them."""
     cores = facts.chip.cores or 0
     rows = _rows(facts, cores)
     best = np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts))
     at_most = facts.kernel_ns - best
     rows = rows[at_most[rows] > 0]
-    if not len(rows):
-        return
-    used, examples, moves = facts.ops.numbers("cores"), facts.heaviest(rows), _moves(facts, rows)
-    row = examples[0]
-    beside = f"; moves out of shards for them: {len(moves)}" if len(moves) else ""
-    name, units = shown(canonical(facts.names[row])), int(parallel_units(facts.ops)[row])
-    yield Claim(
+    moves = _moves(facts, rows)
+    saved = np.concatenate([at_most[rows], facts.kernel_ns[moves]])
+    yield Problem(np.concatenate([rows, moves]), saved, tell=partial(_tell, len(moves)), about=rows)
+
+
+def _tell(moves: int, ops: Affected) -> Words:
+    facts, row, cores = ops.facts, ops.row, ops.facts.chip.cores or 0
+    beside = f"; moves out of shards for them: {moves}" if moves else ""
+    used, units = int(facts.ops.numbers("cores")[row]), int(parallel_units(facts.ops)[row])
+    return Words(
         claim=(
-            f"{len(rows)} op{'s use' if len(rows) > 1 else ' uses'} under half of the {cores} cores "
-            f"({time_of(facts, rows)}): "
-            f"{name} on {int(used[row])} with {units} pieces to share, {example(facts, row)}{beside}"
+            f"{ops.many('op', ('uses', 'use'))} under half of the {cores} cores ({ops.time}): {ops.name} on {used} "
+            f"with {units} pieces to share, {ops.example}{beside}"
         ),
-        rows=np.concatenate([rows, moves]),
-        at_most_ns=np.concatenate([at_most[rows], facts.kernel_ns[moves]]),
         assumption="output pieces distributed evenly over all cores; the launch stays",
-        evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
+        columns=("cores",),
+        cited=3,
         fix=_fix(facts, row, cores),
         verify="re-profile; sharding_summary.low_core_ops no longer lists them",
         caveat=(
@@ -120,10 +121,10 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
 
 
 CHECK = Check(
-    id="low-core-count",
     title="most of the grid is idle",
-    step=3,
     look=look,
+    lever=MORE_CORES,
+    principal=True,
     needs=(CORES,),
     worth=Worth(time=USUAL, saving=SAFE),
     compiled=optimized("chooses shards and cores"),

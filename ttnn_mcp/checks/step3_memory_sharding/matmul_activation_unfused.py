@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 if TYPE_CHECKING:
@@ -34,21 +35,21 @@ APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on other
 )
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all activations that a matmul could apply."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all activations that a matmul could apply."""
     rows = _unfused(facts)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     function, maker = function_of(facts, row), int(facts.joins.makers[row])
-    yield Claim(
+    return Words(
         claim=(
-            f"Activations run as ops of their own behind matmuls ({len(rows)}x, {time_of(facts, rows)}): heaviest "
-            f"{function} at line {facts.line(row)} on {facts.ops.outputs[0].shape_text(row)}, behind the matmul at "
+            f"Activations run as ops of their own behind matmuls ({len(ops.rows)}x, {ops.time}): heaviest "
+            f"{function} at line {ops.line} on {facts.ops.outputs[0].shape_text(row)}, behind the matmul at "
             f"line {facts.line(maker)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the matmul next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
@@ -64,9 +65,8 @@ def look(facts: WindowFacts) -> Claims:
 def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
     joins, attributes_of_ops = facts.joins, facts.attributes_of_ops
-    rows = np.flatnonzero(
-        (facts.named(*MATMULS) & (joins.reader_counts == 1))[joins.makers]
-    )  # the last op has none
+    made_alone = facts.named(*MATMULS) & (joins.reader_counts == 1)  # the last op has no reader
+    rows = np.flatnonzero(made_alone[joins.makers])
     rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
     rows = rows[
         attributes_of_ops.numbers(joins.makers[rows], lambda attributes: float(_could_apply_one(attributes))) > 0
@@ -80,10 +80,9 @@ def _could_apply_one(matmul: Attributes) -> bool:
 
 
 CHECK = Check(
-    id="matmul-activation-unfused",
     title="activation not fused into the matmul",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_named("no unary ops", "Unary"),
     needs=(OPERANDS, ATTRIBUTES),
     worth=Worth(time=SAFE),

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.activations import keep_width
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -27,20 +28,20 @@ SUM = "BinaryOpType::ADD"
 ROW = "SubtileBroadcastType::ROW_B"
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such additions."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such additions."""
     rows = _unfused(facts)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     maker, bias = int(facts.joins.makers[row]), facts.ops.inputs[1]
-    yield Claim(
+    return Words(
         claim=(
-            f"Additions of one row run behind matmuls ({len(rows)}x, {time_of(facts, rows)}): heaviest "
-            f"{example(facts, row)}, behind line {facts.line(maker)}"
+            f"Additions of one row run behind matmuls ({len(ops.rows)}x, {ops.time}): heaviest {ops.example}, behind "
+            f"line {facts.line(maker)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="added while packing, a row costs the matmul next to nothing",
         evidence=(cite_attribute(facts, row, "binary_op_type"), *cite_op(facts, row, (bias, "DATATYPE"))),
         fix=(
@@ -69,10 +70,9 @@ def _unfused(facts: WindowFacts) -> Rows:
 
 
 CHECK = Check(
-    id="matmul-bias-unfused",
     title="bias not fused into the matmul",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_of_family("no matmuls", "matmul"),
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(time=SAFE),

@@ -18,42 +18,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.grids import worker_grid
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, trapped
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, WindowFacts, ops_named
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_each, cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all trapped matmuls."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all trapped matmuls."""
     cores = facts.chip.cores or 0
     rows = trapped(facts.ops, facts.matmuls, cores)
     took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
     spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
-    gains = at_most > 0
-    rows, used, at_most = rows[gains], used[gains], at_most[gains]
-    if not len(rows):
-        return
-    examples = facts.heaviest(rows)
-    heaviest = examples[0]
-    yield Claim(
+    yield Problem(rows[at_most > 0], at_most[at_most > 0], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, cores = ops.facts, ops.facts.chip.cores or 0
+    used = int(facts.ops.numbers("cores")[ops.rows].min())
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} left to TTNN with an operand in L1_INTERLEAVED, on {int(used.min())} of "
-            f"{cores} cores ({time_of(facts, rows)}): {example(facts, heaviest)}"
+            f"{ops.kinds} left to TTNN with an operand in L1_INTERLEAVED, on {used} of {cores} cores ({ops.time}): "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
-        evidence=cite_each(examples[:2], lambda row: _evidence(facts, row)),
-        fix=_fix(facts, heaviest),
-        verify=f"re-profile; op_detail(op={facts.line(heaviest)}) shows more cores, kernel_us falls; PCC >= 0.99",
+        evidence=cite_each(ops.examples[:2], lambda row: _evidence(facts, row)),
+        fix=_fix(facts, ops.row),
+        verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
             "L1_INTERLEAVED alone makes it slower, not faster"
             if facts.chip.worker_cores
@@ -75,10 +74,9 @@ def _fix(facts: WindowFacts, row: int) -> str:
 
 
 CHECK = Check(
-    id="matmul-operands-in-l1-interleaved",
     title="matmul operands interleaved in L1",
-    step=3,
     look=look,
+    lever=MATMUL_CONFIG,
     of=ops_named("no Matmul ops", *MATMULS),
     needs=(PLACEMENTS, CORES, PROGRAM_CONFIG),
     worth=Worth(saving=USUAL),

@@ -13,15 +13,18 @@ Silent about TT_MM_THROTTLE_PERF and the throttle of a Blackhole's firmware: nei
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.shared.wording import cite_op, cite_setting, example, kernel_config, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op, cite_setting, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -38,28 +41,29 @@ LEVEL = re.compile("|".join(RATES))
 UNTHROTTLED_CORES = 48  # of a Wormhole: WH_B0_MM_MAX_CORES_NO_THROTTLE, same file
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that are held back."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that are held back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
     if facts.chip.arch == "wormhole_b0":
         able = able[facts.ops.numbers("cores")[able] > UNTHROTTLED_CORES]
     rates = _rates(facts, able)
     rows, rates = able[rates < 1], rates[rates < 1]
-    if not len(rows):
-        return
-    took, row = facts.kernel_ns[rows], facts.heaviest(rows)[0]
-    rate = rates[np.searchsorted(rows, row)]
-    yield Claim(
+    took = facts.kernel_ns[rows]
+    saved = took - np.maximum(took * rates, least_ns(facts)[rows])
+    yield Problem(rows, saved, tell=partial(_tell, rates))
+
+
+def _tell(rates: Floats, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) held back by throttle_level, the heaviest at {rate:.0%} of "
-            f"the rate: {example(facts, row)}"
+            f"{ops.kinds} ({ops.time}) held back by throttle_level, the heaviest at {rates[ops.at]:.0%} of the rate: "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=took - np.maximum(took * rates, least_ns(facts)[rows]),
         assumption="time falls with the rate given back, down to the roofline; no gain where reading sets the time",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "throttle_level"), *cite_op(facts, row)),
         fix=kernel_config(facts, row, throttle_level="ttnn.ThrottleLevel.NO_THROTTLE"),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; a long run that does not hang",
+        verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls; a long run that does not hang",
         caveat="somebody may have set it because this board hung under load: ask before, and run long",
     )
 
@@ -76,10 +80,9 @@ def _rates(facts: WindowFacts, rows: Rows) -> Floats:
 
 
 CHECK = Check(
-    id="matmul-throttled",
     title="matmuls held back on purpose",
-    step=3,
     look=look,
+    lever=KERNEL_CONFIG,
     of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
     needs=(CORES,),
     worth=Worth(saving=USUAL),

@@ -14,31 +14,33 @@ For one token the op that splits the result costs what one matmul fewer saves: C
 token apart and 8.31 packed, Qwen3.8's on Blackhole the same (tt-metal #55553), North-Mini's gate and up 1 % more.
 
 Silent where they stream their weights or compute near the roofline, on DRAM-sharded weights, on inputs that no op of
-the window made, and on sparse matmuls (sparse-matmul-blocks). The split of the result costs something where no head
-op does it.
+the window made, and on sparse matmuls (sparse-matmuls-on-one-input). The split of the result costs something where no
+head op does it.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.shared_inputs import on_one_input
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
-from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.wording import cite_each, cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
-WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such groups."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such groups."""
     able = facts.named(*ALIKE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
     able &= ~facts.roofline.impossible & ~facts.ops.inputs[1].sharded
     best = achievable_ns(facts)
@@ -47,18 +49,20 @@ def look(facts: WindowFacts) -> Claims:
         for group in on_one_input(facts.joins, np.flatnonzero(able))
         if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum() and _pays(facts, group)
     ]
-    if not groups:
-        return
-    rows = np.concatenate(groups)
-    row = facts.heaviest(rows)[0]
-    group = next(group for group in groups if row in group)
-    yield Claim(
+    rows = np.array([row for group in groups for row in group.tolist()], dtype=np.int64)
+    saved = np.array([saving for group in groups for saving in _saves(facts, group, best).tolist()])
+    gone = np.setdiff1d(rows, [group[0] for group in groups])
+    yield Problem(rows, saved, gone=gone, tell=partial(_tell, groups))
+
+
+def _tell(groups: list[Rows], ops: Affected) -> Words:
+    facts = ops.facts
+    group = next(group for group in groups if ops.row in group)
+    return Words(
         claim=(
-            f"{len(rows)} matmuls read {len(groups)} activation{'s' * (len(groups) > 1)} ({time_of(facts, rows)}): "
-            f"{len(group)} from line {facts.line(int(group[0]))} on, {example(facts, row)}"
+            f"{len(ops.rows)} matmuls read {counted(len(groups), 'activation')} ({ops.time}): {len(group)} from line "
+            f"{facts.line(int(group[0]))} on, {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=np.concatenate([_saves(facts, group, best) for group in groups]),
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
@@ -83,10 +87,9 @@ def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:
 
 
 CHECK = Check(
-    id="matmuls-on-one-input",
     title="several matmuls on one activation",
-    step=3,
     look=look,
+    lever=JOINED_MATMULS,
     of=ops_named("no dense matmuls", *ALIKE),
     needs=(TWO_OPERANDS, ARCHITECTURE),
     worth=Worth(saving=USUAL),

@@ -14,13 +14,16 @@ Silent on matmuls left to TTNN, in prefill too large for L1, on DRAM-sharded wei
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ALIKE = ("Matmul", "Linear")
@@ -28,8 +31,8 @@ FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the
 FELT = 0.1  # of an op's time: below it what DRAM takes hides behind the rest (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such pairs."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such pairs."""
     makers, readers = _pairs(facts)
     out = facts.ops.outputs[0]
     bytes_ns = out.bytes[makers] / (facts.chip.dram_achievable_gb_s or np.inf)
@@ -37,25 +40,24 @@ def look(facts: WindowFacts) -> Claims:
     fits = out.bytes[makers] <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     fits &= bytes_ns >= FELT * np.maximum(took[makers], took[readers])
     makers, readers = makers[fits], readers[fits]
-    if not len(makers):
-        return
-    row = facts.heaviest(makers)[0]
-    after = int(readers[makers == row][0])
     rows = np.concatenate((makers, readers))
     spared = np.zeros(len(facts))
     np.add.at(spared, rows, np.concatenate((out.bytes[makers], out.bytes[makers])))
-    yield Claim(
+    saved = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
+    yield Problem(rows, saved, spared_bytes=spared[rows], tell=partial(_tell, readers), about=makers)
+
+
+def _tell(readers: Rows, ops: Affected) -> Words:
+    facts, row, after, out = ops.facts, ops.row, int(readers[ops.at]), ops.facts.ops.outputs[0]
+    return Words(
         claim=(
-            f"{len(makers)} matmul output{'s pass' if len(makers) > 1 else ' passes'} through DRAM to the next matmul "
-            f"({time_of(facts, np.unique(rows))}): {out.bytes[row] / 1e6:.1f} MB, {example(facts, row)}, read at line "
-            f"{facts.line(after)}"
+            f"{ops.many('matmul output', ('passes', 'pass'))} through DRAM to the next matmul ({ops.time_together}): "
+            f"{out.bytes[row] / 1e6:.1f} MB, {ops.example}, read at line {facts.line(after)}"
         ),
-        rows=rows,
-        at_most_ns=fewer_bytes_save(facts.ops, facts.roofline, spared)[rows],
         assumption="time falls at most in step with the bytes; both keep their program_config",
         evidence=(*cite_op(facts, row, (out, "MEMORY")), *cite_op(facts, after, (facts.input(0), "MEMORY"))),
         fix=(
-            f"memory_config=ttnn.L1_MEMORY_CONFIG at line {facts.line(row)} (or BLOCK_SHARDED for a 2D config that "
+            f"memory_config=ttnn.L1_MEMORY_CONFIG at line {ops.line} (or BLOCK_SHARDED for a 2D config that "
             "reads it), program_config and compute_kernel_config as now in both; ttnn.deallocate(y) after the second"
         ),
         verify="re-profile; both kernel_us fall together; memory_summary.l1_peak has room; PCC unchanged",
@@ -75,10 +77,9 @@ def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
 
 
 CHECK = Check(
-    id="matmuls-through-dram",
     title="a matmul's output passed to the next through DRAM",
-    step=3,
     look=look,
+    lever=PLACEMENT,
     of=ops_named("no Matmul ops", *ALIKE),
     needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH, PROGRAM_CONFIG),
     worth=Worth(saving=USUAL),

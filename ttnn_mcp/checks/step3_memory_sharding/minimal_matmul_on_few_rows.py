@@ -15,58 +15,58 @@ Silent from 33 rows on, where the weights already stream, and on chips without m
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of, took
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
-WELL_USED = 0.6  # of the measured rate: above it only fewer bytes help
+NEAR_THE_RATE = 0.6  # of the measured rate: above it only fewer bytes help
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all minimal matmuls of few rows."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all minimal matmuls of few rows."""
     few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return
     rows = np.flatnonzero(few)
     best = np.fmax(fastest_ns(facts, rows), np.fmax(facts.roofline.compute_ns[rows], LAUNCH_FLOOR_NS))
-    slow = best < WELL_USED * facts.kernel_ns[rows]
+    slow = best < NEAR_THE_RATE * facts.kernel_ns[rows]
     rows, best = rows[slow], best[slow]
-    if not len(rows):
-        return
-    examples = facts.heaviest(rows)
-    row = examples[0]
-    remedy = fastest(facts, row)
-    reached = facts.roofline.dram_ns[rows] / facts.kernel_ns[rows]
+    yield Problem(rows, facts.kernel_ns[rows] - best, tell=partial(_tell, float(best.sum())))
+
+
+def _tell(best_ns: float, ops: Affected) -> Words:
+    facts, remedy = ops.facts, fastest(ops.facts, ops.row)
+    reached = facts.roofline.dram_ns[ops.rows] / facts.kernel_ns[ops.rows]
     low, high = f"{reached.min():.0%}", f"{reached.max():.0%}"
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} minimal_matmul call{'s' * (len(rows) > 1)} with at most {ROWS_AT_MOST} rows "
-            f"({time_of(facts, rows)}) at {low if low == high else f'{low} to {high}'} of DRAM peak: "
-            f"{example(facts, row)}"
+            f"{ops.many('minimal_matmul call')} with at most {ROWS_AT_MOST} rows ({ops.time}) at "
+            f"{low if low == high else f'{low} to {high}'} of DRAM peak: {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] - best,
-        assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(float(best.sum()))}" if remedy else "",
-        evidence=cite_each(examples[:2], lambda n: cite_op(facts, n, (facts.input(1), "MEMORY"))),
+        assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(best_ns)}" if remedy else "",
+        cells=((facts.input(1), "MEMORY"),),
+        cited=2,
         fix=remedy.fix if remedy else "",
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows Matmul, kernel_us falls; PCC >= 0.99",
+        verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="a call of ttnn.linear; keep compute_kernel_config, or fidelity drops to LoFi",
     )
 
 
 CHECK = Check(
-    id="minimal-matmul-on-few-rows",
     title="minimal_matmul with few rows",
-    step=3,
     look=look,
+    lever=MATMUL_CONFIG,
     of=ops_named("no minimal_matmul ops", "MinimalMatmul"),
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

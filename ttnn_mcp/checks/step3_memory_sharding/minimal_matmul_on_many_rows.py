@@ -14,24 +14,29 @@ Silent from 60 % of the roofline on, on one row of tiles (minimal-matmul-on-few-
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
-from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig
+
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all of them."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all of them."""
     best = achievable_ns(facts)
     high = facts.ops.inputs[0].height > TILE_SIDE
     slow = (
@@ -40,30 +45,30 @@ def look(facts: WindowFacts) -> Claims:
     rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow)
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    reached = float(best[rows].sum() / facts.kernel_ns[rows].sum())
-    yield Claim(
+    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=partial(_tell, configs))
+
+
+def _tell(configs: dict[int, MatmulConfig | None], ops: Affected) -> Words:
+    facts, rows = ops.facts, ops.rows
+    reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
+    return Words(
         claim=(
-            f"{len(rows)} minimal_matmul call{'s' * (len(rows) > 1)} over {TILE_SIDE} rows ({time_of(facts, rows)}) at "
-            f"{reached:.0%} of the roofline: {example(facts, row)}"
+            f"{ops.many('minimal_matmul call')} over {TILE_SIDE} rows ({ops.time}) at {reached:.0%} of the roofline: "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(facts.kernel_ns - best)[rows],
         assumption="a try: the roofline is reached; 17 and 19 % less were measured on two shapes",
-        evidence=cite_each(facts.heaviest(rows, 2), lambda n: cite_op(facts, n, (facts.input(1), "DATATYPE"))),
-        fix=f"ttnn.linear(x, w, program_config={configs[row]})",
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows Matmul, kernel_us falls; PCC >= 0.99",
+        cells=((facts.input(1), "DATATYPE"),),
+        cited=2,
+        fix=f"ttnn.linear(x, w, program_config={configs[ops.row]})",
+        verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="compute_kernel_config as now; from 4096 rows on minimal_matmul won for Llama-3.3 70B: measure",
     )
 
 
 CHECK = Check(
-    id="minimal-matmul-on-many-rows",
     title="minimal_matmul far from the roofline",
-    step=3,
     look=look,
+    lever=MATMUL_CONFIG,
     of=MINIMAL,
     needs=(TWO_OPERANDS, ARCHITECTURE),
     worth=Worth(saving=USUAL),

@@ -17,51 +17,53 @@ Silent if the rows already fill half of the grid (then sharding helps little) an
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.analyses.op_kinds.grids import Grid, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.programs.norms import ShardedNorm
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.analyses.settings.norm_plan import ShardedNorm
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.group_norm_call import group_norm_call
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of, took
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-from ttnn_mcp.run.ops.op_names import canonical
 
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all norms on few cores."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all norms on few cores, with the moves beside them."""
     cores = facts.chip.cores or 0
     rows = np.flatnonzero(facts.of_family("norm") & on_few_cores(facts.ops, cores) & ~facts.roofline.impossible)
     at_most = _at_most(facts, rows, cores)
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
-    if not len(rows):
-        return
-    used, examples, moves = facts.ops.numbers("cores")[rows].astype(int), facts.heaviest(rows), _moves(facts, rows)
-    row = examples[0]
-    beside = f"; moves beside them: {len(moves)}" if len(moves) else ""
-    name = shown(canonical(facts.names[row]))
+    moves = _moves(facts, rows)
+    saved = np.concatenate([at_most, facts.kernel_ns[moves]])
+    yield Problem(np.concatenate([rows, moves]), saved, tell=partial(_tell, len(moves)), about=rows)
+
+
+def _tell(moves: int, ops: Affected) -> Words:
+    facts, used = ops.facts, ops.facts.ops.numbers("cores")[ops.rows].astype(int)
+    beside = f"; moves beside them: {moves}" if moves else ""
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} norm{'s' if len(rows) > 1 else ''} on {some} of {cores} cores ({time_of(facts, rows)}): "
-            f"{name} {example(facts, row)}, {took(float(facts.kernel_ns[row]))}{beside}"
+            f"{ops.many('norm')} on {some} of {facts.chip.cores} cores ({ops.time}): {ops.name} {ops.example}, "
+            f"{took(float(facts.kernel_ns[ops.row]))}{beside}"
         ),
-        rows=np.concatenate([rows, moves]),
-        at_most_ns=np.concatenate([at_most, facts.kernel_ns[moves]]),
         assumption="layer norms up to 10x (measured), group norms by cores; the launch stays; sums in shards: no bound",
-        evidence=tuple(cell for n in examples for cell in (*cite_op(facts, n), *facts.cite(n, "cores"))),
-        fix=_fix(facts, row),
-        verify=f"re-profile; sharding_summary.low_core_ops lists no {name}; PCC >= 0.99",
+        columns=("cores",),
+        cited=3,
+        fix=_fix(facts, ops.row),
+        verify=f"re-profile; sharding_summary.low_core_ops lists no {ops.name}; PCC >= 0.99",
         caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
     )
 
@@ -126,10 +128,9 @@ def _fits(facts: WindowFacts, row: int, norm: ShardedNorm) -> bool:
 
 
 CHECK = Check(
-    id="norm-on-few-cores",
     title="norms on few cores",
-    step=3,
     look=look,
+    lever=NORM_CONFIG,
     of=ops_of_family("no norm ops", "norm"),
     needs=(OPERANDS, CORES),
     worth=Worth(time=USUAL),

@@ -12,56 +12,55 @@ Silent if another op reads the tensor in between, and if only the order in time 
 
 from __future__ import annotations
 
+import numpy as np
+
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, moved, time_of
+from ttnn_mcp.checks.wording import cite_each, cite_op, moved
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all chains."""
-    moves = facts.moves
-    chained = moves.among("chain")
-    if not len(chained):
-        return
-    rows = moves.rows[chained]
-    last = [index for index in chained if int(moves.makers[index]) in rows]
-    heaviest = max(last, key=lambda index: float(moves.kernel_ns[index]))
-    row, first = int(moves.rows[heaviest]), int(moves.makers[heaviest])
+def look(facts: WindowFacts) -> Problems:
+    """Yield all chains."""
+    chained = facts.moves.among("chain")
+    rows = facts.moves.rows[chained]
+    last = rows[np.isin(facts.moves.makers[chained], rows)]
+    yield Problem(rows, facts.moves.at_most_ns[chained], tell=_tell, about=last)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, moves, row = ops.facts, ops.facts.moves, ops.row
+    heaviest = int(np.flatnonzero(moves.rows == row)[0])
+    first = int(moves.makers[heaviest])
     text = facts.attributes(row).text_of(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(rows)} moves follow one another on the same tensor ({time_of(facts, rows)}): "
+            f"{len(ops.together)} moves follow one another on the same tensor ({ops.time_together}): "
             f"{shown(facts.ops.inputs[0].placement[first])} -> {shown(moves.before(heaviest))} -> "
             f"{shown(moves.after(heaviest))}, "
-            f"{facts.ops.inputs[0].shape_text(row)}, lines {facts.line(first)} and {facts.line(row)}"
+            f"{facts.ops.inputs[0].shape_text(row)}, lines {facts.line(first)} and {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=moves.at_most_ns[chained],
         assumption="one move of each chain stays, at the price of the cheaper; no other op reads in between",
-        evidence=(
-            *cite_op(facts, first, (facts.ops.outputs[0], "MEMORY")),
-            *cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
-        ),
+        evidence=cite_each((first, row), lambda n: cite_op(facts, n, (facts.ops.outputs[0], "MEMORY"))),
         fix=(
-            f"one ttnn.to_memory_config(x, cfg) in place of lines {facts.line(first)} and {facts.line(row)}; "
+            f"one ttnn.to_memory_config(x, cfg) in place of lines {facts.line(first)} and {ops.line}; "
             f"cfg: what the last one writes ({target or shown(moves.after(heaviest))})"
         ),
-        verify=f"re-profile; reshard_detect.patterns shows no chain at line {facts.line(row)}; PCC unchanged",
+        verify=f"re-profile; reshard_detect.patterns shows no chain at line {ops.line}; PCC unchanged",
         caveat="likely, not certain: only a linked memory report tells tensors apart",
     )
 
 
 CHECK = Check(
-    id="reshard-chain",
     title="several moves where one would do",
-    step=3,
     look=look,
+    lever=LAYOUT,
     of=Subject(moved, "no op changes a placement"),
     needs=(PLACEMENTS,),
     worth=Worth(saving=SAFE),

@@ -14,48 +14,45 @@ give it back. Shapes alone cannot tell these apart, so without a memory report i
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 NORMS = ("LayerNorm", "RMSNorm")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such additions."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such additions."""
     norms = _norms_of_sums(facts)
-    if not len(norms):
-        return
     alone = passed_on_alone(facts.run, facts.ops, facts.joins.makers[norms], norms)
-    if alone is None:
+    if alone is not None:
+        sums = np.sort(facts.joins.makers[norms[alone]])
+        yield Problem(sums, facts.kernel_ns[sums], tell=partial(_tell, norms[alone]))
+    elif len(norms):
         yield CannotTell(
             "shapes do not tell whether the sums before norms are read again; capture a memory report too"
         )
-        return
-    norms = norms[alone]
-    rows = np.sort(facts.joins.makers[norms])
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    norm = int(norms[facts.joins.makers[norms] == row][0])
+
+
+def _tell(norms: Rows, ops: Affected) -> Words:
+    facts = ops.facts
+    norm = int(norms[facts.joins.makers[norms] == ops.row][0])
     call = "rms_norm" if "RMSNORM" in facts.ops.texts("attributes")[norm] else "layer_norm"
-    yield Claim(
-        claim=(
-            f"{len(rows)} sum{'s' * (len(rows) > 1)} that only a norm reads ({time_of(facts, rows)}): "
-            f"{example(facts, row)}, norm at line {facts.line(norm)}"
-        ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
+    return Words(
+        claim=f"{ops.many('sum')} that only a norm reads ({ops.time}): {ops.example}, norm at line {facts.line(norm)}",
         assumption="the norm adds while it reads; nothing else reads the sum",
-        evidence=cite_op(facts, row, (facts.ops.outputs[0], "MEMORY")),
+        cells=((facts.ops.outputs[0], "MEMORY"),),
         fix=(
             f"ttnn.{call}(a, residual_input_tensor=b, ...) at line {facts.line(norm)}, no ttnn.add at line "
-            f"{facts.line(row)}"
+            f"{ops.line}"
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="both in shards or none; the norm reads one tensor more, and its L1 must hold it",
@@ -72,10 +69,9 @@ def _norms_of_sums(facts: WindowFacts) -> Rows:
 
 
 CHECK = Check(
-    id="residual-before-norm",
     title="a sum that a norm could make",
-    step=3,
     look=look,
+    lever=FUSION,
     of=ops_named("no norms over the last dim", *NORMS),
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(time=SAFE),

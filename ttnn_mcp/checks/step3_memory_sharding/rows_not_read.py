@@ -17,45 +17,41 @@ finding does not hold.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import computed_then_dropped, logits_of_all_rows, rows_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim over rows that a slice drops, and one over the logits of a prompt."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield ops whose rows a slice drops, and the head that computes the logits of a prompt."""
     weights = reads_weights(facts.ops, facts.flow)
     rows, kept = computed_then_dropped(facts.ops, facts.joins, weights)
-    if len(rows):
-        yield _claim(facts, rows, kept, "Rows are computed that a slice drops", "ttnn.slice the input first,")
+    tell = partial(_tell, "Rows are computed that a slice drops", "ttnn.slice the input first,", kept)
+    yield Problem(rows, _saved(facts, rows, kept), tell=tell)
     head = np.setdiff1d(logits_of_all_rows(facts.ops, weights), rows)
-    if len(head):
-        few = TILE_SIDE / rows_of(facts.ops.outputs[0])[head]
-        yield _claim(
-            facts, head, few, "Logits are computed for all rows", "x = x[:, :, -32:, :], the last rows, first,"
-        )
+    few = TILE_SIDE / rows_of(facts.ops.outputs[0])[head]
+    tell = partial(_tell, "Logits are computed for all rows", "x = x[:, :, -32:, :], the last rows, first,", few)
+    yield Problem(head, _saved(facts, head, few), tell=tell)
 
 
-def _claim(facts: WindowFacts, rows: Rows, kept: Floats, does: str, change: str) -> Claim:
-    row = facts.heaviest(rows, 1)[0]
-    place = int(np.flatnonzero(rows == row)[0])
-    return Claim(
+def _tell(problem: str, change: str, kept: Floats, ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"{does} ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)}, of whose rows "
-            f"{kept[place]:.1%} are needed"
+            f"{problem} ({len(ops.rows)}x, {ops.time}): {ops.example}, of whose rows {kept[ops.at]:.1%} are needed"
         ),
-        rows=rows,
-        at_most_ns=_saved(facts, rows, kept),
         assumption="time falls with the rows down to the bytes of the weights",
-        evidence=cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
-        fix=f"{change} before the op at line {facts.line(row)}; one tile of 32 rows is the least that an op computes",
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows fewer rows and kernel_us falls; PCC >= 0.99",
+        cells=((ops.facts.ops.inputs[0], "MEMORY"),),
+        fix=f"{change} before the op at line {ops.line}; one tile of 32 rows is the least that an op computes",
+        verify=f"re-profile; op_detail(op={ops.line}) shows fewer rows and kernel_us falls; PCC >= 0.99",
         caveat="holds for generating: scoring, training and speculative decoding read the logits of every token",
     )
 
@@ -70,10 +66,9 @@ def _saved(facts: WindowFacts, rows: Rows, kept: Floats) -> Floats:
 
 
 CHECK = Check(
-    id="rows-not-read",
     title="rows computed for nobody",
-    step=3,
     look=look,
+    lever=OTHER_OP,
     of=ops_of_family("no matmuls or norms", "matmul", "norm"),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(saving=USUAL),

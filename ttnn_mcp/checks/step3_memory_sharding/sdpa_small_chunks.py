@@ -18,18 +18,19 @@ the length of a sequence), and ops that use the engine well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Floats, Rows, WindowFacts, ops_of_family
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -38,86 +39,76 @@ if TYPE_CHECKING:
 
 ATTENTION = ops_of_family("no fused attention", "attention")
 LONG = 512  # rows of Q: the shortest at which larger chunks were measured to win (tt-metal perf_automation, BGE-M3)
-WELL_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
+ENGINE_USED = 0.5  # of the engine: what 256 x 256 reached at best on the same ladder (#55758)
 SATURATES = 0.81  # of the engine: the best point of #55758
 DECODE_CHUNK = 128  # of K: tt-metal PR #36440
 ENOUGH = 2  # times the area of the chunks: below it the gain is lost in noise (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim for prefill, one for decode."""
-    yield from _prefill(facts)
-    yield from _decode(facts)
+def look(facts: WindowFacts) -> Problems:
+    """Yield attention in prefill, and in decode."""
+    yield _prefill(facts)
+    yield _decode(facts)
 
 
-def _prefill(facts: WindowFacts) -> Iterator[Claim]:
+def _prefill(facts: WindowFacts) -> Problem:
     rows = np.flatnonzero(
         ATTENTION.mask(facts) & facts.names.where(_streams) & (facts.ops.inputs[0].logical[:, 2] >= LONG)
     )
     now, then = printed_chunks(facts, rows), larger_chunks(facts, rows)
     fewer = now.prod(axis=1) / then.prod(axis=1)
-    idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < WELL_USED * facts.kernel_ns[rows]
+    idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < ENGINE_USED * facts.kernel_ns[rows]
     small = (fewer * ENOUGH <= 1) & idle
-    rows, then, fewer = rows[small], then[small], fewer[small]
-    if not len(rows):
-        return
-    row, took = facts.heaviest(rows)[0], facts.kernel_ns[rows]
-    at = int(np.flatnonzero(rows == row)[0])
-    q, k = then[at]
-    has_config = facts.attributes(row).text_of("program_config") is not None
-    sizes = "x".join(str(side) for side in now[small][at])
-    yield Claim(
+    rows, fewer = rows[small], fewer[small]
+    took = facts.kernel_ns[rows]
+    saved = np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0)
+    return Problem(rows, saved, tell=partial(_tell_prefill, now[small], then[small]))
+
+
+def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:
+    facts, (q, k) = ops.facts, then[ops.at]
+    sizes = "x".join(str(side) for side in now[ops.at])
+    has_config = facts.attributes(ops.row).text_of("program_config") is not None
+    works, has = f"{ops.verb('work')} in chunks of", "have" if len(ops.rows) > 1 else "has"
+    return Words(
         claim=(
-            f"{_count(rows)} over {facts.ops.inputs[0].logical[row, 2]} rows "
-            f"{_verb(rows, has_config=has_config)} {sizes} ({time_of(facts, rows)}): {example(facts, row)}"
+            f"{ops.many('fused attention')} over {facts.ops.inputs[0].logical[ops.row, 2]} rows "
+            f"{works if has_config else f'{has} no program config: chunks of'} {sizes} ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0),
         assumption="time falls with the pairs of chunks, and ends at 81 % of the engine (tt-metal #55758)",
-        evidence=_evidence(facts, rows),
+        columns=("attributes",),
+        cited=2,
         fix=(
             "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
             f"device.compute_with_storage_grid_size(), q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False); "
             "then try 512"
         ),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="larger chunks need L1, and some sizes hang: one per process, check_setting first",
     )
 
 
-def _decode(facts: WindowFacts) -> Iterator[Claim]:
+def _decode(facts: WindowFacts) -> Problem:
     rows = np.flatnonzero(ATTENTION.mask(facts) & facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
     chunks = attributes_of(facts.ops).numbers(rows, _chunk_of_cache)
     small = (chunks > 0) & (chunks < DECODE_CHUNK) & (facts.ops.inputs[1].logical[rows, 2] >= DECODE_CHUNK)
     rows, chunks = rows[small], chunks[small]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    chunk = chunks[np.flatnonzero(rows == row)[0]]
     took = facts.kernel_ns[rows]
-    yield Claim(
+    saved = np.maximum(took - np.maximum(took * chunks / DECODE_CHUNK, SMALL_NS), 0)
+    return Problem(rows, saved, tell=partial(_tell_decode, chunks))
+
+
+def _tell_decode(chunks: Floats, ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"{_count(rows)} over a cache of {facts.ops.inputs[1].logical[row, 2]} rows take{'s' * (len(rows) == 1)} "
-            f"{chunk:.0f} of them at a time ({time_of(facts, rows)}): {example(facts, row)}"
+            f"{ops.many('fused attention')} over a cache of {ops.facts.ops.inputs[1].logical[ops.row, 2]} rows "
+            f"{ops.verb('take')} {chunks[ops.at]:.0f} of them at a time ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=np.maximum(took - np.maximum(took * chunks / DECODE_CHUNK, SMALL_NS), 0),
         assumption="time falls with the number of chunks; 5 us stay",
-        evidence=_evidence(facts, rows),
+        columns=("attributes",),
+        cited=2,
         fix=f"k_chunk_size={DECODE_CHUNK} in ttnn.SDPAProgramConfig, the rest as now; then 256, or 0: TTNN chooses",
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="the report does not show how full the cache is: if it fills one chunk, nothing is gained",
     )
-
-
-def _count(rows: Rows) -> str:
-    return f"{len(rows)} fused attention{'s' * (len(rows) > 1)}"
-
-
-def _verb(rows: Rows, *, has_config: bool) -> str:
-    if has_config:
-        return "work in chunks of" if len(rows) > 1 else "works in chunks of"
-    return "have no program config: chunks of" if len(rows) > 1 else "has no program config: chunks of"
 
 
 def _streams(op_code: str) -> bool:
@@ -138,17 +129,10 @@ def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
     return np.maximum(np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES, achievable_ns(facts)[rows])
 
 
-def _evidence(facts: WindowFacts, rows: Rows) -> tuple[Evidence, ...]:
-    return tuple(
-        cell for n in facts.heaviest(rows, 2) for cell in (*cite_op(facts, n), *facts.cite(n, "attributes"))
-    )
-
-
 CHECK = Check(
-    id="sdpa-small-chunks",
     title="fused attention in small chunks",
-    step=3,
     look=look,
+    lever=ATTENTION_CONFIG,
     of=ATTENTION,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

@@ -16,6 +16,7 @@ not fit L1. More cores for the chunks are grid-left-idle.
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, printed_cores
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import fits, of_each_kind, printed
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, example, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -40,33 +42,33 @@ ATTENTION = ops_of_family("no fused attention", "attention")
 _ELSEWHERE = re.compile(r"Decode|MLA")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such attentions."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such attentions."""
     able = ATTENTION.mask(facts) & facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
     rows = np.flatnonzero(able & (facts.kernel_ns >= SMALL_NS))
     pairs = of_each_kind(facts, rows, lambda row: _rows_of_fullest(facts, row))
     share = pairs[:, 1] / np.maximum(pairs[:, 0], 1)
     uneven = (pairs[:, 0] > 0) & (share <= LESS_WORK)
     rows, share = rows[uneven], share[uneven]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    now, then = (int(pairs[uneven][np.flatnonzero(rows == row)[0], place]) for place in (0, 1))
-    yield Claim(
+    took = facts.kernel_ns[rows]
+    saved = took - np.maximum(took * share, achievable_ns(facts)[rows])
+    yield Problem(rows, saved, tell=partial(_tell, pairs[uneven]))
+
+
+def _tell(pairs: Rows, ops: Affected) -> Words:
+    facts, row, (now, then) = ops.facts, ops.row, pairs[ops.at]
+    return Words(
         claim=(
-            f"{len(rows)} attention op{'s' * (len(rows) > 1)} give{'s' * (len(rows) == 1)} the fullest core {now} rows "
-            f"of queries, not {then} ({time_of(facts, rows)}): {example(facts, row)}"
+            f"{ops.many('attention op', ('gives', 'give'))} the fullest core {now} rows of queries, not {then} "
+            f"({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] - np.maximum(facts.kernel_ns[rows] * share, achievable_ns(facts)[rows]),
         assumption="time falls with the rows of the fullest core, down to arithmetic and DRAM bytes",
-        evidence=(*cite_op(facts, row), cite_attribute(facts, row, "program_config")),
+        also=(cite_attribute(facts, row, "program_config"),),
         fix=(
             "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
             f"device.compute_with_storage_grid_size(), q_chunk_size={_best(facts, row)}, "
             f"k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
         ),
-        verify=f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls; PCC >= 0.99",
         caveat="some sizes hang: one per process, check_setting first",
     )
 
@@ -104,10 +106,9 @@ def _cores(facts: WindowFacts, row: int) -> int:
 
 
 CHECK = Check(
-    id="sdpa-uneven-chunks",
     title="attention in chunks that cores share unevenly",
-    step=3,
     look=look,
+    lever=ATTENTION_CONFIG,
     of=ATTENTION,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

@@ -15,44 +15,41 @@ need the operand's shards.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.moves.shards_for_one_op import longer_from_dram, moves_for_one_op
 from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
-from ttnn_mcp.checks.check import Check, Claim, Claims, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.shared.wording import cite_op, example, moved, time_of, took
+from ttnn_mcp.checks.wording import cite_each, cite_op, moved, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such moves."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such moves."""
     able = streams_first_operand(facts.ops, facts.matmuls) & ~facts.ops.outputs[0].sharded
     rows, readers = moves_for_one_op(facts.moves, able)
     longer = longer_from_dram(facts.ops, facts.roofline, readers, facts.chip.dram_achievable_gb_s or np.nan)
     gains = facts.kernel_ns[rows] > longer
-    rows, readers, longer = rows[gains], readers[gains], longer[gains]
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    reader = int(readers[np.flatnonzero(rows == row)[0]])
-    several = len(rows) > 1
-    yield Claim(
+    yield Problem(rows[gains], (facts.kernel_ns[rows] - longer)[gains], tell=partial(_tell, readers[gains]))
+
+
+def _tell(readers: Rows, ops: Affected) -> Words:
+    facts, reader = ops.facts, int(readers[ops.at])
+    move_takes, matmul_takes = (took(float(facts.kernel_ns[n])) for n in (ops.row, reader))
+    return Words(
         claim=(
-            f"{len(rows)} move{'s' * several} into shards ({time_of(facts, rows)}), each for one matmul: "
-            f"{example(facts, row)}, {took(float(facts.kernel_ns[row]))}, for {took(float(facts.kernel_ns[reader]))} "
-            f"at line {facts.line(reader)}"
+            f"{ops.many('move')} into shards ({ops.time}), each for one matmul: {ops.example}, {move_takes}, for "
+            f"{matmul_takes} at line {facts.line(reader)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] - longer,
         assumption="the matmul reads its operand from DRAM while it computes, at achievable bandwidth at best",
-        evidence=(
-            *cite_op(facts, row, (facts.ops.inputs[0], "MEMORY")),
-            *cite_op(facts, reader, (facts.ops.inputs[0], "MEMORY")),
-        ),
+        evidence=cite_each((ops.row, reader), lambda n: cite_op(facts, n, (facts.ops.inputs[0], "MEMORY"))),
         fix=(
-            f"drop the move at line {facts.line(row)} (ttnn.interleaved_to_sharded or to_memory_config) and pass the "
+            f"drop the move at line {ops.line} (ttnn.interleaved_to_sharded or to_memory_config) and pass the "
             f"interleaved tensor to the matmul at line {facts.line(reader)} with its program_config as now"
         ),
         verify=f"re-profile; the move is gone and the matmul of line {facts.line(reader)} grew by less; PCC unchanged",
@@ -61,10 +58,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="shard-for-one-matmul",
     title="a tensor sharded for one matmul only",
-    step=3,
     look=look,
+    lever=LAYOUT,
     of=Subject(moved, "no op changes a placement"),
     needs=(PLACEMENTS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
     worth=Worth(saving=SAFE),

@@ -16,37 +16,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import divisors
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts, ops_of_family
+from ttnn_mcp.analyses.programs.convs import divisors
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such sums."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such sums."""
     cores = facts.chip.cores or 0
     took, used = facts.kernel_ns, facts.ops.numbers("cores")
     tiles = facts.ops.inputs[0].padded.prod(axis=1) / TILE_SIDE**2
     best = np.maximum(took * used / np.maximum(np.minimum(cores, tiles), used), achievable_ns(facts))
     rows = np.flatnonzero(_sums_rows(facts) & on_few_cores(facts.ops, cores) & (best < took))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    batch, channels, high, wide = (int(side) for side in facts.ops.inputs[0].padded[row])
+    yield Problem(rows, (took - best)[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    x, cores = ops.facts.ops.inputs[0], ops.facts.chip.cores or 0
+    batch, channels, high, wide = (int(side) for side in x.padded[ops.row])
     parts = _parts(high // TILE_SIDE, batch * channels * wide // TILE_SIDE, cores)
-    yield Claim(
+    used = int(ops.facts.ops.numbers("cores")[ops.row])
+    return Words(
         claim=(
-            f"{len(rows)} sum{'s' if len(rows) > 1 else ''} over many rows on few of {cores} cores "
-            f"({time_of(facts, rows)}): {int(used[row])} for {high} rows, {example(facts, row)}"
+            f"{ops.many('sum')} over many rows on few of {cores} cores ({ops.time}): {used} for {high} rows, "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=(took - best)[rows],
         assumption="tiles distributed evenly over all cores; the second sum is small",
-        evidence=(*cite_op(facts, row, (facts.ops.inputs[0], "LAYOUT")), *facts.cite(row, "cores")),
+        cells=((x, "LAYOUT"),),
+        columns=("cores",),
         fix=(
             f"ttnn.sum(ttnn.sum(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2), dim=1)"
             "  # a view on tiles; mean alike; or, since mid-2026, ttnn.sum of x in ROW_MAJOR, dim=-2"
@@ -69,10 +71,9 @@ def _parts(high: int, columns: int, cores: int) -> int:
 
 
 CHECK = Check(
-    id="tall-sum-on-few-cores",
     title="a sum over many rows on few cores",
-    step=3,
     look=look,
+    lever=OTHER_OP,
     of=ops_of_family("no reductions", "reduction"),
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),

@@ -14,35 +14,39 @@ Silent about softmax elsewhere (classifiers, routers) and about attention that i
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of_chains
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_each, example, time_of
+from ttnn_mcp.checks.wording import cite_each, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all attentions written out."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all attentions written out."""
     gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
     gives[facts.roofline.impossible] = 0  # time or operands of such a row are those of another op
     chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
     rows = rows_of_chains(chains)
-    if not len(rows):
-        return
+    gone = np.setdiff1d(rows, [chain.scores for chain in chains])
+    yield Problem(rows, gives[rows], gone=gone, tell=partial(_tell, chains))
+
+
+def _tell(chains: list[AttentionChain], ops: Affected) -> Words:
+    facts = ops.facts
     chain = max(chains, key=lambda part: float(facts.kernel_ns[part.scores : part.context + 1].sum()))
     few = facts.ops.numbers("cores")[[row for part in chains for row in (part.scores, part.context)]]
     of = facts.chip.cores
     cores = f", matmuls on {int(few.min())} to {int(few.max())} of {of} cores" if np.isfinite(few).all() else ""
-    yield Claim(
+    return Words(
         claim=(
-            f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(rows)} ops "
-            f"({time_of(facts, rows)}){cores}: heaviest from {example(facts, chain.scores)} "
-            f"to line {facts.line(chain.context)}"
+            f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(ops.rows)} ops "
+            f"({ops.time}){cores}: heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
         ),
-        rows=rows,
-        at_most_ns=gives[rows],
         assumption="one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least",
         evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
@@ -66,10 +70,9 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
 
 
 CHECK = Check(
-    id="unfused-attention",
     title="attention written out as single ops",
-    step=3,
     look=look,
+    lever=ATTENTION,
     of=ops_of_family("no softmax ops: no attention, or a fused one", "softmax"),
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -11,43 +11,50 @@ Silent if weights are in DRAM or where there is room. A model input that is kept
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.checks.check import Affected, Check, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
     cite_capacity,
     cite_graph,
     cite_tensor,
-    counted,
+    lack_of_room,
     operation_name,
     replay_behind,
-    rows_of_operations,
 )
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.readers.memory.spaces import L1
 
 WEIGHTS_SHARE = 0.10  # of a bank (ours)
 FREE_SHARE = 0.20  # of a bank, at the peak (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all that is there for good."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all that is there for good."""
     replayed, capacity = replay_behind(facts)
-    spans, lifetimes, peak = replayed.fullest.spans, replayed.lifetimes, replayed.fullest.peak
-    tensors = np.flatnonzero(lifetimes.persistent & (spans.buffers == L1))
-    size, level = int(spans.bytes_per_bank[tensors].sum()), int(replayed.fullest.l1[peak])
-    if size < WEIGHTS_SHARE * capacity or capacity - level >= FREE_SHARE * capacity:
-        return
-    tensors = tensors[np.argsort(-spans.bytes_per_bank[tensors], kind="stable")]
-    named_tensors = ", ".join(str(int(lifetimes.names[row])) for row in tensors[:3] if lifetimes.names[row] >= 0)
-    rows = rows_of_operations(facts, [int(replayed.operations[peak])])
-    yield Claim(
+    spans, peak = replayed.fullest.spans, replayed.fullest.peak
+    tensors = np.flatnonzero(replayed.lifetimes.persistent & (spans.buffers == L1))
+    sizes, free = spans.bytes_per_bank[tensors], capacity - int(replayed.fullest.l1[peak])
+    if sizes.sum() >= WEIGHTS_SHARE * capacity and free < FREE_SHARE * capacity:
+        tell = partial(_tell, tensors[np.argsort(-sizes, kind="stable")])
+        yield lack_of_room(facts, [int(replayed.operations[peak])], tell)
+
+
+def _tell(tensors: Rows, ops: Affected) -> Words:
+    replayed, capacity = replay_behind(ops.facts)
+    names, peak = replayed.lifetimes.names, replayed.fullest.peak
+    size = int(replayed.fullest.spans.bytes_per_bank[tensors].sum())
+    level = int(replayed.fullest.l1[peak])
+    named_tensors = ", ".join(str(int(names[row])) for row in tensors[:3] if names[row] >= 0)
+    return Words(
         claim=(
-            f"{counted(len(tensors))} made by no operation: {size} bytes of every L1 bank all along "
+            f"{counted(len(tensors), 'tensor')} made by no operation: {size} bytes of every L1 bank all along "
             f"({size / capacity:.0%}); at {operation_name(replayed, peak)} only {capacity - level} bytes are free"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="gives room, not time; weights stream from DRAM while the op computes",
         evidence=(
             *(cite_tensor(replayed, int(row), peak) for row in tensors[:2]),
@@ -64,9 +71,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="weights-in-l1",
     title="weights that starve activations of L1",
-    step=3,
     look=look,
+    lever=L1_USE,
+    risk=True,
     needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
 )

@@ -15,13 +15,16 @@ silent.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Mask, Rows, Subject, WindowFacts, no_saving
-from ttnn_mcp.checks.shared.wording import took
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows, no_saving
+from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import HOST
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
 NAMED = 3  # kinds of calls that a claim names (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all gaps with host calls in them."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all gaps with host calls in them."""
     if not facts.scope.window.warm:
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
         return
@@ -40,16 +43,17 @@ def look(facts: WindowFacts) -> Claims:
     rows = np.unique(places)
     gaps = np.nan_to_num(facts.ops.numbers("gap_ns")[rows])
     waited = float(np.maximum(gaps - TRACED_GAP_NS, 0.0).sum())
+    yield Problem(rows, no_saving(rows), gap_ns=(0.0, waited), tell=partial(_tell, calls, gaps))
+
+
+def _tell(calls: OpTable, gaps: Floats, ops: Affected) -> Words:
+    facts, longest = ops.facts, ops.rows[np.argsort(-gaps)][:2].tolist()
     kinds = Counter(shown(calls.texts("op_code")[row]) for row in range(len(calls))).most_common(NAMED)
-    longest = [int(row) for row in rows[np.argsort(-gaps)][:2]]
-    yield Claim(
+    return Words(
         claim=(
             f"Host calls lie between device ops ({len(calls)}x: {', '.join(name for name, _ in kinds)}), in gaps of "
             f"{took(float(gaps.sum()))} together; longest before line {facts.line(longest[0])}"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
-        gap_ns=(0.0, waited),
         assumption="the tensors stay on the device, and each gap shrinks to a launch",
         evidence=(*(facts.ops.cite(row, "gap_ns") for row in longest), calls.cite(0, "host_ns")),
         fix=(
@@ -75,10 +79,9 @@ def _about(facts: WindowFacts) -> Mask:
 
 
 CHECK = Check(
-    id="host-calls-inside",
     title="host calls between device ops",
-    step=4,
     look=look,
+    lever=HOST,
     of=Subject(_about, "no host calls between the ops of this window"),
     worth=Worth(saving=USUAL),
     compiled="keep every op of the step in the compiled graph: no .cpu(), .item() or print in forward()",

@@ -15,12 +15,17 @@ says how many (TTNN 0.81.1).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.devices.host_numbers import Changing, changing_numbers
-from ttnn_mcp.checks.check import Check, Claim, Claims, Evidence, Rows, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.arrays import no_saving
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import TRACE
 from ttnn_mcp.errors import shown
+from ttnn_mcp.wire import Evidence
 
 FIXES = {
     "Slice": (
@@ -34,27 +39,24 @@ FIXES = {
 }
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim per kind of op."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield one problem per kind of op."""
     report = facts.run.performance_report
     for changing in changing_numbers(report.steady, report.iterations):
         rows = np.flatnonzero(np.isin(facts.ops.lines, changing.lines))
-        if len(rows):
-            yield _claim(facts, changing, rows)
+        yield Problem(rows, no_saving(rows), tell=partial(_tell, changing))
 
 
-def _claim(facts: WindowFacts, changing: Changing, rows: Rows) -> Claim:
-    line = facts.line(int(rows[0]))
+def _tell(changing: Changing, ops: Affected) -> Words:
+    line = ops.facts.line(int(ops.rows[0]))
     before = int(changing.before[np.flatnonzero(changing.lines == line)[0]])
-    cells = (_cell(facts, line, changing.attribute), _cell(facts, before, changing.attribute))
+    cells = (_cell(ops.facts, line, changing.attribute), _cell(ops.facts, before, changing.attribute))
     now, then = (cell.value for cell in cells)
-    return Claim(
+    return Words(
         claim=(
-            f"{len(rows)} {changing.name} take{'s' * (len(rows) == 1)} another {changing.attribute} from the host in "
-            f"each pass: {now} at line {line}, {then} at line {before}: a trace repeats the recorded one"
+            f"{len(ops.rows)} {changing.name} take{'s' * (len(ops.rows) == 1)} another {changing.attribute} from the "
+            f"host in each pass: {now} at line {line}, {then} at line {before}: a trace repeats the recorded one"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="a risk, no saving: it decides whether the pass can be traced",
         evidence=cells,
         fix=FIXES[changing.name],
@@ -70,10 +72,10 @@ def _cell(facts: WindowFacts, line: int, attribute: str) -> Evidence:
 
 
 CHECK = Check(
-    id="host-number-in-op",
     title="numbers that a trace would freeze",
-    step=4,
     look=look,
+    lever=TRACE,
+    risk=True,
     of=Subject(
         lambda facts: facts.named(*FIXES) & (not facts.run.performance_report.traced),
         "no op that takes such a number, or a trace is replayed already",

@@ -24,11 +24,13 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     trace_saving_ns,
 )
 from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
-from ttnn_mcp.checks.check import CannotTell, Check, Claim, Claims, Subject, WindowFacts, no_saving
+from ttnn_mcp.checks.arrays import no_saving
+from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import TRACE
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over the whole window, or why not."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the whole window, or why not."""
     line = facts.timeline
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
@@ -41,40 +43,48 @@ def look(facts: WindowFacts) -> Claims:
         )
         return
     rows = np.arange(len(facts), dtype=np.int64)
-    report = facts.run.performance_report
+    yield Problem(rows, no_saving(rows), gap_ns=(0.0, trace_saving_ns(line)), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, line, report = ops.facts, ops.facts.timeline, ops.facts.run.performance_report
     repeat = "repeat over iterations, so it can be traced" if static_shapes(report) else "may change: check first"
     if any(changing_numbers(report.steady, report.iterations)):
         repeat = "or numbers change with each pass: host-number-in-op first"
-    waited = [int(row) for row in np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1]
-    region = trace_region_bytes(len(facts))
-    yield Claim(
+    waited = np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1
+    return Words(
         claim=(
             f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
-            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(facts)} is {line.median_gap_ns / 1e3:.1f} us"
+            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(line.gaps_ns)} is "
+            f"{line.median_gap_ns / 1e3:.1f} us"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
-        gap_ns=(0.0, trace_saving_ns(line, len(facts))),
         assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.1f} us of gap; kernels unchanged",
-        evidence=tuple(facts.ops.cite(row, "gap_ns") for row in waited),
-        fix=(
-            f'torch_xla.set_custom_compile_options({{"enable_trace": "true"}}), '
-            f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"
-            if facts.compiled
-            else f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
-            "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
-            "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
-        ),
+        evidence=tuple(facts.ops.cite(row, "gap_ns") for row in waited.tolist()),
+        fix=_fix(facts),
         verify="host_overhead(wall_ms=<profiler off>): traced true, busy_share up; PCC >= 0.99",
         caveat=f"gaps are inflated by the profiler; shapes {repeat}",
     )
 
 
+def _fix(facts: WindowFacts) -> str:
+    region = trace_region_bytes(len(facts))
+    if facts.compiled:
+        return (
+            'torch_xla.set_custom_compile_options({"enable_trace": "true"}), '
+            f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"
+        )
+    return (
+        f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
+        "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
+        "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
+    )
+
+
 CHECK = Check(
-    id="stalled-on-host",
     title="the device waits for the host",
-    step=4,
     look=look,
+    lever=TRACE,
+    principal=True,
     of=Subject(
         lambda facts: np.full(len(facts), not facts.run.performance_report.traced),
         "this run already replays a trace",

@@ -16,39 +16,42 @@ measured. A memory report tells the copy itself (output-read-back).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import WIDER_THAN_DEEP
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving, ops_of_family
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving, ops_of_family
+from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.wording import cite_op, example, took
+from ttnn_mcp.checks.wording import took
 
 HANDS_ON = ("movement", "layout", "shape", "collective")  # families that change no value
-VOCABULARY = 30_000  # columns over all devices: BERT's 30,522 is the smallest of usual ones (domain practice)
+WHOLE_VOCABULARY = 30_000  # columns over all devices: BERT's 30,522 is the smallest of usual ones (domain practice)
 LONG_NS = 10e6  # uploads and Python between two tuned passes stay below it; both stories waited 42 ms (ours)
 WAITS = (
     0.1  # of the kernel time: from 90 % busy on waiting does not matter (domain practice, as in stalled-on-host)
 )
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield a claim about the last matmul of the pass."""
-    head = int(np.flatnonzero(facts.of_family("matmul"))[-1])
+def look(facts: WindowFacts) -> Problems:
+    """Yield the last matmul of the pass, if it writes logits that the host waits for."""
+    rows = np.flatnonzero(facts.of_family("matmul"))[-1:]
     waited = float(np.nan_to_num(facts.ops.numbers("gap_ns")[0]))
-    if waited < max(WAITS * facts.total_ns, LONG_NS) or not _is_head(facts, head):
-        return
-    rows = np.arange(head, head + 1)
-    width = int(facts.ops.inputs[1].logical[head, 3])
-    yield Claim(
+    if waited >= max(WAITS * facts.total_ns, LONG_NS) and _is_head(facts, int(rows[0])):
+        yield Problem(rows, no_saving(rows), tell=partial(_tell, waited))
+
+
+def _tell(waited: float, ops: Affected) -> Words:
+    width = int(ops.facts.ops.inputs[1].logical[ops.row, 3])
+    return Words(
         claim=(
             f"The pass ends with logits of {width} columns that no op reads; then the device waits {took(waited)}: "
-            f"{example(facts, head)}"
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
         assumption="the host reads them to choose the token; the wait holds that and all else it does, so no figure",
-        evidence=(*cite_op(facts, head), facts.ops.cite(0, "gap_ns")),
+        also=(ops.facts.ops.cite(0, "gap_ns"),),
         fix=(
             "choose the token on the device: ttnn.argmax(logits, dim=-1, keepdim=True), with temperature ttnn.topk and "
             "ttnn.sampling; feed it to the next ttnn.embedding there, and read tokens back now and then"
@@ -66,15 +69,14 @@ def _is_head(facts: WindowFacts, head: int) -> bool:
     written = facts.ops.outputs[0].logical[:, 3]
     split = (facts.of_family("norm") & (written == deep)).any()  # along N: K is whole, as the norm before has it
     devices = len(np.unique(facts.scope.ops.numbers("device"))) if split else 1
-    able = wide * devices >= max(VOCABULARY, WIDER_THAN_DEEP * deep) and written[-1] >= wide
+    able = wide * devices >= max(WHOLE_VOCABULARY, WIDER_THAN_DEEP * deep) and written[-1] >= wide
     return bool(weights and able and behind.all())
 
 
 CHECK = Check(
-    id="logits-leave-the-device",
     title="logits that no op reads",
-    step=5,
     look=look,
+    lever=HOST,
     of=ops_of_family("no matmuls", "matmul"),
     needs=(TWO_OPERANDS,),
     compiled="sample in the compiled function: return torch.argmax(logits, -1), not the logits",

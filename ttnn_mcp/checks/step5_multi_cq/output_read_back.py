@@ -14,39 +14,35 @@ Silent on a tensor that comes back (tensor-through-host) and if events order two
 
 from __future__ import annotations
 
-import numpy as np
-
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts, no_saving
+from ttnn_mcp.analyses.stages.heads import VOCABULARY
+from ttnn_mcp.checks.check import Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import MEMORY
-from ttnn_mcp.checks.shared.host_traffic import EVENTS, SLOW_COPY_BYTES_PER_NS, Transfer, cited, reads, round_trips
-from ttnn_mcp.checks.shared.memory_claims import counted
-from ttnn_mcp.errors import shown
+from ttnn_mcp.checks.shared.host_traffic import (
+    Traffic,
+    Transfer,
+    events_order_queues,
+    reads,
+    round_trips,
+    slow_traffic,
+)
 
-MIN_SHARE = 0.05  # of the window: the skill's line for a second queue (as in input-transfer-exposed)
-VOCABULARY = 8192  # the smallest in use; hidden sizes of that width are not read back (domain practice)
 
-
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all results that are read."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all results that are read."""
     memory = facts.run.memory_report
-    back = {(transfer.operation, transfer.tensor) for transfer in round_trips(memory)}
-    results = [transfer for transfer in reads(memory) if (transfer.operation, transfer.tensor) not in back]
-    total = sum(result.size_bytes for result in results)
-    if not results or total / SLOW_COPY_BYTES_PER_NS < MIN_SHARE * facts.total_ns:
-        return
-    if any(name in EVENTS for name in memory.operations.names):
-        return
-    largest = max(results, key=lambda result: result.size_bytes)
-    rows = np.zeros(0, dtype=np.int64)
-    yield Claim(
-        claim=(
-            f"{total / 1e6:.2f} MB in {counted(len(results))} are read back to the host; the "
-            f"largest, {largest.shape}, by {shown(largest.name)} (operation {largest.operation})"
-        ),
-        rows=rows,
-        at_most_ns=no_saving(rows),
+    if not events_order_queues(memory):
+        back = {(transfer.operation, transfer.tensor) for transfer in round_trips(memory)}
+        results = [transfer for transfer in reads(memory) if (transfer.operation, transfer.tensor) not in back]
+        yield from slow_traffic(facts, results, _tell)
+
+
+def _tell(results: Traffic) -> Words:
+    largest = results.largest
+    return Words(
+        claim=f"{results.amount} are read back to the host; the largest, {largest.shape}, by {largest.call}",
         assumption="saves the copy and the wait for it; no report has these times, so no figure",
-        evidence=cited(memory, largest),
+        evidence=results.cells,
         fix=_fix(largest),
         verify="time a step with the profiler off: host_overhead(wall_ms=...) moves towards device_bound",
         caveat="a comparison with torch reads results too: that is no part of a step",
@@ -66,9 +62,8 @@ def _fix(largest: Transfer) -> str:
 
 
 CHECK = Check(
-    id="output-read-back",
     title="a large result is read back",
-    step=5,
     look=look,
+    lever=HOST,
     needs=(MEMORY,),
 )

@@ -16,54 +16,54 @@ double buffers and fewer reshards together (tt-metal PR #22727).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import larger_block
-from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
+from ttnn_mcp.analyses.programs.convs import Conv, larger_block
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat, room_for
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all convs whose block can grow."""
-    convs = facts.convs
-    rows, larger, heaviest = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
-    if not len(rows):
-        return
-    left = convs.numbers(lambda conv: larger[conv].blocks / conv.blocks if conv in larger else None)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all convs whose block can grow."""
+    rows, larger = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
+    left = facts.convs.numbers(lambda conv: larger[conv].blocks / conv.blocks if conv in larger else None)
     per_block = facts.kernel_ns - least_ns(facts)
-    tuned = len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
-    (row, conv, to), *rest = heaviest
+    yield Problem(rows, per_block[rows] * (1 - left[np.isfinite(left)]), tell=partial(_tell, larger))
+
+
+def _tell(larger: dict[Conv, Conv], ops: Affected) -> Words:
+    facts, convs = ops.facts, ops.facts.convs
+    (row, conv), *rest = convs.configured(ops.examples)
+    to, tuned = larger[conv], len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
     double = ", enable_act_double_buffer=True" if to.act_double else ""
-    others = "".join(f"; line {facts.line(other)}: {32 * wider.block_h}" for other, _, wider in rest)
-    yield Claim(
+    others = "".join(f"; line {facts.line(other)}: {32 * larger[form].block_h}" for other, form in rest)
+    return Words(
         claim=(
-            f"{len(rows)} of {len(convs.rows)} convs ({time_of(facts, rows)}) run in more blocks than L1 needs "
-            f"({tuned} are at the maximum): line {facts.line(row)} has Bh {conv.block_h} of {conv.per_core_h} "
-            f"tiles, {to.block_h} fits"
+            f"{len(ops.rows)} of {len(convs.rows)} convs ({ops.time}) run in more blocks than L1 needs ({tuned} are at "
+            f"the maximum): line {ops.line} has Bh {conv.block_h} of {conv.per_core_h} tiles, {to.block_h} fits"
         ),
-        rows=rows,
-        at_most_ns=per_block[rows] * (1 - left[np.isfinite(left)]),
         assumption="all time above the roofline is paid once per block; cores unchanged",
         evidence=(*cite_height(facts, row), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  {room_for(facts, row, to)}{others}"
         ),
-        verify=(
-            f"re-profile: op_detail(op={facts.line(row)}).attributes shows the new block, kernel_us falls, cores "
-            "stay"
-        ),
+        verify=f"re-profile: op_detail(op={ops.line}).attributes shows the new block, kernel_us falls, cores stay",
         caveat=l1_caveat(facts, conv),
     )
 
 
 CHECK = conv_check(
-    id="act-block-h-below-maximum",
     title="conv blocks smaller than L1 allows",
     look=look,
+    lever=CONV_CONFIG,
+    principal=True,
     needs=(BLOCK_CONFIG, L1_LIMIT),
     worth=Worth(saving=USUAL),
 )

@@ -14,38 +14,40 @@ shapes, types and placements.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all batch norms behind convs."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all batch norms behind convs."""
     per_channel, norms = _per_channel(facts), facts.named("BatchNorm")
-    batch_norms: dict[int, int] = {}
+    conv_of: dict[int, int] = {}
     for row, conv in convs_behind(facts, np.flatnonzero(norms | per_channel)).items():
         chain = facts.joins.chain(row, per_channel)
         if norms[row] or len(chain) >= LEAST_OPS:
-            batch_norms.update(dict.fromkeys(chain, conv))
-    rows = np.array(sorted(batch_norms), dtype=np.int64)
-    if not len(rows):
-        return
-    row, convs = facts.heaviest(rows)[0], np.unique(np.array([*batch_norms.values()], dtype=np.int64))
-    yield Claim(
+            conv_of.update(dict.fromkeys(chain, conv))
+    rows = np.array([*conv_of], dtype=np.int64)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, conv_of))
+
+
+def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"Batch norm runs as {len(rows)} ops ({time_of(facts, rows)}) behind {kinds(facts, convs)}: "
-            f"{example(facts, row)} behind the conv at line {facts.line(batch_norms[row])}"
+            f"Batch norm runs as {len(ops.rows)} ops ({ops.time}) behind "
+            f"{kinds(ops.facts, np.unique([*conv_of.values()]))}: {ops.example} behind the conv at line "
+            f"{ops.facts.line(conv_of[ops.row])}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="scale and shift are constants, folded into weights and bias on the host",
-        evidence=cite_op(facts, row),
         fix=(
             "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
             "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
@@ -64,9 +66,9 @@ def _per_channel(facts: WindowFacts) -> Mask:
 
 
 CHECK = conv_check(
-    id="batch-norm-unfolded",
     title="batch norm not folded into the conv",
     look=look,
+    lever=FUSION,
     needs=(TWO_OPERANDS,),
     worth=Worth(time=SAFE),
     compiled="model.eval() before compiling: batch norm then folds",

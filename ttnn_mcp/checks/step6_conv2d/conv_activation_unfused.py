@@ -14,42 +14,45 @@ shapes, types and placements.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDSIGMOID")
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all activations that a conv could apply."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all activations that a conv could apply."""
     behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
-    fusable = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
-    rows = np.array([*fusable], dtype=np.int64)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
+    conv_of = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
+    rows = np.array([*conv_of], dtype=np.int64)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, conv_of))
+
+
+def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
     function = function_of(facts, row)
     applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
-    yield Claim(
+    return Words(
         claim=(
-            f"Activations run as ops of their own behind convs ({len(rows)}x, {time_of(facts, rows)}): heaviest "
-            f"{function} at line {facts.line(row)} on {facts.ops.outputs[0].shape_text(row)}, behind the conv at "
-            f"line {facts.line(fusable[row])}"
+            f"Activations run as ops of their own behind convs ({len(ops.rows)}x, {ops.time}): heaviest {function} at "
+            f"line {ops.line} on {facts.ops.outputs[0].shape_text(row)}, behind the conv at line "
+            f"{facts.line(conv_of[row])}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="applied while packing, the function costs the conv nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
             f"ttnn.Conv2dConfig(activation={applied})  # before 0.63.0: "
-            f'activation="{function.lower()}"; drop the op at line {facts.line(row)}'
+            f'activation="{function.lower()}"; drop the op at line {ops.line}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat=(
@@ -65,9 +68,9 @@ def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
 
 
 CHECK = conv_check(
-    id="conv-activation-unfused",
     title="activation not fused into the conv",
     look=look,
+    lever=CONV_CONFIG,
     needs=(OPERANDS,),
     worth=Worth(time=SAFE),
 )

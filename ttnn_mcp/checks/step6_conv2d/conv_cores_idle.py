@@ -13,39 +13,43 @@ four, with it into five (a mock device). Silent about layouts: another one may u
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import should_transpose
 from ttnn_mcp.analyses.op_kinds.convs import share_on_grid, sizes_of
-from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
+from ttnn_mcp.analyses.programs.conv_cores import should_transpose
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
 from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all convs with work to deal out better."""
-    convs, (x, y) = facts.convs, whole_grid(facts)
-    share = share_on_grid(facts.ops, (x, y))
-    rows, kept = convs.rows[share <= FEWER], share[share <= FEWER]
-    if not len(rows):
-        return
+def look(facts: WindowFacts) -> Problems:
+    """Yield all convs with work to deal out better."""
+    share = share_on_grid(facts.ops, whole_grid(facts))
+    rows, kept = facts.convs.rows[share <= FEWER], share[share <= FEWER]
     took = facts.kernel_ns[rows]
-    row, conv = convs.configured(facts.heaviest(rows, 1))[0]
-    transposed = should_transpose(conv, sizes_of(facts.ops, rows[rows == row])[0], (x, y))
+    yield Problem(rows, took - np.maximum(took * kept, least_ns(facts)[rows]), tell=partial(_tell, kept))
+
+
+def _tell(kept: Floats, ops: Affected) -> Words:
+    facts, (x, y) = ops.facts, whole_grid(ops.facts)
+    row, conv = facts.convs.configured(ops.examples)[0]
+    of_row = ops.rows == row
+    transposed = should_transpose(conv, sizes_of(facts.ops, ops.rows[of_row])[0], (x, y))
     across = ", transpose_shards=True" if transposed else ""
-    yield Claim(
+    return Words(
         claim=(
-            f"{kinds(facts, rows)} ({time_of(facts, rows)}) leave idle cores that could share the work: "
-            f"{example(facts, row)} uses {facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core would "
-            f"have {kept[np.searchsorted(rows, row)]:.0%} of its tiles"
+            f"{ops.kinds} ({ops.time}) leave idle cores that could share the work: {ops.example} uses "
+            f"{facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core would have {kept[of_row][0]:.0%} of "
+            "its tiles"
         ),
-        rows=rows,
-        at_most_ns=took - np.maximum(took * kept, least_ns(facts)[rows]),
         assumption="time is proportional to the output tiles of the busiest core; same shard layout",
         evidence=(*facts.cite(row, "cores"), *cite_op(facts, row)),
         fix=(
@@ -53,7 +57,7 @@ def look(facts: WindowFacts) -> Claims:
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), "
             f"ttnn.CoreCoord({x - 1}, {y - 1}))}}){across}), without reshard_if_not_optimal"
         ),
-        verify=f"re-profile; op_detail(op={facts.line(row)}) shows more cores and kernel_us falls, no new Reshard",
+        verify=f"re-profile; op_detail(op={ops.line}) shows more cores and kernel_us falls, no new Reshard",
         caveat=(
             "ttnn may round the grid to what channels divide into"
             if facts.chip.worker_cores
@@ -63,9 +67,11 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = conv_check(
-    id="conv-cores-idle",
     title="conv leaves cores idle",
     look=look,
+    lever=CONV_CONFIG,
+    slot=PROGRAM,
+    principal=True,
     needs=(BLOCK_CONFIG, CORES),
     worth=Worth(saving=USUAL),
 )

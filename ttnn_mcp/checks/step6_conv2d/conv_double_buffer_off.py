@@ -20,28 +20,32 @@ Silent if the flags are on, if there is only one block, and if no second block f
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_l1 import DOUBLE_BUFFER_BEST, HEIGHT, Conv
-from ttnn_mcp.checks.check import Claim, Claims, WindowFacts
+from ttnn_mcp.analyses.programs.convs import DOUBLE_BUFFER_BEST, HEIGHT, Conv
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import candidates, conv_check, l1_caveat, room_for
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_attribute, cite_op, time_of
+from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 ACTIVATIONS, WEIGHTS = "enable_act_double_buffer", "enable_weights_double_buffer"
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim per set of flags that can be turned on together."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the convs of each set of flags that can be turned on together."""
+    saved = np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))
     for flags in ((ACTIVATIONS, WEIGHTS), (ACTIVATIONS,), (WEIGHTS,)):
-        yield from _claims(facts, flags)
+        rows, doubled = candidates(facts, partial(_doubled, facts.safe_l1_bytes, flags))
+        yield Problem(rows, saved[rows], tell=partial(_tell, flags, doubled))
 
 
-def _doubled(conv: Conv, safe_bytes: float) -> tuple[tuple[str, ...], Conv] | None:
-    """The flags to turn on and the form that then fits: both before one; None if nothing fits or helps."""
+def _doubled(safe_bytes: float, flags: tuple[str, ...], conv: Conv) -> Conv | None:
+    """The form with these flags on; None where other flags are the first that fit: both before one."""
     forms: dict[tuple[str, ...], Conv] = {}
     if conv.doubling_helps and not conv.act_double:
         forms[ACTIVATIONS,] = replace(conv, act_double=True)
@@ -49,41 +53,33 @@ def _doubled(conv: Conv, safe_bytes: float) -> tuple[tuple[str, ...], Conv] | No
         forms[WEIGHTS,] = replace(conv, weights_double=True)
     if len(forms) > 1:
         forms = {(ACTIVATIONS, WEIGHTS): replace(forms[ACTIVATIONS,], weights_double=True), **forms}
-    return next(((flags, form) for flags, form in forms.items() if form.total_bytes <= safe_bytes), None)
+    first = next((on for on, form in forms.items() if form.total_bytes <= safe_bytes), None)
+    return forms[flags] if first == flags else None
 
 
-def _claims(facts: WindowFacts, flags: tuple[str, ...]) -> Claims:
-    def form(conv: Conv) -> Conv | None:
-        chosen = _doubled(conv, facts.safe_l1_bytes)
-        return chosen[1] if chosen and chosen[0] == flags else None
-
-    rows, _, heaviest = candidates(facts, form)
-    if not len(rows):
-        return
-    row, first, to = heaviest[0]
+def _tell(flags: tuple[str, ...], doubled: dict[Conv, Conv], ops: Affected) -> Words:
+    facts = ops.facts
+    row, conv = facts.convs.configured(ops.examples)[0]
     fit = "second blocks fit" if len(flags) > 1 else "a second block fits"
-    yield Claim(
+    room = room_for(facts, row, doubled[conv])
+    return Words(
         claim=(
-            f"{len(rows)} of {len(facts.convs.rows)} convs ({time_of(facts, rows)}) run with {' and '.join(flags)} off "
-            f"although {fit} L1; heaviest at line {facts.line(row)}: {first.layout}, {first.blocks} x "
-            f"{first.inner_blocks} blocks"
+            f"{len(ops.rows)} of {len(facts.convs.rows)} convs ({ops.time}) run with {' and '.join(flags)} off "
+            f"although {fit} L1; heaviest at line {ops.line}: {conv.layout}, {conv.blocks} x {conv.inner_blocks} "
+            "blocks"
         ),
-        rows=rows,
-        at_most_ns=np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))[rows],
         assumption="reading and computing take turns; overlapped, the longer half stays (no gain where compute-bound)",
         evidence=(*(cite_attribute(facts, row, flag) for flag in flags), *cite_op(facts, row)),
-        fix=f"ttnn.Conv2dConfig({', '.join(f'{flag}=True' for flag in flags)})  {room_for(facts, row, to)}",
-        verify=(
-            f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls, memory_summary headroom stays positive"
-        ),
-        caveat=l1_caveat(facts, first),
+        fix=f"ttnn.Conv2dConfig({', '.join(f'{flag}=True' for flag in flags)})  {room}",
+        verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls, memory_summary headroom stays positive",
+        caveat=l1_caveat(facts, conv),
     )
 
 
 CHECK = conv_check(
-    id="conv-double-buffer-off",
     title="conv reads and computes in turns",
     look=look,
+    lever=CONV_CONFIG,
     needs=(BLOCK_CONFIG, L1_LIMIT),
     worth=Worth(saving=USUAL),
 )

@@ -18,17 +18,20 @@ one layout for all convs.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_cores import fits_in
-from ttnn_mcp.analyses.op_kinds.conv_l1 import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
 from ttnn_mcp.analyses.op_kinds.convs import sizes_of
-from ttnn_mcp.checks.check import Claim, Claims, Floats, Rows, WindowFacts
+from ttnn_mcp.analyses.programs.conv_cores import fits_in
+from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
 from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.wording import cite_setting, example, kinds, time_of
+from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
@@ -36,8 +39,8 @@ SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are
 STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over convs that a similar one outruns, and one over starved ones."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the convs that a similar one outruns, and the starved ones."""
     convs, flops = facts.convs, facts.roofline.padded_flops
     rows, peer = convs.rows, peers_of(facts.ops, flops, within=SIMILAR)
     with np.errstate(divide="ignore", invalid="ignore"):  # a conv without operands has no operations
@@ -46,13 +49,13 @@ def look(facts: WindowFacts) -> Claims:
     starved = (peer == NO_PEER) & np.isin(rows, convs.where(_is_starved))
     least = least_ns(facts)[rows]
     for slow, best in ((outrun, at_peers_rate), (starved, least)):
-        others = _others(facts, rows[slow], peer[slow])
-        if others:
-            at_most = (facts.kernel_ns[rows] - np.fmax(best, least))[np.isin(rows, [*others])]
-            yield _claim(facts, others, at_most)
+        peer_of = _fitting(facts, rows[slow], peer[slow])
+        fitting = np.isin(rows, [*peer_of])
+        at_most = (facts.kernel_ns[rows] - np.fmax(best, least))[fitting]
+        yield Problem(rows[fitting], at_most, tell=partial(_tell, peer_of))
 
 
-def _others(facts: WindowFacts, slow: Rows, peers: Rows) -> dict[int, int]:
+def _fitting(facts: WindowFacts, slow: Rows, peers: Rows) -> dict[int, int]:
     """Of the slow convs those that would fit L1 in the other layout, each with its peer."""
     grid = whole_grid(facts)
     size_of = dict(zip(slow.tolist(), sizes_of(facts.ops, slow), strict=True))
@@ -69,10 +72,10 @@ def _layout_of(facts: WindowFacts, peer: int) -> str:
     return next((conv.layout for _, conv in facts.convs.configured([peer] if peer != NO_PEER else [])), BLOCK)
 
 
-def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim:
-    rows = np.array([*others], dtype=np.int64)
-    row, conv = facts.convs.configured(facts.heaviest(rows, 1))[0]
-    peer = others[row]
+def _tell(peer_of: dict[int, int], ops: Affected) -> Words:
+    facts = ops.facts
+    row, conv = facts.convs.configured(ops.examples)[0]
+    peer = peer_of[row]
     is_outrun, layout = peer != NO_PEER, _layout_of(facts, peer)
     rate = facts.roofline.padded_flops / np.maximum(facts.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
     against = (
@@ -80,11 +83,8 @@ def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim
         if is_outrun
         else f"{conv.per_core_h} x {conv.per_core_w} tiles per core; no {BLOCK} conv to compare with"
     )
-    return Claim(
-        claim=f"{kinds(facts, rows)} ({time_of(facts, rows)}) slow in this layout: {example(facts, row)}, "
-        f"{conv.layout}, {against}",
-        rows=rows,
-        at_most_ns=at_most,
+    return Words(
+        claim=f"{ops.kinds} ({ops.time}) slow in this layout: {ops.example}, {conv.layout}, {against}",
         assumption="reaches the faster conv's rate" if is_outrun else "at best the roofline; nothing measured here",
         evidence=(
             cite_setting(facts, row, "memory_config", "memory_layout"),
@@ -93,11 +93,9 @@ def _claim(facts: WindowFacts, others: dict[int, int], at_most: Floats) -> Claim
         ),
         fix=(
             f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout}, reshard_if_not_optimal=True)  # line "
-            f"{facts.line(row)}: without the second a sharded input keeps its layout; try it on this conv alone"
+            f"{ops.line}: without the second a sharded input keeps its layout; try it on this conv alone"
         ),
-        verify=(
-            f"re-profile; op_detail(op={facts.line(row)}).kernel_us falls by more than any Reshard that appears"
-        ),
+        verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls by more than any Reshard that appears",
         caveat="which layout wins depends on rows per core against channels: neither is always right",
     )
 
@@ -110,9 +108,10 @@ def _is_starved(conv: Conv) -> bool:
 
 
 CHECK = conv_check(
-    id="conv-shard-layout-slow",
     title="conv slow in its shard layout",
     look=look,
+    lever=CONV_CONFIG,
+    slot=PROGRAM,
     needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
     worth=Worth(saving=USUAL),
 )

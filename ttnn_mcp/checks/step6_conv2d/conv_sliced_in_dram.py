@@ -14,37 +14,42 @@ Silent about slices without a conv.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_slices import slices_of, unsliced
-from ttnn_mcp.checks.check import Claim, Claims, Mask, Subject, WindowFacts
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG
 from ttnn_mcp.checks.shared.conv_ops import conv_check, l1_caveat
-from ttnn_mcp.checks.shared.wording import kinds, time_of
+from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all transports of slices."""
-    convs, slices = facts.convs, slices_of(facts.ops)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all transports of slices."""
+    slices = slices_of(facts.ops)
     rows = np.unique([row for of_conv in slices.values() for row in of_conv.transports])
     whole = [
         row
-        for row, conv in convs.configured(slices)
+        for row, conv in facts.convs.configured(slices)
         if unsliced(conv, slices[row].parts).total_bytes <= facts.safe_l1_bytes
     ]
-    saved = np.isin(rows, [row for conv in whole for row in slices[conv].transports])
+    spared = np.isin(rows, [row for conv in whole for row in slices[conv].transports])
+    yield Problem(rows, np.where(spared, facts.kernel_ns[rows], 0.0), tell=partial(_tell, whole))
+
+
+def _tell(whole: list[int], ops: Affected) -> Words:
+    facts, slices = ops.facts, slices_of(ops.facts.ops)
     heaviest = max(whole or slices, key=lambda conv: facts.kernel_ns[[*slices[conv].transports]].sum())
     write, transports, parts = slices[heaviest]
-    first = convs.at(heaviest)
-    yield Claim(
+    conv = facts.convs.at(heaviest)
+    return Words(
         claim=(
-            f"{kinds(facts, np.array([*slices]))} work on slices fetched from and written to DRAM "
-            f"({time_of(facts, rows)}); {len(whole)} of them would fit L1 unsliced, e.g. line "
-            f"{facts.line(heaviest)}, 1 of {parts} slices"
+            f"{kinds(facts, np.array([*slices]))} work on slices fetched from and written to DRAM ({ops.time}); "
+            f"{len(whole)} of them would fit L1 unsliced, e.g. line {facts.line(heaviest)}, 1 of {parts} slices"
         ),
-        rows=rows,
-        at_most_ns=np.where(saved, facts.kernel_ns[rows], 0.0),
         assumption="whole convs with their present block fit L1, and their neighbours read and write L1 too",
         evidence=facts.cite(transports[-1]) + facts.cite(write),
         fix=(
@@ -54,7 +59,7 @@ def look(facts: WindowFacts) -> Claims:
             "deallocate_activation=True make room for fewer"
         ),
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
-        caveat=l1_caveat(facts, first) if first and facts.l1_limit else None,
+        caveat=l1_caveat(facts, conv) if conv and facts.l1_limit else None,
     )
 
 
@@ -64,9 +69,9 @@ def _sliced(facts: WindowFacts) -> Mask:
 
 
 CHECK = conv_check(
-    id="conv-sliced-in-dram",
     title="conv cut into DRAM slices",
     look=look,
+    lever=CONV_CONFIG,
     of=Subject(_sliced, "no conv runs in DRAM slices (no SliceWrite behind a Conv2d)"),
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),

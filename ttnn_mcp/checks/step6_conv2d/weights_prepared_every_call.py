@@ -14,40 +14,41 @@ Silent if the weights need no preparation. Producers are inferred from shapes, t
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.conv_weights import preparations_of
-from ttnn_mcp.checks.check import CannotTell, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import CONSTANTS
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check
-from ttnn_mcp.checks.shared.wording import cite_op, example, kinds, time_of
-from ttnn_mcp.checks.worth import SAFE
+from ttnn_mcp.checks.wording import kinds
+from ttnn_mcp.checks.worth import SAFE, Worth
 
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all ops that prepare weights."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops that prepare weights."""
     prepared = preparations_of(facts.ops, MOST_OPS)
     rows = np.unique(np.array([row for chain in prepared.values() for row in chain], dtype=np.int64))
-    if facts.share(rows) < SAFE:
-        return
-    if not facts.scope.window.warm:
+    if facts.scope.window.warm:
+        yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, prepared))
+    elif facts.share(rows) >= SAFE:
         yield CannotTell(
             "weights are prepared in this cold pass, which is right once; profile 2 or more iterations"
         )
-        return
-    row = facts.heaviest(rows)[0]
-    conv = next(conv for conv, chain in prepared.items() if row in chain)
-    yield Claim(
+
+
+def _tell(prepared: dict[int, list[int]], ops: Affected) -> Words:
+    conv = next(conv for conv, chain in prepared.items() if ops.row in chain)
+    return Words(
         claim=(
-            f"Weights of {kinds(facts, np.array([*prepared], dtype=np.int64))} are prepared in a warm iteration "
-            f"({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)} for the conv at line {facts.line(conv)}"
+            f"Weights of {kinds(ops.facts, np.array([*prepared]))} are prepared in a warm iteration "
+            f"({len(ops.rows)}x, {ops.time}): {ops.example} for the conv at line {ops.facts.line(conv)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="weights do not change between iterations: prepared once, they stay on the device",
-        evidence=cite_op(facts, row),
         fix=(
             "y, [weight, bias] = ttnn.conv2d(..., weight_tensor=weight, bias_tensor=bias, "
             "return_weights_and_bias=True) once, then pass these; or ttnn.prepare_conv_weights(...) when loading"
@@ -58,8 +59,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = conv_check(
-    id="weights-prepared-every-call",
     title="conv weights prepared in each call",
     look=look,
+    lever=CONSTANTS,
     needs=(TWO_OPERANDS,),
+    worth=Worth(time=SAFE),
 )

@@ -13,59 +13,50 @@ between. Pieces that TTNN makes itself are reduce-scatter-in-pieces. Not applica
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, collectives_named
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all pads and slices around such exchanges."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all pads and slices around such exchanges."""
     joins = facts.joins
     makers, sole = joins.makers, joins.reader_counts == 1  # nobody's place is the last op's, which nobody reads
-    gathers = np.flatnonzero(_kind(facts, "AllGather"))
-    gathers = gathers[(_kind(facts, "ReduceScatter") & sole)[makers[gathers]]]
+    gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
+    gathers = gathers[(collectives_named(facts, "ReduceScatter") & sole)[makers[gathers]]]
     scatters = makers[gathers]
     before = makers[scatters]
     pads = before[facts.named("Pad")[before] & sole[before]]
     slices = np.flatnonzero(facts.named("Slice") & np.isin(makers, gathers[sole[gathers]]))
-    rows = np.sort(np.concatenate((pads, slices)))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    rows = np.concatenate((pads, slices))
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, scatters, gathers))
+
+
+def _tell(scatters: Rows, gathers: Rows, ops: Affected) -> Words:
+    facts, scatter, gather = ops.facts, int(scatters[0]), int(gathers[0])
+    return Words(
         claim=(
-            f"All-reduces written as reduce-scatter and all-gather ({len(gathers)}x), with {len(rows)} pads and slices "
-            f"around ({time_of(facts, rows)}): {example(facts, row)}"
+            f"All-reduces written as reduce-scatter and all-gather ({len(gathers)}x), with {len(ops.rows)} pads and "
+            f"slices around ({ops.time}): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="ttnn.all_reduce takes the tensor unpadded, and its exchange as long as now",
-        evidence=(*cite_op(facts, row), *facts.cite(int(scatters[0])), *facts.cite(int(gathers[0]))),
-        fix=f"x = ttnn.all_reduce(x{_axis(facts, int(scatters[0]))}) on the unpadded tensor, in place of all four",
+        also=(*facts.cite(scatter), *facts.cite(gather)),
+        fix=f"x = ttnn.all_reduce(x{axis_argument(facts, scatter)}) on the unpadded tensor, in place of all four",
         verify="re-profile; the Pad and Slice rows are gone, device_balance.ccl_share falls; PCC >= 0.99 composed",
         caveat="0.81.1 may still pad inside, where no dim gives every device whole tiles; compare both",
     )
 
 
-def _kind(facts: WindowFacts, kind: str) -> Mask:
-    return facts.names.where(lambda text: canonical(text).startswith(kind)) & facts.of_family("collective")
-
-
-def _axis(facts: WindowFacts, row: int) -> str:
-    axis = facts.attributes(row).number("cluster_axis")
-    return "" if axis is None else f", cluster_axis={axis:.0f}"
-
-
 CHECK = Check(
-    id="all-reduce-in-parts",
     title="an all-reduce with pads and slices around it",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS,),
     worth=Worth(time=USUAL),

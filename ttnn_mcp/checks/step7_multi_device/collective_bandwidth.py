@@ -16,50 +16,48 @@ Not applicable with one device. Silent about collectives without links and topol
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import LINK_RATE, SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, PACKET_BYTES, fastest_ns
-from ttnn_mcp.checks.shared.wording import cite_op, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, LATENCY_NS, PACKET_BYTES, fastest_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth (ours)
 FEW_ROWS = 128  # with so many, more workers lost (tt-metal PR #36991)
 SLOW = 0.5  # of what links have been seen to carry (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all slow exchanges."""
-    balance = facts.balance
-    exchanges = facts.collectives
-    carried = today_gb_s(facts.chip)
-    exchange = fastest_ns(facts, balance)[exchanges.rows]
+def look(facts: WindowFacts) -> Problems:
+    """Yield all slow exchanges."""
+    exchanges, carried = facts.collectives, today_gb_s(facts.chip)
+    exchange = fastest_ns(facts, facts.balance)[exchanges.rows]
     rate = exchanges.rate_gb_s(exchange)
     slow = (exchange >= LATENCY_NS) & (rate < SLOW * (carried or np.nan))
-    rows = exchanges.rows[slow]
     at_most = (exchange - exchanges.least_ns(carried))[slow]
-    if not len(rows):
-        return
-    examples = facts.heaviest(rows)
-    place = int(np.flatnonzero(exchanges.rows == examples[0])[0])
-    yield Claim(
+    yield Problem(exchanges.rows[slow], at_most, tell=partial(_tell, rate))
+
+
+def _tell(rate: Floats, ops: Affected) -> Words:
+    facts, exchanges = ops.facts, ops.facts.collectives
+    place = int(np.searchsorted(exchanges.rows, ops.row))
+    packet = PACKET_BYTES.get(facts.chip.arch or "", min(PACKET_BYTES.values()))
+    fabric = "FABRIC_1D_RING" if exchanges.directions[place] > 1 else "FABRIC_1D"
+    return Words(
         claim=(
-            f"Exchanges run at less than half their links' rate ({len(rows)}x, {time_of(facts, rows)}): line "
-            f"{facts.line(examples[0])} moves {exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} "
-            f"GB/s per link and direction, {carried:.0f} have been seen"
+            f"Exchanges run at less than half their links' rate ({len(ops.rows)}x, {ops.time}): line {ops.line} moves "
+            f"{exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} GB/s per link and direction, "
+            f"{today_gb_s(facts.chip):.0f} have been seen"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
-        evidence=cite_op(facts, examples[0]),
-        fix=_more_workers(facts, examples[0])
+        fix=_more_workers(facts, ops.row)
         or (
             f"{KEPT_OUTPUT}; larger packets: r = ttnn.FabricRouterConfig(); r.max_packet_payload_size_bytes = "
-            f"{PACKET_BYTES.get(facts.chip.arch or '', min(PACKET_BYTES.values()))}; ttnn.set_fabric_config("
-            f"ttnn.FabricConfig.{'FABRIC_1D_RING' if exchanges.directions[place] > 1 else 'FABRIC_1D'}, "
-            "router_config=r) before opening; no num_links of your own"
+            f"{packet}; ttnn.set_fabric_config(ttnn.FabricConfig.{fabric}, router_config=r) before opening; no "
+            "num_links of your own"
         ),
         verify="re-profile; device_balance.ccl_share falls, list_ops kernel_us of the op falls on every device",
         caveat="payload counted from operands; untraced profiles skew the start of each device",
@@ -79,10 +77,10 @@ def _more_workers(facts: WindowFacts, row: int) -> str:
 
 
 CHECK = Check(
-    id="collective-bandwidth",
     title="exchange below its links' rate",
-    step=7,
     look=look,
+    lever=EXCHANGE,
+    principal=True,
     of=DEVICES,
     needs=(SAME_OPS, LINK_RATE),
     worth=Worth(saving=USUAL),

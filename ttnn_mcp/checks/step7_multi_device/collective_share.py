@@ -17,38 +17,36 @@ import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, worth_fusing
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 
 FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all collectives of the critical device."""
-    balance = facts.balance
-    exchanges = facts.collectives
-    rows = exchanges.rows
+def look(facts: WindowFacts) -> Problems:
+    """Yield all collectives of the critical device."""
+    exchanges, rows = facts.collectives, facts.collectives.rows
     if facts.share(rows) <= MANY:
         return
     needed = np.fmax(exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True), LAUNCH_FLOOR_NS)
-    waiting = balance.waiting_ns()[balance.devices.index(facts.scope.critical_device)]
-    examples = facts.heaviest(rows)
-    yield Claim(
+    yield Problem(rows, np.maximum(0.0, facts.kernel_ns[rows] - needed), tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, balance, device = ops.facts, ops.facts.balance, ops.facts.scope.critical_device
+    waiting = balance.waiting_ns()[balance.devices.index(device)]
+    return Words(
         claim=(
-            f"Collectives take {time_of(facts, rows)} of kernel time ({len(rows)}x) on device "
-            f"{facts.scope.critical_device}; heaviest {example(facts, examples[0])}"
+            f"Collectives take {ops.time} of kernel time ({len(ops.rows)}x) on device {device}; heaviest {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=np.maximum(0.0, facts.kernel_ns[rows] - needed),
         assumption="at best only the payload at the links' specified rate is left",
-        evidence=cite_op(facts, examples[0]),
         fix=(
             "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
             "all_gather with the norm on the shard between; one fused QKV instead of three"
-            + (FUSED if worth_fusing(facts)[rows].any() else "")
+            + (FUSED if worth_fusing(facts)[ops.rows].any() else "")
         ),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
         caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",
@@ -56,10 +54,9 @@ def look(facts: WindowFacts) -> Claims:
 
 
 CHECK = Check(
-    id="collective-share",
     title="much time in collectives",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(SAME_OPS,),
     general=True,

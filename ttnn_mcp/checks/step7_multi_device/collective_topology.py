@@ -16,18 +16,21 @@ TTNN 0.81.1 refuses two there. Not applicable with one device.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Claims, Floats, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
-from ttnn_mcp.checks.shared.wording import cite_attribute, time_of
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over the collectives on a line, one over rings on a single link."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the collectives on a line, and the others on a single link."""
     exchanges = facts.collectives
     line = (exchanges.directions == 1) & (exchanges.devices > 2)
     narrow = (exchanges.links == 1) & (facts.chip.arch == "blackhole")
@@ -36,16 +39,14 @@ def look(facts: WindowFacts) -> Claims:
     took = facts.kernel_ns[exchanges.rows]
     at_most = took - np.minimum(np.fmax(took / times, needed), took)
     for chosen in (line, narrow & ~line):
-        if chosen.any():
-            yield _claim(facts, np.flatnonzero(chosen), at_most[chosen], narrow=narrow)
+        yield Problem(exchanges.rows[chosen], at_most[chosen], tell=partial(_tell, narrow))
 
 
-def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -> Claim:
-    exchanges = facts.collectives
-    rows = exchanges.rows[places]
+def _tell(narrow: Mask, ops: Affected) -> Words:
+    facts, exchanges = ops.facts, ops.facts.collectives
+    places = np.searchsorted(exchanges.rows, ops.rows)
     ring = bool((exchanges.directions[places] == 1).all())
     fresh = int((exchanges.persistent[places] == 0).sum())
-    row = facts.heaviest(rows)[0]
     without = f", {fresh} of them without persistent buffers" if fresh else ""
     links = " and num_links=2" if narrow[places].any() else ""
     ring_fix = (
@@ -53,25 +54,23 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
         f"your own (older builds: topology=ttnn.Topology.Ring{links} in these calls); {KEPT_OUTPUT}"
     )
     shows = "topology is Ring" if ring else "num_links is 2"
-    return Claim(
+    return Words(
         claim=(
-            f"Collectives ({len(rows)}x, {time_of(facts, rows)} on device {facts.scope.critical_device}, "
+            f"Collectives ({len(ops.rows)}x, {ops.time} on device {facts.scope.critical_device}, "
             f"{facts.balance.collective_share:.1%} over all) run {'Linear' if ring else 'on one link'}{without}; "
-            f"heaviest at line {facts.line(row)}"
+            f"heaviest at line {ops.line}"
         ),
-        rows=rows,
-        at_most_ns=at_most,
         assumption=(
             "cables close a ring, so every device talks in both directions: at best half the time"
             if ring
             else "two cables join each pair of neighbours: at best half the time"
         ),
         evidence=(
-            *(cite_attribute(facts, row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
-            *facts.cite(row),
+            *(cite_attribute(facts, ops.row, key) for key in ("topology", "num_links", "using_persistent_buffers")),
+            *facts.cite(ops.row),
         ),
         fix=ring_fix if ring else f"no num_links of your own (older builds: num_links=2); {KEPT_OUTPUT}",
-        verify=(f"re-profile; op_detail(op={facts.line(row)}).attributes {shows}, device_balance.ccl_share falls"),
+        verify=f"re-profile; op_detail(op={ops.line}).attributes {shows}, device_balance.ccl_share falls",
         caveat=(
             "wiring is in no report; without a closed ring ops stay Linear, and a ring fabric makes them slower"
             if ring
@@ -81,10 +80,9 @@ def _claim(facts: WindowFacts, places: Rows, at_most: Floats, *, narrow: Mask) -
 
 
 CHECK = Check(
-    id="collective-topology",
     title="collectives on a line or few links",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(SAME_OPS,),
     worth=Worth(saving=USUAL),

@@ -18,55 +18,54 @@ with different stages.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ttnn_mcp.analyses.devices.balance import Balance
 from ttnn_mcp.analyses.devices.causes import said_of, shows_ring, slow_device, unbalanced_ring
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import BALANCE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
+from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import Worth
-from ttnn_mcp.errors import shown
-from ttnn_mcp.run.ops.op_names import canonical
 
 IMBALANCE = 1.15  # slowest device over mean (ours)
 MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim per kind of op that is uneven, three at most."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield one problem per kind of op that is uneven, three at most."""
     balance = facts.balance
-    rows = critical_rows(facts, balance)
+    rows, longest_ns = critical_rows(facts, balance), balance.times_ns.max(axis=1)
     uneven = np.flatnonzero((balance.imbalance >= IMBALANCE) & ~balance.collective)
     by_name: dict[str, list[int]] = {}
     for launch in uneven.tolist():
         by_name.setdefault(facts.names[int(rows[launch])], []).append(launch)
-    heavy = sorted(by_name.values(), key=lambda launches: -float(balance.times_ns[launches].max(axis=1).sum()))
+    heavy = sorted(by_name.values(), key=lambda launches: -float(longest_ns[launches].sum()))
     for launches in heavy[:3]:
-        yield _claim(facts, balance, rows, np.array(launches, dtype=np.int64))
+        at_most = np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches])
+        worst = launches[np.argmax(longest_ns[launches])]
+        yield Problem(rows[launches], at_most, tell=partial(_tell, worst, int(rows[worst])))
 
 
-def _claim(facts: WindowFacts, balance: Balance, rows: Rows, launches: Rows) -> Claim:
-    worst = int(launches[np.argmax(balance.times_ns[launches].max(axis=1))])
+def _tell(worst: int, row: int, ops: Affected) -> Words:
+    """The words; `worst` is the launch with the slowest device of all, `row` its position."""
+    facts, of_all, balance = ops.facts, ops.facts.scope.ops, ops.facts.balance
     times = balance.times_ns[worst]
     slow = times > times.mean()
-    row = int(rows[worst])
-    ops = facts.scope.ops
     slowest, fastest = (int(balance.rows[worst, place]) for place in (times.argmax(), times.argmin()))
-    line = int(ops.lines[slowest])
-    more = f", in {len(launches)} launches" if len(launches) > 1 else ""
+    more = f", in {len(ops.rows)} launches" if len(ops.rows) > 1 else ""
     others = float(times[~slow].mean())
     ratio = f" ({times[slow].mean() / others:.2f}x)" if others else ""
-    return Claim(
+    return Words(
         claim=(
-            f"{shown(canonical(facts.names[row]))} at line {line} takes {times[slow].mean() / 1e6:.2f} ms on "
+            f"{op_name(facts, row)} at line {int(of_all.lines[slowest])} takes {times[slow].mean() / 1e6:.2f} ms on "
             f"devices {spoken(balance.devices, slow)}, {others / 1e6:.2f} ms on "
             f"{spoken(balance.devices, ~slow)}{ratio}{more}"
         ),
-        rows=rows[launches],
-        at_most_ns=np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches]),
         assumption="evenly spread, every device takes the present mean",
-        evidence=(ops.cite(slowest, "kernel_ns"), ops.cite(fastest, "kernel_ns")),
+        evidence=(of_all.cite(slowest, "kernel_ns"), of_all.cite(fastest, "kernel_ns")),
         fix=_fix(facts, worst, row, slowest, fastest),
         verify="device_balance.imbalance no longer lists the op; kernel_us of the devices draws level",
         caveat=(
@@ -102,10 +101,10 @@ def _fix(facts: WindowFacts, worst: int, row: int, slowest: int, fastest: int) -
 
 
 CHECK = Check(
-    id="device-imbalance",
     title="one device has more work",
-    step=7,
     look=look,
+    lever=BALANCE,
+    principal=True,
     of=DEVICES,
     needs=(SAME_OPS,),
     worth=Worth(time=MIN_SHARE),

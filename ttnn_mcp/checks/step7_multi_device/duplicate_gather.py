@@ -12,63 +12,53 @@ and are left out. Not applicable with one device.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
 from ttnn_mcp.checks.worth import SAFE, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
 WHERE = ("dim", "gather_dim", "cluster_axis", "ring_size")  # what makes two gathers of one tensor the same
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all repeated gathers."""
-    gathers = np.flatnonzero(facts.names.where(lambda text: canonical(text).startswith("AllGather")))
+def look(facts: WindowFacts) -> Problems:
+    """Yield all repeated gathers."""
+    makers = facts.joins.makers
     first: dict[tuple[object, ...], int] = {}
     again: dict[int, int] = {}
-    makers = facts.joins.makers
-    for row in gathers.tolist():
-        maker = int(makers[row])
-        if maker == NOBODY:
-            continue
+    for row in np.flatnonzero(exchanges_named(facts, "AllGather") & (makers != NOBODY)).tolist():
         attributes = facts.attributes(row)
-        key = (maker, facts.names[row], facts.shapes(row), *(attributes.get(place) for place in WHERE))
+        key = (int(makers[row]), facts.names[row], facts.shapes(row), *(attributes.get(place) for place in WHERE))
         if key in first:
             again[row] = first[key]
         else:
             first[key] = row
     rows = np.array([*again], dtype=np.int64)
-    if not len(rows):
-        return
-    examples = facts.heaviest(rows, 1)
-    row, before = examples[0], again[examples[0]]
-    yield Claim(
-        claim=(
-            f"All-gathers repeat an earlier one ({len(rows)}x, {time_of(facts, rows)}): {example(facts, row)} after "
-            f"line {facts.line(before)}"
-        ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, again))
+
+
+def _tell(again: dict[int, int], ops: Affected) -> Words:
+    before = again[ops.row]
+    line = ops.facts.line(before)
+    return Words(
+        claim=f"All-gathers repeat an earlier one ({len(ops.rows)}x, {ops.time}): {ops.example} after line {line}",
         assumption="the first result is still in memory and unchanged",
-        evidence=cite_op(facts, row) + facts.cite(before),
-        fix=(
-            f"keep the tensor gathered at line {facts.line(before)} and reuse it; deallocate it after its last "
-            "reader"
-        ),
+        also=ops.facts.cite(before),
+        fix=f"keep the tensor gathered at line {line} and reuse it; deallocate it after its last reader",
         verify="re-profile; list_ops(op_code='AllGather').total.count falls, PCC >= 0.99",
         caveat="that both read the same tensor is inferred from shapes; check the model's code",
     )
 
 
 CHECK = Check(
-    id="duplicate-gather",
     title="same tensor gathered twice",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS,),
     worth=Worth(time=SAFE),

@@ -16,24 +16,26 @@ whole tiles, and if the attributes do not tell the number of links.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
-from ttnn_mcp.checks.check import Check, Claim, Claims, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import LINK_RATE, OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, collectives_named
+from ttnn_mcp.checks.wording import time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
-from ttnn_mcp.run.ops.op_names import canonical
 
 SUMS = ("FastReduceNC", "Reduce", "Sum", "MorehSum")
 BYTES_DECIDE = 0.5  # of the gather's time: below it set-up and waiting outweigh the bytes (ours)
 FEWEST = 3  # devices: with two, both forms send the same bytes
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such pairs."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such pairs."""
     sums, exchanges = _sums(facts), facts.collectives
     gathers = facts.joins.makers[sums]
     places = np.searchsorted(exchanges.rows, gathers)
@@ -42,46 +44,39 @@ def look(facts: WindowFacts) -> Claims:
     summed = facts.ops.outputs[0].elements[sums] * devices == facts.ops.inputs[0].elements[sums]
     chosen = (devices >= FEWEST) & (needed >= BYTES_DECIDE * facts.kernel_ns[gathers]) & whole.any(axis=1) & summed
     gathers, sums, devices = gathers[chosen], sums[chosen], devices[chosen]
-    if not len(gathers):
-        return
-    rows = np.concatenate((gathers, sums))
-    row = facts.heaviest(gathers)[0]
-    last = int(sums[gathers == row][0])
-    yield Claim(
+    saved = np.concatenate((facts.kernel_ns[gathers] * (1 - 2 / devices), facts.kernel_ns[sums]))
+    yield Problem(np.concatenate((gathers, sums)), saved, tell=partial(_tell, sums), about=gathers)
+
+
+def _tell(sums: Rows, ops: Affected) -> Words:
+    facts, last = ops.facts, int(sums[ops.rows == ops.row][0])
+    return Words(
         claim=(
-            f"All-reduces written as all-gather and sum ({len(gathers)}x, {time_of(facts, rows)}): "
-            f"{example(facts, row)}, summed at line {facts.line(last)}"
+            f"All-reduces written as all-gather and sum ({len(ops.rows)}x, "
+            f"{time_of(facts, np.concatenate((ops.rows, sums)))}): {ops.example}, summed at line {facts.line(last)}"
         ),
-        rows=rows,
-        at_most_ns=np.concatenate((facts.kernel_ns[gathers] * (1 - 2 / devices), facts.kernel_ns[sums])),
         assumption="ttnn.all_reduce takes 2/N of the gather's time for 2/N of its bytes, and sums on the way",
-        evidence=(*cite_op(facts, row), *facts.cite(last)),
-        fix=f"x = ttnn.all_reduce(x{_axis(facts, row)}) on what line {facts.line(row)} gathers, not both; from 0.64.1",
+        also=facts.cite(last),
+        fix=(
+            f"x = ttnn.all_reduce(x{axis_argument(facts, ops.row)}) on what line {ops.line} gathers, not both; from "
+            "0.64.1"
+        ),
         verify="re-profile; device_balance.ccl_share falls; PCC >= 0.99 on the composed output",
         caveat="two exchanges have two set-ups, and sums are in BFLOAT16; readers are inferred from shapes",
     )
 
 
-def _axis(facts: WindowFacts, row: int) -> str:
-    axis = facts.attributes(row).number("cluster_axis")
-    return "" if axis is None else f", cluster_axis={axis:.0f}"
-
-
 def _sums(facts: WindowFacts) -> Rows:
     """Sums that alone read what an all-gather made."""
-    gathers = facts.names.where(lambda text: canonical(text).startswith("AllGather")) & facts.of_family(
-        "collective"
-    )
-    makers = facts.joins.makers
+    gathers, makers = collectives_named(facts, "AllGather"), facts.joins.makers
     alone = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
     return np.flatnonzero(facts.named(*SUMS) & alone & gathers[makers])
 
 
 CHECK = Check(
-    id="gather-then-sum",
     title="all-reduce written as gather and sum",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS, LINK_RATE),
     worth=Worth(saving=USUAL),

@@ -17,17 +17,18 @@ exchanges that are mostly set-up. Readers are inferred from shapes.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES, worth_fusing
-from ttnn_mcp.checks.shared.wording import cite_op, time_of, took
+from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, exchanges_named, worth_fusing
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
-LATENCY_NS = 30_000.0  # below it hops and worker set-up decide, not bandwidth (as in collective-bandwidth; ours)
 LAST = (3.0, -1.0)  # dims of the 4D tensors that the report shows (tt-metal #52944: the fused ops take no other)
 FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
     True: "ttnn.experimental.all_gather_minimal_matmul_async or ttnn.experimental.all_gather_matmul_async",
@@ -38,27 +39,27 @@ FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
 }
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all exchanges beside a matmul."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all exchanges beside a matmul."""
     makers, matmuls = facts.joins.makers, facts.of_family("matmul")
     sole = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
     behind = np.flatnonzero(matmuls & sole & _last_dim(facts, "AllGather")[makers])
     ahead = np.flatnonzero(_last_dim(facts, "ReduceScatter") & sole & matmuls[makers])
     rows, works = np.concatenate((makers[behind], ahead)), np.concatenate((behind, makers[ahead]))
-    if not len(rows):
-        return
-    row = facts.heaviest(rows)[0]
-    work = int(works[np.flatnonzero(rows == row)[0]])
-    yield Claim(
+    work_of = dict(zip(rows.tolist(), works.tolist(), strict=True))
+    yield Problem(rows, np.minimum(facts.kernel_ns[rows], facts.kernel_ns[works]), tell=partial(_tell, work_of))
+
+
+def _tell(work_of: dict[int, int], ops: Affected) -> Words:
+    facts, row, work = ops.facts, ops.row, work_of[ops.row]
+    return Words(
         claim=(
-            f"Exchanges and matmuls run one after the other ({len(rows)}x, {time_of(facts, rows)}): "
-            f"{took(float(facts.kernel_ns[row]))} at line {facts.line(row)} beside a matmul of "
+            f"Exchanges and matmuls run one after the other ({len(ops.rows)}x, {ops.time}): "
+            f"{took(float(facts.kernel_ns[row]))} at line {ops.line} beside a matmul of "
             f"{took(float(facts.kernel_ns[work]))} at line {facts.line(work)}"
         ),
-        rows=rows,
-        at_most_ns=np.minimum(facts.kernel_ns[rows], facts.kernel_ns[works]),
         assumption="the shorter of the two overlaps with the longer one, whose time stays",
-        evidence=(*cite_op(facts, row), *facts.cite(work)),
+        also=facts.cite(work),
         fix=f"{FUSED[row < work]} in place of both (0.81 has them; older builds: look)",
         verify="re-profile; both rows become one, and it takes less than the two did; PCC >= 0.99 composed",
         caveat="the exchange takes cores from the matmul; semaphores and buffers must be made once, outside the loop",
@@ -67,7 +68,7 @@ def look(facts: WindowFacts) -> Claims:
 
 def _last_dim(facts: WindowFacts, kind: str) -> Mask:
     """Collectives of a kind, along the last dim, long enough and over many rows."""
-    able = worth_fusing(facts) & facts.names.where(lambda text: canonical(text).startswith(kind))
+    able = worth_fusing(facts) & exchanges_named(facts, kind)
     rows = np.flatnonzero(able & (facts.kernel_ns >= LATENCY_NS))
     dims = attributes_of(facts.ops).numbers(rows, lambda attributes: attributes.number("dim", "gather_dim"))
     apart: Mask = np.zeros(len(facts), dtype=np.bool_)
@@ -76,10 +77,9 @@ def _last_dim(facts: WindowFacts, kind: str) -> Mask:
 
 
 CHECK = Check(
-    id="matmul-beside-exchange",
     title="an exchange and a matmul one after the other",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

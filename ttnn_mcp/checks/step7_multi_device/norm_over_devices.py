@@ -17,31 +17,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over the statistics of all such norms."""
-    scattered = _scattered(facts)
-    gathers = np.flatnonzero(_named(facts, "AllGather"))
+def look(facts: WindowFacts) -> Problems:
+    """Yield the statistics of all such norms."""
+    scattered, gathers = _scattered(facts), np.flatnonzero(_named(facts, "AllGather"))
     rows = np.array([row for row in gathers.tolist() if _between_halves(facts, row, scattered)], dtype=np.int64)
-    if not len(rows):
-        return
-    row = facts.heaviest(rows, 1)[0]
-    yield Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return Words(
         claim=(
-            f"Statistics of norms over devices are gathered, and their results again ({len(rows)}x, "
-            f"{time_of(facts, rows)}): {example(facts, row)}"
+            f"Statistics of norms over devices are gathered, and their results again ({len(ops.rows)}x, {ops.time}): "
+            f"{ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="a norm of whole rows on every chip exchanges no statistics; the other exchanges stay",
-        evidence=cite_op(facts, row),
         fix=(
             "keep the residual whole on every chip: y = ttnn.all_reduce(y) where ttnn.reduce_scatter stands now, x = x "
             "+ y, ttnn.rms_norm(x, weight=<all of gamma>), no gather behind it"
@@ -79,10 +76,9 @@ def _between_halves(facts: WindowFacts, row: int, scattered: Mask) -> bool:
 
 
 CHECK = Check(
-    id="norm-over-devices",
     title="a residual in parts, its norms exchanged",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=USUAL),

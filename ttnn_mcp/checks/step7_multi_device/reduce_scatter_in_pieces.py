@@ -14,44 +14,46 @@ Silent on a reduce-scatter whose input one op wrote. Not applicable with one dev
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
+from ttnn_mcp.checks.wording import time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
 PIECES = (*TO_ROWS, *TO_TILES, "UntilizeCodegen", "FillPad", "Pad", "Slice", "Concat")
 JOINED = ("Concat", "Pad")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all pieces of all such exchanges."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all pieces of all such exchanges."""
     exchanges, makers, pieces = facts.collectives, facts.joins.makers, facts.named(*PIECES)
-    scatters = facts.names.where(lambda text: canonical(text).startswith("ReduceScatter"))[exchanges.rows]
+    scatters = exchanges_named(facts, "ReduceScatter")[exchanges.rows]
     rows, devices = exchanges.rows[scatters], exchanges.devices[scatters]
     before = rows - _begins(pieces)[rows]
     cut = (makers[rows] != NOBODY) & facts.named(*JOINED)[makers[rows]] & (before >= devices)
     rows, before = rows[cut], before[cut]
-    if not len(rows):
-        return
     steps = np.zeros(len(facts) + 1, dtype=np.int64)
     steps[rows - before] += 1
     steps[rows] -= 1
     after = facts.named("Slice") & np.isin(makers, rows)
     parts = np.flatnonzero(after | (np.cumsum(steps)[:-1] > 0))
-    row = facts.heaviest(rows)[0]
-    yield Claim(
+    yield Problem(parts, facts.kernel_ns[parts], tell=partial(_tell, parts), about=rows)
+
+
+def _tell(parts: Rows, ops: Affected) -> Words:
+    facts = ops.facts
+    return Words(
         claim=(
-            f"Reduce-scatters over a dim that cuts tiles apart ({len(rows)}x), with {len(parts)} slices, conversions "
-            f"and pads around ({time_of(facts, parts)}): {example(facts, row)}"
+            f"Reduce-scatters over a dim that cuts tiles apart ({len(ops.rows)}x), with {len(parts)} slices, "
+            f"conversions and pads around ({time_of(facts, parts)}): {ops.example}"
         ),
-        rows=parts,
-        at_most_ns=facts.kernel_ns[parts],
         assumption="the exchange reads the tensor whole and takes as long as now",
         evidence=(*facts.cite(int(parts[np.argmax(facts.kernel_ns[parts])])), *facts.cite(int(parts[0]))),
         fix=(
@@ -72,10 +74,9 @@ def _begins(pieces: Mask) -> Rows:
 
 
 CHECK = Check(
-    id="reduce-scatter-in-pieces",
     title="a reduce-scatter that cuts tiles apart",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -12,16 +12,17 @@ Silent where anything else reads the gathered logits. Not applicable with one de
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Check, Claim, Claims, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
+from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
@@ -29,29 +30,29 @@ if TYPE_CHECKING:
 CHOOSES = ("TopK", "ArgMax", "Argmax")
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all gathers before a choice, and what chooses behind them."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield all gathers before a choice, and what chooses behind them."""
     part, whole = facts.ops.inputs[0].logical[:, 3], facts.ops.outputs[0].logical[:, 3]
-    gathers = facts.names.where(lambda text: canonical(text).startswith("AllGather")) & (part < whole)
+    gathers = np.flatnonzero(exchanges_named(facts, "AllGather") & (part < whole)).tolist()
     slices, chooses = facts.named("Slice"), facts.named(*CHOOSES)
-    of_gathers = {row: _choosing(facts.joins, row, slices, chooses) for row in np.flatnonzero(gathers).tolist()}
+    of_gathers = {row: _choosing(facts.joins, row, slices, chooses) for row in gathers}
     choices = {row: behind for row, behind in of_gathers.items() if len(behind)}
-    if not choices:
-        return
     sparing = dict.fromkeys(choices, 1.0)
     sparing |= {int(place): 1 - part[row] / whole[row] for row, behind in choices.items() for place in behind}
-    rows, spared = np.array(list(sparing), dtype=np.int64), np.array(list(sparing.values()), dtype=np.float64)
-    row = facts.heaviest(np.array(list(choices)), 1)[0]
-    chooser = int(choices[row][-1])
-    yield Claim(
+    rows, spared = np.array([*sparing], dtype=np.int64), np.array([*sparing.values()], dtype=np.float64)
+    about = np.array([*choices], dtype=np.int64)
+    yield Problem(rows, facts.kernel_ns[rows] * spared, tell=partial(_tell, choices, rows), about=about)
+
+
+def _tell(choices: dict[int, Rows], rows: Rows, ops: Affected) -> Words:
+    facts, columns = ops.facts, ops.facts.ops.outputs[0].logical[ops.row, 3]
+    return Words(
         claim=(
-            f"{len(choices)} all-gather{'s' * (len(choices) > 1)} of {int(whole[row])} columns, of which only the "
-            f"largest are wanted ({time_of(facts, rows)} with what chooses): {example(facts, row)}"
+            f"{ops.many('all-gather')} of {int(columns)} columns, of which only the largest are wanted "
+            f"({time_of(facts, rows)} with what chooses): {ops.example}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows] * spared,
         assumption="k values and indices of each chip cost nothing to gather; all chips choose at once",
-        evidence=cite_each((row, chooser), lambda n: cite_op(facts, n)),
+        also=cite_op(facts, int(choices[ops.row][-1])),
         fix=(
             "values, indices = ttnn.topk(logits, k=32, dim=-1) on each chip, before the gather; then ttnn.all_gather "
             "of both (dim=3), indices offset by the chip's first column, and one TopK or ttnn.sampling over them"
@@ -71,10 +72,9 @@ def _choosing(joins: Joins, gather: int, slices: Mask, chooses: Mask) -> Rows:
 
 
 CHECK = Check(
-    id="top-k-of-gathered",
     title="logits gathered before their largest are chosen",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -19,38 +19,42 @@ from dataclasses import replace
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
-from ttnn_mcp.checks.check import Check, Claim, Claims, WindowFacts
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
-from ttnn_mcp.checks.shared.wording import cite_each, cite_op, example, time_of
+from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
+from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL
-from ttnn_mcp.run.ops.op_names import canonical
 
 NARROWER = 0.5  # of the columns: what the gather then sends at most (ours)
 
 
-def look(facts: WindowFacts) -> Claims:
-    """Yield one claim over all such pairs of matmul and reduce-scatter."""
+def look(facts: WindowFacts) -> Problems:
+    """Yield the reduce-scatters of all such pairs, and their matmuls."""
     makers, whole = facts.joins.makers, facts.ops.inputs[0].logical[:, 3]
     part = np.fmax(facts.ops.outputs[0].logical[:, 3], 1)
     able = facts.of_family("matmul") & reads_weights(facts.ops, facts.flow) & (facts.joins.reader_counts == 1)
-    scatters = facts.names.where(lambda text: canonical(text).startswith("ReduceScatter")) & (part < whole)
+    scatters = exchanges_named(facts, "ReduceScatter") & (part < whole)
     deep = facts.ops.inputs[1].logical[:, 2]
-    pays = scatters & able[makers] & (deep[makers] * whole <= NARROWER * whole * part)
-    rows = np.flatnonzero(pays)
+    rows = np.flatnonzero(scatters & able[makers] & (deep[makers] * whole <= NARROWER * whole * part))
     if facts.share(rows) < USUAL:
         return
-    row = facts.heaviest(rows, 1)[0]
-    matmul, chips = int(makers[row]), round(whole[row] / part[row])
-    scatter = Claim(
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+    matmuls, kept = makers[rows], part[rows] / whole[rows]
+    unwritten = (1 - kept) * facts.ops.outputs[0].bytes[matmuls] / (facts.chip.dram_achievable_gb_s or np.inf)
+    at_most = np.where(facts.roofline.impossible[matmuls], 0.0, np.minimum(unwritten, facts.kernel_ns[matmuls]))
+    yield Problem(matmuls, at_most, tell=_tell_of_matmuls, about=rows)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, matmul = ops.facts, int(ops.facts.joins.makers[ops.row])
+    return Words(
         claim=(
-            f"Matmuls split along K write all columns, then a reduce-scatter keeps 1 of {chips} parts ({len(rows)}x, "
-            f"{time_of(facts, rows)}): {example(facts, matmul)}"
+            f"Matmuls split along K write all columns, then a reduce-scatter keeps 1 of {_chips(ops)} parts "
+            f"({len(ops.rows)}x, {ops.time}): {example(facts, matmul)}"
         ),
-        rows=rows,
-        at_most_ns=facts.kernel_ns[rows],
         assumption="the gather before it costs nothing against the scatter: it sends a small part of its bytes",
-        evidence=cite_each((row, matmul), lambda n: cite_op(facts, n)),
+        also=cite_op(facts, matmul),
         fix=(
             "give each chip a part of the columns N of the weights and all of K; x = ttnn.all_gather(x, dim=3) before "
             f"the matmul of line {facts.line(matmul)}, no reduce-scatter: the result is the same part"
@@ -58,26 +62,27 @@ def look(facts: WindowFacts) -> Claims:
         verify="re-profile; the ReduceScatter is gone, device_balance.ccl_share falls; PCC >= 0.99 composed",
         caveat="where x is whole on every chip already, not even the gather is needed",
     )
-    yield scatter
-    order = np.argsort(makers[rows])
-    matmuls, kept = makers[rows][order], (part[rows] / whole[rows])[order]
-    unwritten = (1 - kept) * facts.ops.outputs[0].bytes[matmuls] / (facts.chip.dram_achievable_gb_s or np.inf)
-    yield replace(
-        scatter,
-        claim=f"Their matmuls write {chips} times the columns that are kept ({time_of(facts, matmuls)})",
-        rows=matmuls,
-        at_most_ns=np.where(
-            facts.roofline.impossible[matmuls], 0.0, np.minimum(unwritten, facts.kernel_ns[matmuls])
-        ),
+
+
+def _tell_of_matmuls(ops: Affected) -> Words:
+    time = time_of(ops.facts, ops.facts.joins.makers[ops.rows])
+    return replace(
+        _tell(ops),
+        claim=f"Their matmuls write {_chips(ops)} times the columns that are kept ({time})",
         assumption="the columns that another chip then writes take no DRAM here",
     )
 
 
+def _chips(ops: Affected) -> int:
+    """The parts that the heaviest scatter makes."""
+    whole, part = (operand.logical[ops.row, 3] for operand in (ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]))
+    return round(whole / max(part, 1))
+
+
 CHECK = Check(
-    id="wide-partial-sums",
     title="wide partial sums sent over the links",
-    step=7,
     look=look,
+    lever=EXCHANGE,
     of=DEVICES,
     needs=(TWO_OPERANDS,),
 )

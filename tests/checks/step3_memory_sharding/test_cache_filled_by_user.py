@@ -1,12 +1,12 @@
-"""caches-written-apart: fills of single users, and updates of keys beside values."""
+"""cache-filled-by-user: fills of single users."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.checks.rows import ONE_PASS, put
+from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
-from tests.profiles import Program, height_sharded
+from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
 PART = [1, 8, 512, 128]
@@ -21,18 +21,6 @@ def fills(program, users=4, *, part=PART, between=("Slice",), ns=20_000):
         for name in between:
             x = put(program, DeviceOp(f"{name}DeviceOperation", (x,), (program.tensor(part),), 15_000))
         put(program, DeviceOp("PagedFillCacheDeviceOperation", (cache, x), (cache,), ns))
-
-
-def updates(program, *, between=(), second=(1, 32, 8, 128), times=(9_000, 7_000), dtype="BFLOAT8_B", count=2):
-    """Keys, then values of a step."""
-    put(program, DeviceOp("MadeUp", (program.tensor([1, 1, 32, 64]),), (program.tensor([1, 1, 32, 96]),), 1_000))
-    place = height_sharded(32, 128, (8, 4))
-    for number, shape in enumerate(([1, 32, 8, 128], [*second], [1, 32, 8, 128])[:count]):
-        cache = program.tensor([256, 8, 32, 128], dtype if number else "BFLOAT8_B")
-        x = program.tensor(shape, placement=place)
-        for name in between if number else ():
-            put(program, DeviceOp(f"{name}DeviceOperation", (program.tensor([1, 1, 32, 64]),), (program.tensor([1, 1, 32, 64]),), 1_000))  # fmt: skip
-        put(program, DeviceOp("PagedUpdateCacheDeviceOperation", (cache, x), (cache,), times[number % 2]))
 
 
 def of(build, *args, **how):
@@ -112,28 +100,6 @@ def test_a_cache_without_pages_has_no_call_for_all_users(check, name):
 )
 def test_fills_without_pages_are_those_of_several_users(check, silent, fires):
     check.pair(lambda how: of(unpaged, **how), silent=silent, fires=fires)
-
-
-def test_keys_and_values_are_updated_at_once(check):
-    claim = check.assert_sound(of(updates), iterations=ONE_PASS, chosen="all")
-    assert claim.claim.startswith("1 updates run beside that of another cache (7 us, ")
-    assert claim.rows.tolist() == [2]
-    assert claim.at_most_ns.tolist() == [7_000]
-    assert check.ask(of(updates, times=(5_000, 8_000)), ONE_PASS, chosen="all").claim.at_most_ns.tolist() == [5_000]
-    assert "paged_fused_update_cache(k_cache" in claim.fix
-
-
-@pytest.mark.parametrize(
-    "how", [{"second": (1, 32, 4, 128)}, {"dtype": "BFLOAT16"}, {"between": ("Unary",)}, {"count": 1}, {"count": 3}]
-)
-def test_updates_of_other_kinds_stay(check, how):
-    check.pair(lambda one: of(updates, **one), silent=how, fires={}, iterations=ONE_PASS, chosen="all")
-
-
-def test_fills_and_updates_are_two_claims(check):
-    program = of(fills)
-    updates(program)
-    assert len(check.ask(program, ONE_PASS, chosen="all").claims) == 2
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

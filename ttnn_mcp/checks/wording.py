@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Evidence, Mask, Rows, WindowFacts
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.arrays import Mask, Rows
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -30,6 +32,11 @@ OTHERS_UNCONFIGURED = (True, False, False)  # convs and attention: same
 def took(ns: float) -> str:
     """19476700.0 -> '19.5 ms'; below a millisecond in microseconds."""
     return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
+
+
+def counted(number: int, noun: str) -> str:
+    """'3 norms', '1 norm'."""
+    return f"{number} {noun}{'s' * (number > 1)}"
 
 
 def time_of(facts: WindowFacts, rows: Rows) -> str:
@@ -69,7 +76,7 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
     """'54 convs and 3 matmuls': the rows by kind of op."""
     names = (("conv", "conv"), ("matmul", "matmul"), ("attention", "attention op"))
     counts = [(int(facts.of_family(family)[rows].sum()), name) for family, name in names]
-    return " and ".join(f"{count} {name}{'s' * (count > 1)}" for count, name in counts if count)
+    return " and ".join(counted(count, name) for count, name in counts if count)
 
 
 def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.programs import configured, conv, linear, prefill, relu
 from tests.profiles import Program
-from ttnn_mcp.checks.shared.wording import (
+from ttnn_mcp.checks.wording import (
     FLOAT32_UNCONFIGURED,
     OTHERS_UNCONFIGURED,
     UNCONFIGURED,

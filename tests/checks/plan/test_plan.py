@@ -1,0 +1,133 @@
+"""The plan: edits in order, what each saves alone and after those above it, and sums that can be true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.checks.made_checks import four_ops, saves
+from tests.checks.rows import ONE_PASS, case_of
+from ttnn_mcp.checks.diagnosis import ask
+from ttnn_mcp.checks.levers import CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
+from ttnn_mcp.checks.plan.plan import plan_of
+
+OP_US = 10.0
+
+
+@pytest.fixture
+def case(tmp_path):
+    """Four ops of 10 us and the gaps between them."""
+    return case_of(tmp_path, four_ops())
+
+
+@pytest.fixture
+def cold(tmp_path):
+    return case_of(tmp_path, four_ops(), ONE_PASS)
+
+
+def planned(case, *checks):
+    return plan_of(case, [(check, claim) for check in checks for claim in ask(check, case).claims])
+
+
+def us(plan):
+    """(edit, alone, then) of each edit, in microseconds."""
+    return [(each.edit.name, *(round(ns / 1e3, 2) for ns in (each.alone_ns, each.then_ns))) for each in plan.ranked]
+
+
+def check(name, part, lever=FUSION, **how):
+    options = {key: how.pop(key) for key in ("slot", "costs_accuracy", "risk") if key in how}
+    return replace(saves(name, part, **how), lever=lever, **{"slot": "", **options})
+
+
+def test_the_whole_is_kernels_and_gaps_of_a_warm_window_and_kernels_of_a_cold_one(case, cold):
+    warm = planned(case)
+    assert (warm.of, warm.before_ns) == ("kernels and gaps", pytest.approx(4e4 + case.gap_ns))
+    assert (planned(cold).of, planned(cold).before_ns) == ("kernels", 4e4)
+
+
+def test_changes_of_one_op_multiply(cold):
+    first, second = check("first", 0.5, WEIGHTS, rows=[0]), check("second", 0.4, MATMUL_CONFIG, rows=[0])
+    plan = planned(cold, first, second)
+    assert us(plan) == [("weights-format", 5.0, 5.0), ("matmul-config", 4.0, 2.0)]
+    assert plan.ranked[1].after == (0,)
+    assert plan.after_ns == pytest.approx(33_000)
+
+
+def test_two_programs_for_one_op_are_alternatives_and_the_second_saves_nothing_more(cold):
+    better, worse = (
+        check("better", 0.5, MATMUL_CONFIG, rows=[0, 1]),
+        check("worse", 0.4, MATMUL_CONFIG, rows=[0, 1]),
+    )
+    plan = planned(cold, worse, better)
+    assert us(plan) == [("matmul-config", 10.0, 10.0), ("matmul-config-2", 8.0, 0.0)]
+    assert [each.instead_of for each in plan.ranked] == [None, 0]
+
+
+def test_an_alternative_on_other_ops_too_saves_there(cold):
+    better, wider = check("better", 0.8, MATMUL_CONFIG, rows=[0, 1]), check("wider", 0.3, MATMUL_CONFIG)
+    plan = planned(cold, better, wider)
+    assert us(plan) == [("matmul-config", 16.0, 16.0), ("matmul-config-2", 12.0, 6.0)]
+    assert plan.ranked[1].instead_of == 0
+
+
+def test_an_op_that_goes_away_takes_its_gap_along_and_the_trace_shrinks(case):
+    gone, trace = check("gone", 1.0, rows=[2]), check("trace", 1.0, TRACE, gap=True)
+    alone = {each.edit.name: each.alone_ns for each in planned(case, trace).ranked + planned(case, gone).ranked}
+    gap = float(case.timeline.idle_ns[2])
+    assert alone["fusion"] == pytest.approx(10_000 + gap)
+    together = planned(case, gone, trace)
+    (first, second) = together.ranked
+    assert (first.edit.name, second.edit.name) == ("fusion", "trace")
+    assert second.then_ns == pytest.approx(alone["trace"] - (gap - 1_000))
+
+
+def test_in_a_cold_window_gaps_are_no_part_of_it(cold):
+    assert us(planned(cold, check("gone", 1.0, rows=[2]))) == [("fusion", 10.0, 10.0)]
+
+
+def test_what_may_cost_accuracy_counts_half_in_the_order(cold):
+    exact, rough = check("exact", 0.3, rows=[0]), check("rough", 0.5, WEIGHTS, rows=[1], costs_accuracy=True)
+    assert [name for name, _, _ in us(planned(cold, rough, exact))] == ["fusion", "weights-format"]
+
+
+def test_a_symptom_stands_last_and_saves_the_rest(cold):
+    cause, symptom = check("cause", 0.1, rows=[0]), check("symptom", 0.9, MATMUL_CONFIG, general=True, rows=[0])
+    assert us(planned(cold, symptom, cause)) == [("fusion", 1.0, 1.0), ("matmul-config", 9.0, 8.1)]
+
+
+def test_what_saves_no_known_time_is_a_trial_and_what_only_warns_a_risk(cold):
+    plan = planned(cold, check("try", 0.0), check("warns", 0.0, CONSTANTS, risk=True))
+    assert plan.ranked == ()
+    assert [edit.name for edit in plan.trials] == ["fusion"]
+    assert [edit.name for edit in plan.risks] == ["constants"]
+
+
+def test_a_lever_that_merges_is_one_edit_of_all_its_checks(cold):
+    plan = planned(cold, check("one", 0.5, CONSTANTS, rows=[0]), check("two", 0.4, CONSTANTS, rows=[3]))
+    assert us(plan) == [("constants", 9.0, 9.0)]
+    assert plan.ranked[0].edit.what == "constants made once"
+
+
+def test_other_levers_are_one_edit_only_where_they_share_ops(cold):
+    apart = planned(cold, check("one", 0.5, rows=[0]), check("two", 0.4, rows=[3]))
+    assert [name for name, _, _ in us(apart)] == ["fusion", "fusion-2"]
+    shared = planned(cold, check("three", 0.5, rows=[0, 1]), check("four", 0.4, rows=[1, 2]))
+    assert us(shared) == [("fusion", 16.0, 16.0)]  # 5 + (10 - 5 * 0.6) + 4
+
+
+def test_every_prefix_leaves_at_least_the_floors(cold):
+    checks = [check(f"check{place}", 0.9, slot=f"slot{place}") for place in range(6)]
+    plan = planned(cold, *checks)
+    left = [each.left_ns for each in plan.ranked]
+    assert left == sorted(left, reverse=True)
+    assert plan.after_ns >= plan.floors_ns.sum() > 0
+    assert (plan.left_ns >= plan.floors_ns).all()
+
+
+def test_sums_add_up(case):
+    plan = planned(case, check("a", 0.5, rows=[0, 1]), check("b", 0.7, WEIGHTS), check("t", 0.9, TRACE, gap=True))
+    assert plan.before_ns - sum(each.then_ns for each in plan.ranked) == pytest.approx(plan.after_ns)
+    assert all(each.then_ns <= each.alone_ns <= plan.before_ns for each in plan.ranked)
+    assert np.isfinite(plan.left_ns).all()

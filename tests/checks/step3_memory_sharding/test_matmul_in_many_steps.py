@@ -1,0 +1,84 @@
+"""matmul-in-many-steps: K taken in many steps, where deeper blocks divide it and fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.matmul_programs import config, deep, linear, of_linear
+from tests.checks.rows import put
+from tests.checks.step3_programs import cells
+from tests.profiles import Program
+from tests.profiles.ops import matmul
+
+TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
+
+
+def test_many_steps_over_k_are_worth_deeper_blocks(check):
+    """38 steps of 8 tiles took 205 us, 8 of 38 took 103."""
+    outcome = check.pair(lambda block: deep(block=block, kernel_ns=900_000), silent=16, fires=8)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 matmul takes K in 32 steps and more (in0_block_w 8, subblock of 4 tiles)")
+    assert claim.fix == "program_config as now with in0_block_w=16 or 19"
+    assert "63 %" in claim.assumption
+    assert cells(outcome) == [(line, TIME), (line, CONFIG)]
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(deep(kernel_ns=900_000))
+
+
+def test_thirty_two_steps_are_many(check):
+    check.pair(lambda tiles: deep(k=32 * tiles, block=4, kernel_ns=900_000), silent=124, fires=128)
+
+
+def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
+    outcome = check.ask(deep(kernel_ns=2_000_000))
+    assert outcome.at_most_ns == pytest.approx(0.63 * 2_000_000)
+    needed = outcome.case.roofline.dram_achievable_ns[0]
+    assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "now", "told"),
+    [(4 * 39, 4, "6 or 12 or 13"), (38 * 8, 8, "16 or 19")],
+)
+def test_only_blocks_that_divide_k_are_told(check, tiles, now, told):
+    claim = check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).claim
+    assert claim.fix == f"program_config as now with in0_block_w={told}"
+
+
+@pytest.mark.parametrize(("tiles", "now"), [(8 * 43, 8), (2 * 131, 2)])
+def test_without_a_deeper_block_that_fits_nothing_is_told(check, tiles, now):
+    """43 tiles twice are 2.1 MB: real TTNN refuses them."""
+    assert check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).status == "clean"
+
+
+def test_no_block_is_told_that_is_deeper_than_any_measured(check):
+    def told(tiles):
+        given = config(2, 2, 2, per_core=(2, 4))  # 43 tiles twice would fit
+        return check.ask(of_linear(m=512, k=32 * tiles, n=1024, kernel_ns=900_000, program_config=given))
+
+    assert told(2 * 7 * 19).claim.fix.endswith("in0_block_w=14 or 19 or 38")
+    assert told(2 * 43).status == "clean"
+
+
+def test_weights_in_batches_keep_their_blocks(check):
+    """pplx-embed-4b's had one weight each."""
+
+    def program(batches):
+        made = Program("wormhole_b0")
+        x, w, y = (made.tensor([1, batches, *sides]) for sides in ((512, 9728), (9728, 2560), (512, 2560)))
+        put(made, matmul(x, w, y, 2_000_000, program_config=config(8, 2, 2, per_core=(2, 10))))
+        return made
+
+    assert "in0_block_w=16" in check.ask(program(1)).claim.fix
+    assert check.ask(program(2)).status == "clean"
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    given = config(8, 2, 2, per_core=(2, 10))
+    check.share_pair(
+        lambda program: linear(program, m=512, k=9728, n=2560, kernel_ns=900_000, program_config=given),
+        0.01,
+        of="saving",
+    )

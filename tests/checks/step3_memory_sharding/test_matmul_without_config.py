@@ -1,0 +1,95 @@
+"""matmul-without-config: configs never given, where TTNN's guess is far from the roofline."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.matmul_programs import config, linear, of_linear
+from tests.checks.rows import put
+from tests.checks.step3_programs import cells
+from tests.profiles import DRAM, L1, Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul, unary
+
+TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
+
+
+def test_a_config_never_given_is_told_below_20_percent_of_the_roofline(check):
+    """A vision tower's at 19 % gained from one, its matmul at 25 % lost by the best of a sweep."""
+    outcome = check.pair(lambda ns: of_linear(kernel_ns=ns), silent=131_072, fires=131_073)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 matmul was given no program config and reaches 20% of the roofline (131 us")
+    assert "in0_block_w=8" in claim.fix
+    assert claim.fix.endswith("; keep compute_kernel_config")
+    assert cells(outcome) == [(line, TIME), (line, CONFIG)]
+    assert claim.evidence[1].value == "std::nullopt"
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(of_linear(kernel_ns=150_000))
+
+
+@pytest.mark.parametrize(("rows", "share"), [(96, 0.35), (128, 0.2)])
+def test_for_few_rows_a_guess_is_told_from_35_percent_on(check, rows, share):
+    moved = (1024 * 1024 + 2 * rows * 1024) * 2 / 240
+    check.pair(
+        lambda used: of_linear(m=rows, kernel_ns=round(moved / used)), silent=share + 0.005, fires=share - 0.005
+    )
+
+
+def test_a_config_or_a_core_grid_is_no_guess(check):
+    assert check.ask(of_linear(program_config=config())).status == "clean"
+    assert check.ask(of_linear(core_grid="(x=8,y=8)")).status == "clean"
+
+
+def test_a_guess_on_few_cores_is_another_checks(check):
+    """60 % of 64 cores."""
+    check.pair(lambda cores: of_linear(cores=cores, kernel_ns=200_000), silent=38, fires=39)
+
+
+def test_a_guess_with_operands_in_l1_is_another_checks(check):
+    def program(placement):
+        program = Program("wormhole_b0")
+        x, w = program.tensor([1, 1, 1024, 1024], placement=placement), program.weight([1, 1, 1024, 1024])
+        put(program, matmul(x, w, program.tensor([1, 1, 1024, 1024]), 150_000))
+        return program
+
+    check.pair(program, silent=L1, fires=DRAM)
+
+
+def test_a_matmul_of_attention_that_is_written_out_is_another_checks(check):
+    def program(softmax):
+        program = Program("wormhole_b0")
+        heads = [1, 16, 256, 256]
+        q, k, v = (
+            put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3)
+        )
+        scores = put(program, matmul(q, k, program.tensor(heads), 200_000))
+        scores = put(program, DeviceOp(softmax, (scores,), (program.tensor(heads),), 20_000, fidelity="HiFi4"))
+        put(program, matmul(scores, v, program.tensor(heads), 200_000))
+        return program
+
+    outcome = check.pair(program, silent="SoftmaxDeviceOperation", fires="UnaryDeviceOperation")
+    assert len(outcome.claim.rows) == 2
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    check.share_pair(lambda program: linear(program, kernel_ns=150_000), 0.01, of="saving")
+
+
+def test_one_row_over_a_deep_k_employs_few_cores(check):
+    """CosyVoice: 4096 x 1024 on 32 cores by TTNN, half the time on 16."""
+
+    def program(k):
+        made = Program("blackhole", grid=(13, 10))
+        x, w, y = made.tensor([1, 1, 1, k]), made.weight([1, 1, k, 1024]), made.tensor([1, 1, 1, 1024])
+        op = matmul(x, w, y, 69_000)
+        op.cores = 32
+        put(made, op)
+        return made
+
+    outcome = check.pair(program, silent=4064, fires=4096)
+    assert outcome.claim.fix.endswith("half of TTNN's cores took half of its time (CosyVoice)")
+    assert "CoreGrid" not in check.ask(of_linear(m=32, k=4064, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" in check.ask(of_linear(m=32, k=4096, n=1024, kernel_ns=300_000)).claim.fix
+    assert "CoreGrid" not in check.ask(of_linear(m=64, k=4096, n=1024, kernel_ns=300_000)).claim.fix

@@ -1,0 +1,1 @@
+"""Edits: what to change in a model, in which order, and what is left of its time after each."""

@@ -1,0 +1,208 @@
+"""The plan: all edits of a window, ranked, with what each saves alone and after those above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
+from ttnn_mcp.checks.plan.remaining import Ground, Relief, Remaining, ground_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+    from ttnn_mcp.checks.check import Check, Claim
+
+ACCURACY_COUNTS = 0.5  # of a saving that may cost accuracy: as likely as not the PCC forbids it (ours)
+MOST_RELATED = 62  # edits: a number of 64 bits holds as many
+MATTERS = 0.01  # of a saving: what another edit takes less of it says nothing about their order (ours)
+MOSTLY = 0.5  # of what an edit saves alone: above it another edit decides how they stand to each other (ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """An edit in its place, in nanoseconds of the window.
+
+    Attributes:
+        edit: it.
+        rows: its ops.
+        time_ns: what they take now, with the gaps before them where it saves gaps.
+        alone_ns: what it saves at most by itself.
+        alone_least_ns: what it saves at least by itself.
+        then_ns: what it saves at most after all edits above it.
+        after: places of edits above that change some of its ops too.
+        instead_of: the place of an edit above that sets the same on its ops; None where there is none.
+        left_ns: what is left of the window after it.
+    """
+
+    edit: Edit
+    rows: Rows
+    time_ns: float
+    alone_ns: float
+    alone_least_ns: float
+    then_ns: float
+    after: tuple[int, ...]
+    instead_of: int | None
+    left_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All edits of a window.
+
+    Attributes:
+        of: the whole that all shares speak of: kernels and gaps of the warm window, or kernels alone.
+        before_ns: that whole.
+        ranked: edits that save time, in their order.
+        trials: edits whose saving is not known.
+        risks: what may go wrong.
+        left_ns: per op, what is left of it after all edits.
+        floors_ns: per op, what it must take after all edits.
+        left_gaps_ns: per op, what is left of the gap before it.
+        ground: the window before.
+    """
+
+    of: Literal["kernels and gaps", "kernels"]
+    before_ns: float
+    ranked: tuple[Ranked, ...]
+    trials: tuple[Edit, ...]
+    risks: tuple[Edit, ...]
+    left_ns: Floats
+    floors_ns: Floats
+    left_gaps_ns: Floats
+    ground: Ground
+
+    @property
+    def after_ns(self) -> float:
+        """What is left of the whole."""
+        return float(self.left_ns.sum() + self.left_gaps_ns.sum())
+
+    @property
+    def touched(self) -> Mask:
+        """The ops that an edit changes."""
+        touched = np.zeros(len(self.left_ns), dtype=np.bool_)
+        for each in self.ranked:
+            touched[each.rows] = True
+        return touched
+
+    def place_of(self, name: str) -> int | None:
+        """Of the edit of this name among those that save time."""
+        return next((place for place, each in enumerate(self.ranked) if each.edit.name == name), None)
+
+
+def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
+    """The plan for some claims: those of all checks, or of some."""
+    ground = ground_of(facts)
+    edits = edits_of(facts, claims)
+    ordered = _in_order(ground, [edit for edit in edits if edit.promises])
+    others = sorted((edit for edit in edits if not edit.promises), key=lambda edit: edit.risk)
+    named = numbered([*(edit for edit, _, _ in ordered), *others])
+    remaining = Remaining(ground)
+    saving = [(edit, rows, alone) for edit, (_, rows, alone) in zip(named, ordered, strict=False)]
+    ranked = tuple(_made(ground, remaining, saving))
+    others = named[len(ordered) :]
+    return Plan(
+        of="kernels and gaps" if ground.gaps.any() else "kernels",
+        before_ns=ground.whole,
+        ranked=ranked,
+        trials=tuple(edit for edit in others if not edit.risk),
+        risks=tuple(edit for edit in others if edit.risk),
+        left_ns=remaining.ops_ns,
+        floors_ns=remaining.floors_ns,
+        left_gaps_ns=remaining.gaps_ns,
+        ground=ground,
+    )
+
+
+def _in_order(ground: Ground, edits: list[Edit]) -> list[tuple[Edit, Rows, float]]:
+    """With what each saves alone: the most first; what may cost accuracy counts half, symptoms stand last."""
+    alone = [(edit, edit.rows, _saved(ground, [part.change for part in edit.parts])) for edit in edits]
+
+    def late(each: tuple[Edit, Rows, float]) -> tuple[bool, float]:
+        edit, _, saved = each
+        return edit.general, -saved * (ACCURACY_COUNTS if edit.costs_accuracy else 1.0)
+
+    return sorted((each for each in alone if each[2] > 0), key=late)
+
+
+def saves_alone(ground: Ground, claims: Sequence[tuple[Check, Claim]]) -> float:
+    """The most that the changes of some claims save together, and no others."""
+    return _saved(ground, [Relief.of(claim, check.slot) for check, claim in claims])
+
+
+def _saved(ground: Ground, changes: Sequence[Relief]) -> float:
+    remaining = Remaining(ground, np.unique(np.concatenate([change.rows for change in changes])))
+    before = remaining.whole_ns
+    for change in changes:
+        remaining.make(change)
+    return before - remaining.whole_ns
+
+
+def _made(ground: Ground, remaining: Remaining, ordered: list[tuple[Edit, Rows, float]]) -> Iterator[Ranked]:
+    """Make one edit after the other."""
+    made: list[Rows] = []
+    changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
+    left = remaining.whole_ns
+    for edit, rows, alone in ordered:
+        taken = [remaining.set_by_others(part.change) for part in edit.parts]
+        rival = _rival(ground, edit, taken, made)
+        bits = _united(changed_by[rows])
+        for part in edit.parts:
+            remaining.make(part.change)
+        then, left = left - remaining.whole_ns, remaining.whole_ns
+        in_gaps = any(part.change.in_gaps for part in edit.parts)
+        less = then < alone - MATTERS * alone
+        shared = [place for place in range(min(len(made), MOST_RELATED)) if less and bits >> place & 1]
+        yield Ranked(
+            edit=edit,
+            rows=rows,
+            time_ns=float(ground.gaps[rows].sum() if in_gaps else ground.spent[rows].sum()),
+            alone_ns=alone,
+            alone_least_ns=min(_least(edit), alone),
+            then_ns=min(max(then, 0.0), alone),
+            after=tuple(place for place in shared if place != rival),
+            instead_of=rival,
+            left_ns=left,
+        )
+        if len(made) < MOST_RELATED:
+            changed_by[rows] |= 1 << len(made)
+        made.append(rows)
+
+
+def _united(bits: Rows) -> int:
+    """The bits that any of them has."""
+    united = 0
+    for each in np.unique(bits).tolist():
+        united |= each
+    return united
+
+
+def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> int | None:
+    """The edit above that sets the same on the ops with most of what this one saves."""
+    lost, saved = 0.0, 0.0
+    rows: list[Rows] = []
+    for part, mask in zip(edit.parts, taken, strict=True):
+        bounds = part.claim.at_most_ns[part.change.at] if not part.change.in_gaps else np.zeros(len(mask))
+        saved += float(bounds.sum())
+        lost += float(bounds[mask].sum())
+        rows.append(part.change.rows[mask])
+    if not saved or lost < MOSTLY * saved:
+        return None
+    overlap = [float(ground.spent[np.intersect1d(np.concatenate(rows), others)].sum()) for others in made]
+    return int(np.argmax(overlap)) if overlap and max(overlap) > 0 else None
+
+
+def _least(edit: Edit) -> float:
+    """The sum of what its parts save for certain."""
+    least = 0.0
+    for part in edit.parts:
+        claim = part.claim
+        if claim.gap_ns is not None:
+            least += claim.gap_ns[0]
+        elif claim.at_least_ns is not None:
+            least += float(claim.at_least_ns[part.change.at].sum())
+    return least

@@ -1,0 +1,146 @@
+"""What the checks of a matmul's program config share: who is far below its roofline and why, what to try, the words.
+
+A config is told of one problem only: multicast one way comes before small blocks, and these before many steps over K.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
+from ttnn_mcp.checks.check import Affected, Check, Evidence, Floats, Mask, Problem, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
+from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
+from ttnn_mcp.checks.shared.dram_sharding import suggested_config, two_sided_config
+from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.wording import cite_each, cite_op
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
+POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
+DEEP = 4  # times N: with K half as deep fewer cores won 3 % (tt-metal, CosyVoice's notes)
+ON_FEWER = (
+    "; or core_grid=ttnn.CoreGrid(y=2, x=8): over a deep K half of TTNN's cores took half of its time (CosyVoice)"
+)
+IN_DRAM = (
+    "; or all operands in ttnn.DRAM_MEMORY_CONFIG: TTNN does not fall back then (tt-mlir #7702: 264 us, not 2027)"
+)
+_PRINTED = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
+FIDELITY_OF_MATMULS = Need(
+    "fidelity",
+    lambda facts, _: not np.isnan(facts.roofline.compute_ns[facts.matmuls.rows]).all(),
+    "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal",
+)
+block_check = partial(
+    Check,
+    lever=MATMUL_CONFIG,
+    of=ops_named("no Matmul ops", *MATMULS),
+    needs=(TWO_OPERANDS, CORES, PROGRAM_CONFIG, ARCHITECTURE, FIDELITY_OF_MATMULS),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
+
+
+def short_of_roofline(facts: WindowFacts, matmuls: Mask, tell: Callable[[Affected], Words]) -> Problem:
+    """The problem of these matmuls, whose bound is the roofline."""
+    rows = facts.matmuls.rows[matmuls]
+    return Problem(rows, (facts.kernel_ns - achievable_ns(facts))[rows], tell=tell)
+
+
+def below(facts: WindowFacts, used: float | Floats) -> Mask:
+    """Per matmul, whether it uses less of its roofline, and is long enough to speak of."""
+    rows = facts.matmuls.rows
+    took = facts.kernel_ns[rows]
+    slow = (achievable_ns(facts)[rows] < used * took) & (took >= SMALL_NS)
+    slow &= ~np.isnan(facts.roofline.compute_ns[rows])
+    return slow & ~np.isin(rows, rows_of_chains(facts.attentions))
+
+
+def over_many_rows(facts: WindowFacts) -> Mask:
+    """Per matmul, whether it has so many rows that a 2D config is quicker than a 1D one."""
+    return facts.ops.inputs[0].height[facts.matmuls.rows] >= ROWS_FOR_2D * TILE_SIDE
+
+
+def multicasts_one_way(facts: WindowFacts) -> Mask:
+    """Per matmul, whether it is slow and multicasts one way over many rows."""
+    choice = facts.matmuls
+    one_way = choice.one_way & ~choice.ring & ~facts.ops.inputs[0].sharded[choice.rows]
+    return one_way & over_many_rows(facts) & below(facts, POORLY_USED)
+
+
+def has_small_blocks(facts: WindowFacts) -> Mask:
+    """Per matmul, whether it is slow and works in small blocks."""
+    choice = facts.matmuls
+    small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & below(facts, WELL_USED)
+    return small & ~multicasts_one_way(facts)
+
+
+def over_deep_k(facts: WindowFacts) -> Mask:
+    """Ops of one row of tiles over a K so deep that few cores, one or two tiles of N each, are as many as can pay."""
+    x, out = facts.ops.inputs[0], facts.ops.outputs[0]
+    return (x.height <= TILE_SIDE) & (x.padded[:, 3] >= DEEP * out.padded[:, 3])
+
+
+def blocks_of(facts: WindowFacts, row: int) -> str:
+    """'in0_block_w 1, subblock of 4 tiles': the present blocks of the matmul at `row`."""
+    choice = facts.matmuls
+    at = int(np.flatnonzero(choice.rows == row)[0])
+    if choice.slowest[at]:
+        return "MatmulMultiCoreProgramConfig"
+    tiles = np.nan_to_num(choice.subblock[at])
+    return f"in0_block_w {choice.block_w[at]:.0f}, subblock of {tiles:.0f} tile{'' if tiles == 1 else 's'}"
+
+
+def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> str:
+    """A config for the matmul at `row`, and what else to try there."""
+    config = (two_sided_config if two_sided else suggested_config)(facts, row)
+    if config is None:
+        return (
+            "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
+            "device.compute_with_storage_grid_size(), then sweep program_config"
+        )
+    falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
+    on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""
+    return f"{config}; keep compute_kernel_config{IN_DRAM if falls_back else ''}{on_fewer}"
+
+
+def far_from_roofline(
+    ops: Affected,
+    problem: str,
+    *,
+    fix: str,
+    assumption: str = "the roofline is reached: arithmetic on all cores, DRAM at achievable bandwidth",
+) -> Words:
+    """The words about matmuls that reach a small part of their roofline, and the `problem` why."""
+    facts, rows = ops.facts, ops.rows
+    reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
+    return Words(
+        claim=(
+            f"{ops.kinds} {problem} and reach{'es' * (len(rows) == 1)} {reached:.0%} of the roofline ({ops.time}): "
+            f"{ops.example}, {ops.took_us}"
+        ),
+        assumption=assumption,
+        evidence=cite_each(ops.examples, lambda row: (*cite_op(facts, row), _config_cell(facts, row))),
+        fix=fix,
+        verify=f"re-profile; op_detail(op={ops.line}).roofline.efficiency rises; PCC >= 0.99",
+        caveat="sweep in0_block_w and subblocks; pass compute_kernel_config, or bfloat16 drops to LoFi",
+    )
+
+
+def _config_cell(facts: WindowFacts, row: int) -> Evidence:
+    """The sizes in the printed config."""
+    printed = facts.attributes(row).get("program_config", "")
+    short = "; ".join(f"{key}={value}" for key, value in _PRINTED.findall(printed)) or shown(printed)
+    return Evidence(source=facts.ops.source, row=facts.line(row), column="ATTRIBUTES.program_config", value=short)

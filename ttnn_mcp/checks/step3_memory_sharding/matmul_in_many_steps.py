@@ -1,0 +1,66 @@
+"""A matmul takes K in many steps, although deeper blocks divide K and fit L1.
+
+in0_block_w is the number of tiles of K per step, and each step waits for a multicast of both operands. The down
+projection of pplx-embed-4b reached 35 % of its roofline in 38 steps of 8 tiles, and 70 % in 8 of 38 (tt-metal's notes).
+
+The line: 5 us and more, at under 60 % of the roofline with K in 32 steps and more; 1 % of the window to save. The bound
+is the roofline, and at most 63 % of the time (the most that deeper blocks were seen to save).
+
+Silent where no deeper block divides K and fits, on batched weights, rings and DRAM-sharded weights, in attention that
+is written out, and where small blocks or a 1D config come first (matmul-small-blocks, matmul-multicast-one-way).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, in_many_steps
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.shared.matmul_blocks import (
+    below,
+    block_check,
+    blocks_of,
+    far_from_roofline,
+    has_small_blocks,
+    multicasts_one_way,
+)
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+DEEPER = 0.63  # of the time: the most that deeper blocks were seen to save (tt-xla's DeepSeek log, E33 and E34)
+DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all matmuls that could take K in fewer steps."""
+    shallow = in_many_steps(facts.ops, facts.matmuls) & below(facts, WELL_USED)
+    shallow &= ~multicasts_one_way(facts) & ~has_small_blocks(facts)
+    shallow &= facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1
+    rows = np.array([row for row in facts.matmuls.rows[shallow].tolist() if _deeper(facts, row)], dtype=np.int64)
+    saved = np.minimum(facts.kernel_ns - achievable_ns(facts), facts.kernel_ns * DEEPER)
+    yield Problem(rows, saved[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    return far_from_roofline(
+        ops,
+        f"{ops.verb('take')} K in {MANY_STEPS} steps and more ({blocks_of(ops.facts, ops.row)})",
+        fix=f"program_config as now with in0_block_w={_deeper(ops.facts, ops.row)}",
+        assumption="deeper blocks save at most 63 % (tt-xla, E34); pplx-embed-4b's halved the time",
+    )
+
+
+def _deeper(facts: WindowFacts, row: int) -> str:
+    """Deeper blocks that divide K and fit, twice, into L1; empty if none does."""
+    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    now = int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
+    deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
+    config = facts.attributes(row).struct("program_config")
+    per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
+    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
+    return " or ".join([str(block) for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:])
+
+
+CHECK = block_check(title="matmuls that take K in many steps", look=look)

@@ -1,0 +1,53 @@
+"""A matmul was given no program config, and TTNN's guess reaches little of its roofline.
+
+Without settings TTNN guesses the blocks of a matmul. On few rows of tiles its guess is 1D, on more a 2D one. Over a K
+much deeper than N is wide, one row of tiles gets more cores than pay (CosyVoice: 4096 x 1024 on 32 cores, half the time
+on 16).
+
+The line: 5 us and more, neither program_config nor core grid, on most of the grid or for one row of tiles with K four
+times N; at under 35 % of the roofline, over 4 rows of tiles and more at under 20 %; 1 % of the window to save: a trial.
+The bound is the roofline: arithmetic on all cores, DRAM at achievable bandwidth.
+
+Silent about other matmuls on few cores (low-core-count), in attention that is written out, and with operands
+interleaved in L1 (matmul-operands-in-l1-interleaved). The fix names compute_kernel_config because a config alone lowers
+bfloat16 to LoFi (#55889).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, in_l1_interleaved
+from ttnn_mcp.checks.check import Affected, Problems, WindowFacts, Words
+from ttnn_mcp.checks.shared.matmul_blocks import (
+    POORLY_USED,
+    below,
+    block_check,
+    config_to_try,
+    far_from_roofline,
+    over_deep_k,
+    over_many_rows,
+    short_of_roofline,
+)
+
+# of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
+# config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes)
+GUESSED_BADLY = 0.2  # between the two (ours)
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all matmuls that TTNN chose badly for."""
+    choice = facts.matmuls
+    mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
+    guessed = choice.chosen & (mostly | over_deep_k(facts)[choice.rows])
+    guessed &= ~in_l1_interleaved(facts.ops)[choice.rows]
+    guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
+    yield short_of_roofline(facts, guessed, _tell)
+
+
+def _tell(ops: Affected) -> Words:
+    problem = f"{'were' if len(ops.rows) > 1 else 'was'} given no program config"
+    return far_from_roofline(ops, problem, fix=config_to_try(ops.facts, ops.row))
+
+
+CHECK = block_check(title="matmuls left to TTNN's guess", look=look)

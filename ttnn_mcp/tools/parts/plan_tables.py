@@ -1,0 +1,90 @@
+"""The plan of optimization_check as tables: one line for each edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.checks.shared.roles import place_in_layers
+from ttnn_mcp.errors import shown, shown_path
+from ttnn_mcp.wire import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.arrays import Rows
+    from ttnn_mcp.checks.plan.edits import Edit
+    from ttnn_mcp.checks.plan.plan import Plan, Ranked
+    from ttnn_mcp.checks.unexplained import Unexplained
+    from ttnn_mcp.wire import Table
+
+PLAN = Columns(
+    *("rank", "edit", "what", "where", "share", "alone_us", "then_us", "accuracy", "relation"), quoted=("where",)
+)
+OTHERS = Columns("edit", "what", "where", quoted=("where",))
+UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", quoted=("op_code",))
+LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
+
+
+def plan_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table:
+    """The edits that save at least so much alone, in their order."""
+    rows = [
+        (
+            place + 1,
+            ranked.edit.name,
+            ranked.edit.what,
+            where(facts, ranked.rows),
+            ranked.time_ns / plan.before_ns,
+            ranked.alone_ns / 1e3,
+            ranked.then_ns / 1e3,
+            "may cost" if ranked.edit.costs_accuracy else "none",
+            relation(plan, ranked),
+        )
+        for place, ranked in enumerate(plan.ranked)
+        if ranked.alone_ns >= least_ns
+    ]
+    return PLAN.table(rows)
+
+
+def relation(plan: Plan, ranked: Ranked) -> str | None:
+    """'instead of matmul-config', 'after placement': how it stands to edits above."""
+    if ranked.instead_of is not None:
+        return f"instead of {plan.ranked[ranked.instead_of].edit.name}"
+    if not ranked.after:
+        return None
+    return f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"
+
+
+def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
+    """Trials or risks; None where there are none."""
+    if not edits:
+        return None
+    return OTHERS.table([(edit.name, edit.what, where(facts, edit.rows)) for edit in edits])
+
+
+def where(facts: WindowFacts, rows: Rows) -> str:
+    """'roles 2-4 of 29 in each of 32 layers', 'line 66 and 14 more (model.py:34)'."""
+    if not len(rows):
+        return ""
+    if len(rows) == len(facts):
+        return "all ops"
+    layers = place_in_layers(facts, rows).partition(":")[0]
+    if layers:
+        return layers
+    heaviest = int(rows[np.argmax(facts.kernel_ns[rows])])
+    source = facts.run.source_at(facts.line(heaviest))
+    called = f" ({shown_path(source).rsplit('/', 1)[-1]})" if source else ""
+    if len(rows) <= LINES_NAMED:
+        return f"line{'s' * (len(rows) > 1)} {', '.join(str(facts.line(int(row))) for row in rows)}{called}"
+    return f"line {facts.line(heaviest)} and {len(rows) - 1} more{called}"
+
+
+def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
+    """The heaviest kinds of op above their floors."""
+    rows = [
+        (shown(kind.name), kind.ops, kind.above_ns / 1e3, kind.now_ns / 1e3, kind.why, facts.line(kind.heaviest))
+        for kind in left.kinds
+    ]
+    return UNEXPLAINED.table(rows)
