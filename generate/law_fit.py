@@ -109,13 +109,18 @@ class Fit:
         return min(low, 1 - LEAST_WIDTH), max(high, 1 + LEAST_WIDTH)
 
     def left_out(self, groups: Sequence[str]) -> LeftOut:
+        ratios = self.ratios_without(groups)
+        return LeftOut(ratios[np.isfinite(ratios)])
+
+    def ratios_without(self, groups: Sequence[str]) -> NDArray[np.float64]:
+        """Of each row measured over expected time by a fit without its group; NaN where too few rows are left."""
         ratios, labels = np.full(len(self.us), np.nan), np.array(groups)
         for group in sorted({*groups}):
             out = labels == group
             if (~out).sum() >= self.factors.shape[1]:
                 expected = self.factors[out] @ weighted(self.factors[~out], self.us[~out])
                 ratios[out] = self.us[out] / np.maximum(expected, NOTHING)
-        return LeftOut(ratios[np.isfinite(ratios)])
+        return ratios
 
 
 def fits(laws: Sequence[Law[Any]], rows: Sequence[Measured]) -> list[Fit]:

@@ -7,6 +7,7 @@ import csv
 import json
 from collections import Counter
 
+from generate.law_changes import Changes
 from generate.law_fit import (
     INSIDE,
     LEAST_WIDTH,
@@ -47,6 +48,21 @@ page, the coefficients and the measurements differ.
 * Walls of replayed traces count less 2 us and firmware times less 1 us; where that is over a fifth of the time, rows
   are left out. So are builds and flags that are not today's default.
 """
+CHANGES = f"""## How well they tell a change
+
+A change of settings (fidelity, format of the weights, block, chunk, grid) is told in one of two ways: by the law alone,
+or anchored, which is the measured time of the op times the ratio of what the law expects after the change and before.
+Judged on pairs of rows of one shape and source that differ for the law, each predicted from the other, with all rows
+of the source left out of the fit (of the shape, where there is one source). The way that errs less is used.
+
+* Where the op as it ran took a time outside of its law's interval, no change of it is told.
+* An op that another law speaks of after the change is told by that law alone.
+* A law is silent about changes that no measurement has made or that its formula does not see, and where the median
+  error is above {MEDIAN_AT_MOST:.0%}. Where fewer than {SHAPES_AT_LEAST} shapes were measured with several settings,
+  its own interval holds.
+* The interval holds {INSIDE:.0%} of the changed rows, by shape and by source, and is widened as above.
+"""
+CHANGE_COLUMNS = ("law", "chip", "shapes", "pairs", "alone", "anchored", "used", "interval", "inside it")
 COLUMNS = ("law", "chip", "rows", "studies", "by shape", "by source", "interval", "inside it")
 
 
@@ -84,6 +100,19 @@ def written(fit: Fit):
         "ranges": {chip: spans(fit, rows) for chip, rows in by_chip(fit.rows).items()},
         "alike": {chip: likenesses(fit, rows) for chip, rows in by_chip(fit.rows).items()},
         "source": f"{len(fit.rows)} measurements of {', '.join(studies)} (ttnn://laws)",
+        "changes": written_changes(Changes(fit)),
+    }
+
+
+def written_changes(changes: Changes):
+    """How the law tells changes; None where it must not."""
+    if changes.why_not:
+        return None
+    return {
+        "anchors": changes.anchors,
+        "ratios": [short(end) for end in changes.ratios],
+        "rests_on": changes.rests_on,
+        "varied": {chip: changes.varied(rows) for chip, rows in by_chip(changes.fit.rows).items()},
     }
 
 
@@ -112,6 +141,21 @@ def row_of(fit):
         f"{low:.2f} to {high:.2f}",
         ", ".join(inside),
     )
+
+
+def change_row(changes: Changes):
+    fit, judged = changes.fit, changes.judged[0]
+    (low, high), anchors = changes.ratios, changes.anchors
+    ways = [f"{judged.error(anchors=way):.1%}, {judged.error(0.9, anchors=way):.0%}" for way in (False, True)]
+    why_not, used = changes.why_not, "anchored" if anchors else "alone"
+    inside = ", ".join(f"{each.inside((low, high), anchors=anchors):.0%}" for each in changes.judged[::-1])
+    told = (used, f"{low:.2f} to {high:.2f}", inside) if not why_not else (f"silent: {why_not}", "-", "-")
+    return (fit.law.name, fit.chip or "both", len(changes.groups), changes.count, *ways, *told)
+
+
+def change_rows(fits_made):
+    made = [Changes(fit) for fit in fits_made]
+    return [change_row(changes) for changes in made if changes.were_measured]
 
 
 def table(rows):
@@ -153,6 +197,8 @@ def page(made):
             HEAD,
             "## How good they are\n\nErrors: median, 90th percentile. Inside the interval: by shape, by source.\n",
             table(rows),
+            CHANGES,
+            table([CHANGE_COLUMNS, ("---",) * len(CHANGE_COLUMNS), *change_rows(good)]),
             "## The laws\n",
             *laws,
             "## Not good enough\n",

@@ -18,5 +18,11 @@ LAWS: tuple[Law[Any], ...] = (*MATMULS, *ATTENTION, *OTHERS, *MOVES)
 
 def expected(op: Described) -> Expected | None:
     """The device kernel time of an op by the first law that speaks of it; None where all are silent."""
-    answers = (law.expected(op) for law in LAWS if isinstance(op, law.of))
-    return next((answer for answer in answers if answer is not None), None)
+    spoken = speaking(op)
+    return spoken[1] if spoken else None
+
+
+def speaking(op: Described) -> tuple[Law[Any], Expected] | None:
+    """The first law that speaks of an op, and what it says."""
+    answers = ((law, law.expected(op)) for law in LAWS if isinstance(op, law.of))
+    return next(((law, answer) for law, answer in answers if answer is not None), None)

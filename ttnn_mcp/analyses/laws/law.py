@@ -7,7 +7,7 @@ silent (None) about a chip, a format, a placement or a size that was not measure
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -39,6 +39,34 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """How a law tells what a change of settings brings (`anchored`).
+
+    Attributes:
+        anchors: whether it errs less when it is anchored to the measured time of the op as it ran.
+        ratios: measured over predicted time: the ends that hold 80 % of the changes left out of the fit.
+        rests_on: fields on which its answer depends; it is blind to all others.
+        varied: fields that measurements varied, per chip, with their values where these are words.
+    """
+
+    anchors: bool
+    ratios: tuple[float, float]
+    rests_on: frozenset[str]
+    varied: dict[str, dict[str, frozenset[str]]]
+
+    def tell(self, now: Described, then: Described) -> bool:
+        """Whether the change from one op to the other is one that was measured, and that the law sees."""
+        varied = self.varied.get(then.chip, {})
+        changed = [each.name for each in fields(now) if getattr(now, each.name) != getattr(then, each.name)]
+        words = [(name, str(getattr(op, name))) for op in (now, then) for name in changed if varied.get(name)]
+        return (
+            bool(self.rests_on.intersection(changed))
+            and all(name in varied for name in changed)
+            and all(word in varied[name] for name, word in words)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """What was fitted for a law on one chip, or on several that share its coefficients.
 
@@ -49,6 +77,7 @@ class Fitted:
         ranges: the least and the most of each size that was measured, and of the time ("us"), per chip.
         alike: the formats, fidelities and placements that were measured, per chip and field.
         source: what it rests on, in words.
+        changes: how it tells changes; None where it errs too much.
     """
 
     good: bool
@@ -57,6 +86,7 @@ class Fitted:
     ranges: dict[str, dict[str, tuple[float, float]]]
     alike: dict[str, dict[str, frozenset[str]]]
     source: str
+    changes: ChangeRule | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +111,13 @@ class Law(Generic[D]):
     alike: tuple[str, ...] = ()
     pooled: bool = False
 
+    def fitted(self, chip: str) -> Fitted | None:
+        """What was fitted on a chip."""
+        return fitted_laws().get(self.name, {}).get("" if self.pooled else chip)
+
     def expected(self, op: D) -> Expected | None:
         """The time of the op by this law; None where it is silent."""
-        fitted = fitted_laws().get(self.name, {}).get("" if self.pooled else op.chip)
+        fitted = self.fitted(op.chip)
         if fitted is None or not fitted.good or not self.was_measured(op, fitted):
             return None
         factors = self.factors(op)
@@ -126,9 +160,16 @@ def _fitted(written: dict[str, Any]) -> Fitted:
         ranges={
             chip: {name: (ends[0], ends[1]) for name, ends in of.items()} for chip, of in written["ranges"].items()
         },
-        alike={
-            chip: {name: frozenset(values) for name, values in fields.items()}
-            for chip, fields in written["alike"].items()
-        },
+        alike=_words(written["alike"]),
         source=written["source"],
+        changes=_changes(written["changes"]) if written["changes"] else None,
     )
+
+
+def _changes(written: dict[str, Any]) -> ChangeRule:
+    low, high = written["ratios"]
+    return ChangeRule(written["anchors"], (low, high), frozenset(written["rests_on"]), _words(written["varied"]))
+
+
+def _words(written: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, frozenset[str]]]:
+    return {chip: {name: frozenset(words) for name, words in named.items()} for chip, named in written.items()}

@@ -1,0 +1,115 @@
+"""Changes of an op, told from the time it took as it ran."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analyses.laws import asked
+from tests.analyses.tables import performance_of, put
+from tests.profiles import Program
+from tests.profiles.ops import binary
+from ttnn_mcp.analyses.laws.anchored import after_change, anchored
+from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
+from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.run.chip import chip_of
+
+BLOCKS = asked.many_rows()
+BANKED = asked.banked("blackhole")
+
+
+def law_of(op):
+    return next(law for law in LAWS if law.name == expected(op).law)
+
+
+def changes_of(op):
+    return law_of(op).fitted(op.chip).changes
+
+
+def test_where_a_law_anchors_the_measured_time_moves_the_prediction_along():
+    assert changes_of(BLOCKS).anchors
+    faster, now = replace(BLOCKS, grid=(8, 10)), asked.us(BLOCKS)
+    told = [after_change(BLOCKS, now * slower, faster).us for slower in (1, 1.1)]
+    assert told == pytest.approx([asked.us(faster), asked.us(faster) * 1.1])
+
+
+def test_where_a_law_does_not_anchor_it_speaks_alone():
+    assert not changes_of(BANKED).anchors
+    shallower, now = replace(BANKED, block_w=8), asked.us(BANKED)
+    assert [after_change(BANKED, now * slower, shallower).us for slower in (1, 1.04)] == [asked.us(shallower)] * 2
+
+
+def test_the_interval_is_that_of_changes():
+    shallower = replace(BANKED, block_w=8)
+    answer = after_change(BANKED, asked.us(BANKED), shallower)
+    low, high = changes_of(BANKED).ratios
+    assert (answer.low_us, answer.high_us) == pytest.approx((answer.us * low, answer.us * high))
+
+
+def test_the_op_as_it_is_takes_what_it_took():
+    now = asked.us(BLOCKS) * 1.01
+    answer = after_change(BLOCKS, now, BLOCKS)
+    assert (answer.low_us, answer.us, answer.high_us) == (now, now, now)
+
+
+@pytest.mark.parametrize(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])
+def test_an_op_that_its_law_does_not_fit_is_not_predicted(end, inside):
+    faster, edge = replace(BLOCKS, grid=(8, 10)), getattr(expected(BLOCKS), end)
+    assert after_change(BLOCKS, edge * inside, faster) is not None
+    assert after_change(BLOCKS, edge / inside, faster) is None
+
+
+def test_what_the_law_does_not_see_is_not_told():
+    assert after_change(BLOCKS, asked.us(BLOCKS), replace(BLOCKS, block_w=8)) is None
+    both = replace(BLOCKS, block_w=8, grid=(8, 10))
+    assert after_change(BLOCKS, asked.us(BLOCKS), both) is not None
+
+
+def test_what_was_never_varied_is_not_told():
+    vision = {
+        "heads": 16,
+        "kv_heads": 16,
+        "queries": 576,
+        "keys": 576,
+        "head_size": 64,
+        "causal": False,
+        "cores": 64,
+    }
+    wide = asked.prefill("wormhole_b0", **vision, q_chunk=192, k_chunk=576)
+    narrow = replace(wide, q_chunk=160)
+    assert expected(narrow) is not None
+    assert after_change(wide, asked.us(wide), narrow) is None
+
+
+def test_words_that_were_not_measured_are_not_told():
+    spread = asked.spread("blackhole")
+    narrow = replace(spread, in1_dtype="BFLOAT4_B")
+    assert after_change(spread, asked.us(spread), narrow) is not None
+    assert after_change(replace(spread, out_dtype="FLOAT32"), asked.us(spread), narrow) is None
+
+
+def test_another_program_is_told_by_its_own_law_alone():
+    spread, banked = asked.spread(), asked.banked()
+    assert after_change(spread, asked.us(spread) * 1.02, banked) == expected(banked)
+
+
+def test_what_no_law_knows_before_is_told_by_the_law_of_after():
+    unknown = replace(BLOCKS, program="")
+    assert after_change(unknown, 1.0, BLOCKS) == expected(BLOCKS)
+    assert after_change(BLOCKS, asked.us(BLOCKS), unknown) is None
+
+
+def test_no_prediction_lies_below_the_roofline():
+    op = asked.addition()
+    assert after_change(op, expected(op).low_us, replace(op, cores=100)).low_us >= op.floor_us
+
+
+def test_an_op_of_a_report_is_anchored_to_its_row(tmp_path):
+    program = Program("blackhole")
+    x, y, z = (program.tensor([1, 1, 4096, 2560]) for _ in range(3))
+    put(program, binary("ADD", x, y, z, 150_000))
+    performance = performance_of(tmp_path, program)
+    ops, chip = performance.ops, chip_of(performance, None)
+    op = described(ops, 0, chip)
+    assert anchored(ops, 0, chip, op).us == 150.0
+    shorter = replace(op, dtype="BFLOAT8_B")
+    assert anchored(ops, 0, chip, shorter) == after_change(op, 150.0, shorter)

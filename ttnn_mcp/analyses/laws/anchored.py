@@ -1,0 +1,58 @@
+"""The expected time of an op after a change of its settings, given how long it took as it ran.
+
+Two ways were tried on measured sweeps, with all rows of a shape or of a source left out of the fit (the page
+ttnn://laws has the figures): the law alone, and anchored, which is the measured time times the ratio of what the law
+expects of both. Of each law the better one is used: anchored where ops of one source lie on one side of the law (2D
+and minimal matmuls on Blackhole), alone where they scatter around it (decode matmuls, attention).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.analyses.laws.catalogue import speaking
+from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.law import Expected
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.analyses.laws.law import Law
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+
+def anchored(ops: OpTable, row: int, chip: Chip, changed: Described) -> Expected | None:
+    """The time of the op at `row` after the change; None where no law tells."""
+    now = described(ops, row, chip)
+    return after_change(now, float(ops.numbers("kernel_ns")[row]) / 1e3, changed) if now else None
+
+
+def after_change(now: Described, us: float, then: Described) -> Expected | None:
+    """The time of an op that took `us` as described by `now`, when it is as described by `then`.
+
+    None where no law speaks of it, where the law is blind to the change, or where the op as it ran took a time outside
+    of its law's interval: then something rules it that the law does not know. An op by another law is told by that law
+    alone, which erred less than to anchor it (matmuls left to TTNN and 2D ones, DRAM-sharded and interleaved ones).
+    """
+    spoken, answer = speaking(then), speaking(now)
+    if spoken is None or answer is None:
+        return spoken[1] if spoken else None
+    (law, later), (law_now, before) = spoken, answer
+    if now == then:
+        return Expected(us, us, us, before.law, "measured")
+    if not before.low_us <= us <= before.high_us:
+        return None
+    return later if law is not law_now else _by_the_same_law(law, (now, before), us, (then, later))
+
+
+def _by_the_same_law(
+    law: Law[Any], now: tuple[Described, Expected], us: float, then: tuple[Described, Expected]
+) -> Expected | None:
+    (op, before), (changed, later) = now, then
+    fitted = law.fitted(changed.chip)
+    rule = fitted.changes if fitted else None
+    if rule is None or not rule.tell(op, changed):
+        return None
+    least, (low, high) = changed.floor_us, rule.ratios
+    likely = max(us * later.us / before.us if rule.anchors else later.us, least)
+    return Expected(likely, max(likely * low, least), likely * high, later.law, later.source)
