@@ -140,7 +140,13 @@ async def test_a_finding_saves_at_least_what_its_change_saved_before(tmp_path):
     assert before["saving_us"]["at_least"] == 0
     await archived(at, report_of(tmp_path / "a", of_prefill(fidelity="HiFi2", kernel_ns=3_000_000), day=1))
     after = await finding(at, report, "fidelity-above-operands")
-    assert after["saving_us"] == {"at_least": 4000 - 3000 * 1.02, "at_most": before["saving_us"]["at_most"]}
+    assert after["saving_us"] == {
+        "at_least": 4000 - 3000 * 1.02,
+        "at_most": before["saving_us"]["at_most"],
+        "expected": 1000,
+        "interval": [4000 - 3000 * 1.02, 4000 - 3000 * 0.98],
+        "basis": "an earlier run",
+    }
     assert "3000.0 us with math_fidelity=HiFi2" in after["assumption"]
     assert "4000.0 here, noise 2%" in after["assumption"]
     assert after["evidence"][: len(before["evidence"])] == before["evidence"][:3]

@@ -24,12 +24,13 @@ FINDING = {
 ANSWER = {
     "findings": [FINDING],
     "steps": [{"step": 3, "title": "Memory and sharding", "status": "not_applicable", "why": "nothing is sharded " * 9}],
-    "total": {"of": "kernels", "before_us": 5000.0, "after_us": 2400.0, "floor_us": 900.0, "speed_of_light_us": 800.0},
+    "total": {"of": "kernels", "before_us": 5000.0, "after_us": 2400.0, "expected_after_us": 4000.0,
+              "floor_us": 900.0, "speed_of_light_us": 800.0},
     "plan": {
-        "columns": ["rank", "edit", "what", "where", "share", "alone_us", "then_us", "accuracy", "relation"],
+        "columns": ["rank", "edit", "what", "where", "share", "expected_us", "alone_us", "then_us", "accuracy", "relation"],
         "rows": [
-            [1, "more-cores", "ops on more cores", "line 57", 0.5, 2500.0, 2500.0, "none", None],
-            [2, "weights-format", "data type of weights", "lines 57, 58", 0.6, 400.0, 100.0, "may cost", "after more-cores"],
+            [1, "more-cores", "ops on more cores", "line 57", 0.5, 1000.0, 2500.0, 2500.0, "none", None],
+            [2, "weights-format", "data type of weights", "lines 57, 58", 0.6, None, 400.0, 100.0, "may cost", "after more-cores"],
         ],
     },
     "smaller_edits": 3,
@@ -66,9 +67,12 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
 def test_the_plan_stands_before_the_findings_and_names_every_edit():
     lines = report(ANSWER).splitlines()
     first = lines.index("The plan")
-    assert "total     5.00 ms of kernels; 2.40 ms at best after the plan; speed of light 800.0 us" in lines[:first]
+    assert lines[first - 3 : first - 1] == [
+        "total     5.00 ms of kernels; after the plan 4.00 ms as far as savings are known, 2.40 ms at best;",
+        "          speed of light 800.0 us",
+    ]
     assert lines[first + 2 : first + 8] == [
-        " 1  ops on more cores: at most 2.50 ms (50.0%)",
+        " 1  ops on more cores: expected 1.00 ms (20.0%), at most 2.50 ms (50.0%)",
         "    more-cores, line 57",
         " 2  data type of weights: at most 400.0 us (8.0%), then 100.0 us; may cost accuracy",
         "    weights-format, lines 57, 58; after more-cores",
@@ -79,7 +83,7 @@ def test_the_plan_stands_before_the_findings_and_names_every_edit():
 
 def test_savings_are_told_with_both_bounds_and_their_assumption():
     text = " ".join(report(ANSWER).split())
-    assert "999.9 us to 2.50 ms; assumes time falls with cores" in text
+    assert "saves at least 999.9 us, at most 2.50 ms; not known: a trial; assumes time falls with cores" in text
 
 
 def test_the_next_call_can_be_pasted_into_a_shell():
@@ -136,7 +140,7 @@ def test_labels_stand_in_a_column_of_their_own():
     lines = report({"findings": [short]}).splitlines()
     assert lines[4:12] == [
         "   few cores",
-        "   saves     999.9 us to 2.50 ms; assumes time falls with cores",
+        "   saves     at least 999.9 us, at most 2.50 ms; not known: a trial; assumes time falls with cores",
         "   evidence  db.sqlite, tensors:12: size = 4096 bytes",
         "   fix       core_grid=ttnn.CoreGrid(y=8, x=8)",
         "   verify    op_detail: cores up",

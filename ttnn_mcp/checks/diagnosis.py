@@ -13,7 +13,10 @@ import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.earlier_runs import backed
+from ttnn_mcp.checks.expectation import by_cases, by_law
+from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of, saves_alone
+from ttnn_mcp.checks.plan.remaining import Relief
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -112,11 +115,11 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
         return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
     problems = [
-        problem
+        _expecting(check, problem, facts)
         for problem in outcomes
         if isinstance(problem, Problem) and _worth_telling(problem, check.worth, facts)
     ]
-    claims = tuple(_for_author(check, problem.told(facts), facts) for problem in problems)
+    claims = tuple(_for_author(check, problem.told(facts), facts) for problem in problems if problem is not None)
     if claims:
         return Asked(check, "found", "", claims)
     unknown = next((outcome for outcome in outcomes if isinstance(outcome, CannotTell)), None)
@@ -134,6 +137,22 @@ def _worth_telling(problem: Problem, worth: Worth, facts: WindowFacts) -> bool:
     if not facts.total_ns:  # there is no share of zero time
         return worth == ALWAYS and not problem.promise_ns
     return facts.share(problem.rows) >= worth.time and problem.promise_ns >= worth.saving * facts.total_ns
+
+
+def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | None:
+    """The problem with what to expect of its change; None where a law expects no gain."""
+    if problem.gap_ns is not None or not problem.promise_ns:
+        return problem
+    expected = problem.expected
+    if expected is None and problem.becomes is not None:
+        expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
+        if expected is not None and expected.saved_ns.sum() <= 0:
+            return None
+    if expected is None:
+        expected = by_cases(check.id, check.lever.name, problem.at_most_ns)
+    if expected is None:
+        return problem
+    return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))
 
 
 def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
@@ -165,6 +184,7 @@ def _mostly(edits: Sequence[Edit]) -> dict[int, str]:
 def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> Finding:
     check, claim = part.check, part.claim
     at_most_ns = saves_alone(plan.ground, [(check, claim)])
+    expected = expected_alone(plan.ground, [part._replace(change=Relief.of(claim, check.slot))])
     at_least_ns = claim.gap_ns[0] if claim.gap_ns is not None else _sum(claim.at_least_ns)
     times = plan.ground.spent if claim.gap_ns is None else plan.ground.gaps
     return Finding(
@@ -173,7 +193,13 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> Find
         step=check.step,
         claim="; ".join(text for text in (claim.claim, place_in_layers(facts, claim.rows)) if text),
         share=float(times[claim.rows].sum()) / plan.before_ns if plan.before_ns else 0.0,
-        saving_us=Saving(at_least=min(at_least_ns, at_most_ns) / 1e3, at_most=at_most_ns / 1e3),
+        saving_us=Saving(
+            at_most=at_most_ns / 1e3,
+            at_least=min(at_least_ns, at_most_ns) / 1e3,
+            expected=None if expected is None else expected.saved_ns / 1e3,
+            interval=None if expected is None else (expected.low_ns / 1e3, expected.high_ns / 1e3),
+            basis=None if expected is None else expected.basis,
+        ),
         assumption=claim.assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=claim.fix,

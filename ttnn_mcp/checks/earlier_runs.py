@@ -14,6 +14,7 @@ import numpy as np
 
 from ttnn_mcp.archive.memory_of_ops import remembered
 from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
+from ttnn_mcp.checks.expectation import COVERED, Expectation
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -56,11 +57,26 @@ def _backed(facts: WindowFacts, claim: Claim, earlier: Mapping[int, Remembered])
         if tried.verdict == "faster":
             saved = facts.kernel_ns[claim.rows[place]] - tried.surely_us * 1e3
             sure[place] = min(max(saved, 0.0), claim.at_most_ns[place])
+    claim = _expecting(facts, claim, {place: tried for place, (_, tried) in measured.items()})
     if sure.any():
         return _surer(claim, sure, *measured[int(np.argmax(sure))])
     doubts = [place for place, (_, tried) in measured.items() if tried.verdict != "faster"]
     heaviest = max(doubts, key=lambda place: facts.kernel_ns[claim.rows[place]], default=None)
     return claim if heaviest is None else _doubted(claim, *measured[heaviest])
+
+
+def _expecting(facts: WindowFacts, claim: Claim, tried: Mapping[int, Precedent]) -> Claim:
+    """The claim with what earlier runs let expect, where they tried its change on most of its time."""
+    if sum(claim.at_most_ns[place] for place in tried) < COVERED * claim.at_most_ns.sum():
+        return claim
+    saved, low, high = np.zeros((3, len(claim.rows)))
+    for place, precedent in tried.items():
+        if precedent.verdict == "faster":
+            took, then = facts.kernel_ns[claim.rows[place]], precedent.earlier.timing.median_us * 1e3
+            noise = precedent.noise_share * then
+            saved[place], low[place], high[place] = took - then, took - then - noise, took - then + noise
+    expected = Expectation(saved, low, high, "an earlier run").within(claim.at_least_ns, claim.at_most_ns)
+    return replace(claim, expected=expected)
 
 
 def _tried(earlier: Remembered, fix: str) -> Precedent | None:
@@ -78,10 +94,12 @@ def _surer(
     claim: Claim, sure: np.ndarray[tuple[int], np.dtype[np.float64]], ours: Remembered, tried: Precedent
 ) -> Claim:
     least = sure if claim.at_least_ns is None else np.maximum(sure, claim.at_least_ns)
+    expected = claim.expected and claim.expected.within(least, claim.at_most_ns)
     here = f"{ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
     return replace(
         claim,
         at_least_ns=least,
+        expected=expected,
         assumption=f"{claim.assumption}; at least what was measured: {tried.spoken}, {here}",
         evidence=(*claim.evidence[:OWN_EVIDENCE], _cited(tried)),
     )

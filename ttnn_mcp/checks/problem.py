@@ -13,8 +13,10 @@ from ttnn_mcp.wire import Evidence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
+    from ttnn_mcp.checks.expectation import Expectation
     from ttnn_mcp.run.ops.operand import Operand
 
 
@@ -153,6 +155,7 @@ class Bounds:
         gone: ops that no longer run though their bounds leave some time: that of the op which takes their place.
         passes: per row, the share of its arithmetic that remains.
         spared_bytes: per row, the DRAM bytes that it no longer moves.
+        expected: per row, what to expect between the bounds; None where nothing is known.
     """
 
     rows: Rows
@@ -162,6 +165,7 @@ class Bounds:
     gone: Rows | None = None
     passes: Floats | None = None
     spared_bytes: Floats | None = None
+    expected: Expectation | None = None
 
     def __post_init__(self) -> None:
         """Bounds belong to rows."""
@@ -172,8 +176,10 @@ class Bounds:
 
     def _count_once(self) -> None:
         """Count an op once that is part of two patterns."""
-        rows, at = np.unique(self.rows, return_inverse=True)
+        rows, first, at = np.unique(self.rows, return_index=True, return_inverse=True)
         object.__setattr__(self, "rows", rows)
+        if self.expected is not None:
+            object.__setattr__(self, "expected", self.expected.of_rows(first))
         for name, highest in (
             ("at_most_ns", True),
             ("at_least_ns", True),
@@ -221,11 +227,13 @@ class Problem(Bounds):
 
     Attributes:
         tell: its words, made only if it is worth telling.
+        becomes: the op at a row after the change, as laws of time look at it; None where none can tell.
         about: the ops that the words are about, where others beside them count too.
         of_window: whether it is seen elsewhere, in no op of the window: then it may be one without ops.
     """
 
     tell: Callable[[Affected], Words]
+    becomes: Callable[[int], Described | None] | None = None
     about: Rows | None = None
     of_window: bool = False
 
@@ -246,6 +254,7 @@ class Problem(Bounds):
             self.gone,
             self.passes,
             self.spared_bytes,
+            self.expected,
             claim=words.claim,
             assumption=words.assumption,
             evidence=words.evidence_of(affected),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked
 from ttnn_mcp.report.markup import Markup, element, joined, number, percent, table
+from ttnn_mcp.report.savings import saving_words
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -149,11 +150,11 @@ def plan_table(check: Answer) -> Markup:
 
 def _finding(rank: int, finding: Answer) -> Markup:
     saving = finding["saving_us"]
-    saves = f"{number(saving['at_least'])} to {number(saving['at_most'])} us"
+    saves = saving_words(saving, lambda us: f"{number(us)} us")
     head = element(
         "summary",
         element("span", f"{rank}. {finding['check']}", class_="check"),
-        element("span", f"saves {saves}", class_="saves"),
+        element("span", saves, class_="saves"),
         element("span", f"step {finding['step']}, {percent(finding['share'])} of the window", class_="quiet"),
     )
     labels = ("assumption", "fix", "verify", "caveat", "read_next")

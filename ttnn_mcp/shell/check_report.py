@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.shell.outline import window_text
 from ttnn_mcp.shell.suggestions import following, more
 
@@ -69,12 +70,11 @@ class _Report:
 
     def finding(self, rank: int, finding: dict[str, Any]) -> Iterator[str]:
         saving = finding["saving_us"]
-        bounds = f"{duration(saving['at_least'])} to {duration(saving['at_most'])}"
         whole = self.answer.get("total", {}).get("of", "the window")
         share = f"  (edit {finding['edit']}, step {finding['step']}, {finding['share']:.1%} of {whole})"
         yield from self.headed(f"{rank}. {finding['check']}", share)
         yield from self.labelled("", finding["claim"], 3)
-        yield from self.labelled("saves", f"{bounds}; assumes {finding['assumption']}", 3)
+        yield from self.labelled("saves", f"{saving_words(saving, duration)}; assumes {finding['assumption']}", 3)
         for place, row in enumerate(_cited(finding["evidence"])):
             yield from self.labelled("evidence" if place == 0 else " ", row, 3)
         for label in ("fix", "verify", "caveat"):
@@ -97,7 +97,11 @@ class _Report:
             before, after, light = (
                 duration(total[name]) for name in ("before_us", "after_us", "speed_of_light_us")
             )
-            text = f"{before} of {total['of']}; {after} at best after the plan; speed of light {light}"
+            likely = duration(total["expected_after_us"])
+            text = (
+                f"{before} of {total['of']}; after the plan {likely} as far as savings are known, {after} at best; "
+                f"speed of light {light}"
+            )
             yield from self.labelled("total", text, 0)
 
     def plan(self) -> Iterator[str]:
@@ -107,7 +111,9 @@ class _Report:
             yield from ["", *self.headed("The plan"), ""]
         for edit in edits:
             before = self.answer["total"]["before_us"]
-            saves = f"at most {duration(edit['alone_us'])} ({edit['alone_us'] / before:.1%})"
+            expected = edit["expected_us"]
+            likely = f"expected {duration(expected)} ({expected / before:.1%}), " if expected is not None else ""
+            saves = f"{likely}at most {duration(edit['alone_us'])} ({edit['alone_us'] / before:.1%})"
             then = "" if edit["then_us"] == edit["alone_us"] else f", then {duration(edit['then_us'])}"
             accuracy = "; may cost accuracy" if edit["accuracy"] != "none" else ""
             yield from self.wrapped(f"{edit['what']}: {saves}{then}{accuracy}", f"{edit['rank']:>2}  ")

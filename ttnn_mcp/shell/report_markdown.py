@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.markup import heading, number, percent
+from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import WORDS, run_words, window_words
 from ttnn_mcp.shell.markdown import table, text
 
@@ -84,9 +85,9 @@ def _findings(check: Answer) -> list[str]:
     lines = [*_table(f"The plan: {plan}", check["plan"])[1:], "", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]
-        saves = f"{number(saving['at_least'])} to {number(saving['at_most'])} us"
+        saves = saving_words(saving, lambda us: f"{number(us)} us")
         lines += [f"{rank}. **{finding['check']}** (step {finding['step']}): {text(finding['claim'])}"]
-        lines += [f"   - saves {saves}, if {text(finding['assumption'])}"]
+        lines += [f"   - saving: {text(saves)}; assumes {text(finding['assumption'])}"]
         lines += [
             f"   - {label}: {text(finding[label])}" for label in ("fix", "verify", "caveat") if finding.get(label)
         ]

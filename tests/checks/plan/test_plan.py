@@ -48,9 +48,9 @@ def test_the_whole_is_kernels_and_gaps_of_a_warm_window_and_kernels_of_a_cold_on
 
 
 def test_changes_of_one_op_multiply(cold):
-    first, second = check("first", 0.5, WEIGHTS, rows=[0]), check("second", 0.4, MATMUL_CONFIG, rows=[0])
+    first, second = check("first", 0.5, MATMUL_CONFIG, rows=[0]), check("second", 0.4, WEIGHTS, rows=[0])
     plan = planned(cold, first, second)
-    assert us(plan) == [("weights-format", 5.0, 5.0), ("matmul-config", 4.0, 2.0)]
+    assert us(plan) == [("matmul-config", 5.0, 5.0), ("weights-format", 4.0, 2.0)]
     assert plan.ranked[1].after == (0,)
     assert plan.after_ns == pytest.approx(33_000)
 

@@ -31,12 +31,14 @@ class Slower:
         rows: the ops, in order.
         twins: per op, the fastest op of the faster config.
         at_least_ns: per op, the time saved against the slowest op of the faster config.
+        usual_ns: per op, the same against the middle one.
         at_most_ns: per op, the time saved against the fastest one.
     """
 
     rows: NDArray[np.int64]
     twins: NDArray[np.int64]
     at_least_ns: NDArray[np.float64]
+    usual_ns: NDArray[np.float64]
     at_most_ns: NDArray[np.float64]
 
 
@@ -70,7 +72,7 @@ def slower_forms(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
 def _slower(ops: OpTable, rows: NDArray[np.int64], work: NDArray[np.int64], config: NDArray[np.int64]) -> Slower:
     took = ops.numbers("kernel_ns")[rows]
     quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the faster config
-    high = np.zeros(len(rows))
+    high, usual = np.zeros(len(rows)), np.zeros(len(rows))
     order = np.argsort(work, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(work[order])) + 1):
         _, kinds = np.unique(config[members], return_inverse=True)
@@ -80,9 +82,10 @@ def _slower(ops: OpTable, rows: NDArray[np.int64], work: NDArray[np.int64], conf
         best = members[kinds == np.argmin(slowest)]
         behind = members[slowest.min() < QUICKER * fastest[kinds]]
         quickest[behind], high[behind] = best[np.argmin(took[best])] if len(best) else -1, slowest.min()
+        usual[behind] = np.median(took[best]) if len(best) else 0.0
     kept = np.flatnonzero(quickest >= 0)
     twins = quickest[kept]
-    return Slower(rows[kept], rows[twins], took[kept] - high[kept], took[kept] - took[twins])
+    return Slower(rows[kept], rows[twins], *(took[kept] - each for each in (high[kept], usual[kept], took[twins])))
 
 
 def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:

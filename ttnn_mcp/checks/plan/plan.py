@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
-from ttnn_mcp.checks.plan.remaining import Ground, Relief, Remaining, ground_of
+from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expecting
+from ttnn_mcp.checks.plan.remaining import Ground, Relief, Remaining, ground_of, saved_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,9 +19,25 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.check import Check, Claim
 
 ACCURACY_COUNTS = 0.5  # of a saving that may cost accuracy: as likely as not the PCC forbids it (ours)
+BOUND_COUNTS = 0.5  # of a bound where nothing is expected: the saving may be anything up to it (ours)
 MOST_RELATED = 62  # edits: a number of 64 bits holds as many
 MATTERS = 0.01  # of a saving: what another edit takes less of it says nothing about their order (ours)
 MOSTLY = 0.5  # of what an edit saves alone: above it another edit decides how they stand to each other (ours)
+
+
+class Alone(NamedTuple):
+    """What an edit saves by itself, in nanoseconds: at most, and as expected."""
+
+    edit: Edit
+    rows: Rows
+    saves_ns: float
+    expected: ExpectedSaving | None
+
+    @property
+    def counts_ns(self) -> float:
+        """What it counts in the order of the plan."""
+        saves_ns = self.saves_ns * BOUND_COUNTS if self.expected is None else self.expected.saved_ns
+        return saves_ns * (ACCURACY_COUNTS if self.edit.costs_accuracy else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,7 @@ class Ranked:
         time_ns: what they take now, with the gaps before them where it saves gaps.
         alone_ns: what it saves at most by itself.
         alone_least_ns: what it saves at least by itself.
+        expected: what it is expected to save by itself; None where nothing is known: a trial.
         then_ns: what it saves at most after all edits above it.
         after: places of edits above that change some of its ops too.
         instead_of: the place of an edit above that sets the same on its ops; None where there is none.
@@ -44,6 +62,7 @@ class Ranked:
     time_ns: float
     alone_ns: float
     alone_least_ns: float
+    expected: ExpectedSaving | None
     then_ns: float
     after: tuple[int, ...]
     instead_of: int | None
@@ -60,6 +79,7 @@ class Plan:
         ranked: edits that save time, in their order.
         trials: edits whose saving is not known.
         risks: what may go wrong.
+        expected_ns: what is left of the whole if each edit saves what is expected of it, and others nothing.
         left_ns: per op, what is left of it after all edits.
         floors_ns: per op, what it must take after all edits.
         left_gaps_ns: per op, what is left of the gap before it.
@@ -71,6 +91,7 @@ class Plan:
     ranked: tuple[Ranked, ...]
     trials: tuple[Edit, ...]
     risks: tuple[Edit, ...]
+    expected_ns: float
     left_ns: Floats
     floors_ns: Floats
     left_gaps_ns: Floats
@@ -100,10 +121,10 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     edits = edits_of(facts, claims)
     ordered = _in_order(ground, [edit for edit in edits if edit.promises])
     others = sorted((edit for edit in edits if not edit.promises), key=lambda edit: edit.risk)
-    named = numbered([*(edit for edit, _, _ in ordered), *others])
+    named = numbered([*(each.edit for each in ordered), *others])
     remaining = Remaining(ground)
-    saving = [(edit, rows, alone) for edit, (_, rows, alone) in zip(named, ordered, strict=False)]
-    ranked = tuple(_made(ground, remaining, saving))
+    ordered = [each._replace(edit=edit) for edit, each in zip(named, ordered, strict=False)]
+    ranked = tuple(_made(ground, remaining, ordered))
     others = named[len(ordered) :]
     return Plan(
         of="kernels and gaps" if ground.gaps.any() else "kernels",
@@ -111,6 +132,7 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
         ranked=ranked,
         trials=tuple(edit for edit in others if not edit.risk),
         risks=tuple(edit for edit in others if edit.risk),
+        expected_ns=_expected_after(ground, named),
         left_ns=remaining.ops_ns,
         floors_ns=remaining.floors_ns,
         left_gaps_ns=remaining.gaps_ns,
@@ -118,36 +140,43 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     )
 
 
-def _in_order(ground: Ground, edits: list[Edit]) -> list[tuple[Edit, Rows, float]]:
-    """With what each saves alone: the most first; what may cost accuracy counts half, symptoms stand last."""
-    alone = [(edit, edit.rows, _saved(ground, [part.change for part in edit.parts])) for edit in edits]
+def _in_order(ground: Ground, edits: list[Edit]) -> list[Alone]:
+    """The most expected first; what may cost accuracy or is only bounded counts half, symptoms stand last."""
+    alone = [
+        Alone(
+            edit,
+            edit.rows,
+            saved_by(ground, [part.change for part in edit.parts]),
+            expected_alone(ground, edit.parts),
+        )
+        for edit in edits
+    ]
+    return sorted(
+        (each for each in alone if each.saves_ns > 0), key=lambda each: (each.edit.general, -each.counts_ns)
+    )
 
-    def late(each: tuple[Edit, Rows, float]) -> tuple[bool, float]:
-        edit, _, saved = each
-        return edit.general, -saved * (ACCURACY_COUNTS if edit.costs_accuracy else 1.0)
 
-    return sorted((each for each in alone if each[2] > 0), key=late)
+def _expected_after(ground: Ground, edits: Sequence[Edit]) -> float:
+    """What is left if each change saves what is expected of it."""
+    remaining = Remaining(ground)
+    for edit in edits:
+        for change in map(expecting, edit.parts):
+            if change is not None:
+                remaining.make(change)
+    return remaining.whole_ns
 
 
 def saves_alone(ground: Ground, claims: Sequence[tuple[Check, Claim]]) -> float:
     """The most that the changes of some claims save together, and no others."""
-    return _saved(ground, [Relief.of(claim, check.slot) for check, claim in claims])
+    return saved_by(ground, [Relief.of(claim, check.slot) for check, claim in claims])
 
 
-def _saved(ground: Ground, changes: Sequence[Relief]) -> float:
-    remaining = Remaining(ground, np.unique(np.concatenate([change.rows for change in changes])))
-    before = remaining.whole_ns
-    for change in changes:
-        remaining.make(change)
-    return before - remaining.whole_ns
-
-
-def _made(ground: Ground, remaining: Remaining, ordered: list[tuple[Edit, Rows, float]]) -> Iterator[Ranked]:
+def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterator[Ranked]:
     """Make one edit after the other."""
     made: list[Rows] = []
     changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
     left = remaining.whole_ns
-    for edit, rows, alone in ordered:
+    for edit, rows, alone, expected in ordered:
         taken = [remaining.set_by_others(part.change) for part in edit.parts]
         rival = _rival(ground, edit, taken, made)
         bits = _united(changed_by[rows])
@@ -163,6 +192,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[tuple[Edit, Rows, 
             time_ns=float(ground.gaps[rows].sum() if in_gaps else ground.spent[rows].sum()),
             alone_ns=alone,
             alone_least_ns=min(_least(edit), alone),
+            expected=expected,
             then_ns=min(max(then, 0.0), alone),
             after=tuple(place for place in shared if place != rival),
             instead_of=rival,

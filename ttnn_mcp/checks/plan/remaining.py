@@ -8,7 +8,7 @@ and has one data type of weights: where two changes set the same, the first one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Mask, Rows
     from ttnn_mcp.checks.problem import Bounds
@@ -95,6 +97,10 @@ class Relief:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def saving(self, saved_ns: Floats) -> Relief:
+        """The same change if it saves so much, per row of the problem."""
+        return replace(self, bounds=replace(self.bounds, at_most_ns=saved_ns, at_least_ns=None))
 
 
 class Remaining:
@@ -180,3 +186,12 @@ class Remaining:
             gone |= np.isin(self._rows[places], bounds.gone)
         self._gone[places[gone]] = True
         self._gaps[places[gone]] = 0.0
+
+
+def saved_by(ground: Ground, changes: Sequence[Relief]) -> float:
+    """What some changes save together, in their order and no others."""
+    remaining = Remaining(ground, np.unique(np.concatenate([change.rows for change in changes])))
+    before = remaining.whole_ns
+    for change in changes:
+        remaining.make(change)
+    return before - remaining.whole_ns

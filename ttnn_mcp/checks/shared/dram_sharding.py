@@ -15,12 +15,15 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
+from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ttnn_mcp.analyses.laws.descriptions import Described
 
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
@@ -74,6 +77,40 @@ def dram_sharded(facts: WindowFacts, row: int) -> str | None:
         f"ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block}, per_core_M=1, "
         f"per_core_N={-(-n // cores)})), x so on {cores} cores, w so in DRAM; keep compute_kernel_config"
     )
+
+
+def banked(facts: WindowFacts, row: int) -> Described | None:
+    """The matmul at `row` on DRAM-sharded weights, for the laws of time."""
+    held = _held_by(facts, row)
+    if held is None:
+        return None
+    shards = "L1_WIDTH_SHARDED"
+    return changed(
+        facts,
+        row,
+        program="DRAM_SHARDED",
+        cores=None,
+        block_w=held[1],
+        per_core_m=1,
+        per_core_n=None,
+        in0_place=shards,
+        in1_place="DRAM_WIDTH_SHARDED",
+        out_place=shards,
+    )
+
+
+def spread(facts: WindowFacts, row: int) -> Described | None:
+    """The matmul at `row` on interleaved weights, its activation multicast to the whole grid."""
+    config = suggested_config(facts, row)
+    return config and changed(facts, row, in1_place="DRAM_INTERLEAVED", **described_by(config))
+
+
+def fastest_form(facts: WindowFacts, row: int) -> Described | None:
+    """The matmul at `row` in the form of `fastest`."""
+    arch = facts.chip.arch or ""
+    if SHARDED_GB_S.get(arch, 0.0) > INTERLEAVED_GB_S.get(arch, 0.0) and dram_sharded(facts, row):
+        return banked(facts, row)
+    return spread(facts, row)
 
 
 def multicast(facts: WindowFacts, row: int) -> str:

@@ -17,6 +17,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved,
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Floats, Mask, Problem, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
+from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.dram_sharding import suggested_config, two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
@@ -53,10 +54,17 @@ block_check = partial(
 )
 
 
-def short_of_roofline(facts: WindowFacts, matmuls: Mask, tell: Callable[[Affected], Words]) -> Problem:
-    """The problem of these matmuls, whose bound is the roofline."""
-    rows = facts.matmuls.rows[matmuls]
-    return Problem(rows, (facts.kernel_ns - achievable_ns(facts))[rows], tell=tell)
+def short_of_roofline(
+    facts: WindowFacts, matmuls: Mask, tell: Callable[[Affected], Words], *, two_sided: bool = False
+) -> Problem:
+    """The problem of these matmuls, whose bound is the roofline, and whose fix is `config_to_try`."""
+    rows, config_of = facts.matmuls.rows[matmuls], two_sided_config if two_sided else suggested_config
+    return Problem(
+        rows,
+        (facts.kernel_ns - achievable_ns(facts))[rows],
+        tell=tell,
+        becomes=configured(facts, partial(config_of, facts)),
+    )
 
 
 def below(facts: WindowFacts, used: float | Floats) -> Mask:

@@ -30,6 +30,7 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
+from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -48,7 +49,8 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))  # BFLOAT8_B is left: others are no weights
     spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
-    yield Problem(rows, at_most, tell=partial(_tell, int(able.sum()), float(at_most.sum())))
+    tell = partial(_tell, int(able.sum()), float(at_most.sum()))
+    yield Problem(rows, at_most, tell=tell, becomes=becomes(facts, in1_dtype=TRIED))
 
 
 def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:

@@ -29,6 +29,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -41,7 +42,13 @@ def look(facts: WindowFacts) -> Problems:
     needed = needed_phases(facts.ops)
     saves = fewer_passes_save(facts.ops, facts.roofline, needed)
     rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    yield Problem(rows, saves[rows], passes=(needed / phases(facts.ops))[rows], tell=_tell)
+    yield Problem(
+        rows,
+        saves[rows],
+        passes=(needed / phases(facts.ops))[rows],
+        tell=_tell,
+        becomes=lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])]),
+    )
 
 
 def _tell(ops: Affected) -> Words:

@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.wording import cite_op, kernel_config
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -38,7 +39,8 @@ def look(facts: WindowFacts) -> Problems:
     twice = about & (passes == HIFI2) & facts.ops.inputs[1].dtype.among("BFLOAT8_B")
     saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
     rows = np.flatnonzero(twice & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    yield Problem(rows, saves[rows], passes=np.full(len(rows), LOFI / HIFI2), tell=_tell)
+    once = becomes(facts, fidelity="LoFi")
+    yield Problem(rows, saves[rows], passes=np.full(len(rows), LOFI / HIFI2), tell=_tell, becomes=once)
 
 
 def _tell(ops: Affected) -> Words:

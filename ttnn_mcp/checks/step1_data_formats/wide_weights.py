@@ -35,6 +35,7 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.checks.check import Affected, CannotTell, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
+from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
@@ -59,7 +60,8 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(wide & (decides | ~_measured_without_gain(facts)))
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     tell = partial(_tell, int(weighted.sum()), float(spared[rows].sum()))
-    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell)
+    narrower = becomes(facts, in1_dtype="BFLOAT8_B")
+    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell, becomes=narrower)
 
 
 def _tell(weighted: int, spared: float, ops: Affected) -> Words:

@@ -19,6 +19,8 @@ by a 1D config, its port in tt-metal), and about minimal_matmul (minimal-matmul-
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
@@ -31,9 +33,11 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PROGRAM_CONFIG, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import (
     SHARDED_GB_S,
     STREAMING_BLOCK,
+    banked,
     dram_sharded,
     multicast,
     sharded_ns,
+    spread,
 )
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_attribute, cite_each, cite_op
@@ -78,7 +82,9 @@ def _interleaved(facts: WindowFacts, rows: Rows) -> Problem:
     rows = rows[apart[rows]]
     best = sharded_ns(facts, rows)
     gains = best < NOISE * facts.kernel_ns[rows]
-    return Problem(rows[gains], (facts.kernel_ns[rows] - best)[gains], tell=_tell_interleaved)
+    return Problem(
+        rows[gains], (facts.kernel_ns[rows] - best)[gains], tell=_tell_interleaved, becomes=partial(banked, facts)
+    )
 
 
 def _tell_interleaved(ops: Affected) -> Words:
@@ -103,7 +109,8 @@ def _tell_interleaved(ops: Affected) -> Words:
 def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     best = _streamed_ns(facts)
     rows = rows[best[rows] < STREAMS * facts.kernel_ns[rows]]
-    return Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell_sharded)
+    form = spread if facts.chip.arch in SLOW_SHARDED else banked
+    return Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell_sharded, becomes=partial(form, facts))
 
 
 def _tell_sharded(ops: Affected) -> Words:

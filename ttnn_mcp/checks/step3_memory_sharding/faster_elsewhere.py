@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
@@ -43,7 +44,9 @@ def look(facts: WindowFacts) -> Problems:
     able = CONFIGURED.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_than_twins(facts.ops, np.flatnonzero(able))
     tell = partial(_tell, slower.twins)
-    yield Problem(slower.rows, slower.at_most_ns, at_least_ns=slower.at_least_ns, tell=tell)
+    yield Problem(
+        slower.rows, slower.at_most_ns, at_least_ns=slower.at_least_ns, expected=seen_in_run(slower), tell=tell
+    )
 
 
 def _tell(twins: Rows, ops: Affected) -> Words:

@@ -16,6 +16,9 @@ Blackhole, which tt-metal avoids because of current transients: 12 columns only 
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, deal_of, shares_left
@@ -23,10 +26,14 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -34,7 +41,7 @@ def look(facts: WindowFacts) -> Problems:
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
     rows = np.flatnonzero(best <= LESS_WORK * facts.kernel_ns)
-    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell)
+    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell, becomes=partial(_on_the_grid, facts))
 
 
 def _tell(ops: Affected) -> Words:
@@ -58,6 +65,17 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit",
     )
+
+
+def _on_the_grid(facts: WindowFacts, row: int) -> Described | None:
+    """The op with its work dealt to the whole grid."""
+    deal = deal_of(facts.ops, row, facts.chip)
+    if deal is None:  # unmoved: see above
+        return None
+    if facts.of_family("attention")[row]:
+        return changed(facts, row, grid=deal.grid, cores=None)
+    high, wide = deal.could_be
+    return changed(facts, row, grid=deal.grid, cores=None, per_core_m=high, per_core_n=wide)
 
 
 def _fix(facts: WindowFacts, row: int, grid: tuple[int, int], could_be: tuple[int, int]) -> str:

@@ -12,10 +12,14 @@ is written out, and where small blocks or a 1D config come first (matmul-small-b
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, in_many_steps
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
     below,
@@ -26,6 +30,9 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
     multicasts_one_way,
 )
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
 
 DEEPER = 0.63  # of the time: the most that deeper blocks were seen to save (tt-xla's DeepSeek log, E33 and E34)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
@@ -38,20 +45,24 @@ def look(facts: WindowFacts) -> Problems:
     shallow &= facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1
     rows = np.array([row for row in facts.matmuls.rows[shallow].tolist() if _deeper(facts, row)], dtype=np.int64)
     saved = np.minimum(facts.kernel_ns - achievable_ns(facts), facts.kernel_ns * DEEPER)
-    yield Problem(rows, saved[rows], tell=_tell)
+    yield Problem(rows, saved[rows], tell=_tell, becomes=partial(_in_fewer_steps, facts))
 
 
 def _tell(ops: Affected) -> Words:
     return far_from_roofline(
         ops,
         f"{ops.verb('take')} K in {MANY_STEPS} steps and more ({blocks_of(ops.facts, ops.row)})",
-        fix=f"program_config as now with in0_block_w={_deeper(ops.facts, ops.row)}",
+        fix=f"program_config as now with in0_block_w={' or '.join(map(str, _deeper(ops.facts, ops.row)))}",
         assumption="deeper blocks save at most 63 % (tt-xla, E34); pplx-embed-4b's halved the time",
     )
 
 
-def _deeper(facts: WindowFacts, row: int) -> str:
-    """Deeper blocks that divide K and fit, twice, into L1; empty if none does."""
+def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
+    return changed(facts, row, block_w=_deeper(facts, row)[-1])
+
+
+def _deeper(facts: WindowFacts, row: int) -> list[int]:
+    """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
     now = int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
     deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
@@ -60,7 +71,7 @@ def _deeper(facts: WindowFacts, row: int) -> str:
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
     room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
-    return " or ".join([str(block) for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:])
+    return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
 
 
 CHECK = block_check(title="matmuls that take K in many steps", look=look)

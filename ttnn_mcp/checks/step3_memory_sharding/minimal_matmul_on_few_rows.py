@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
-from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_ns
+from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -42,7 +42,8 @@ def look(facts: WindowFacts) -> Problems:
     best = np.fmax(fastest_ns(facts, rows), np.fmax(facts.roofline.compute_ns[rows], LAUNCH_FLOOR_NS))
     slow = best < NEAR_THE_RATE * facts.kernel_ns[rows]
     rows, best = rows[slow], best[slow]
-    yield Problem(rows, facts.kernel_ns[rows] - best, tell=partial(_tell, float(best.sum())))
+    tell = partial(_tell, float(best.sum()))
+    yield Problem(rows, facts.kernel_ns[rows] - best, tell=tell, becomes=partial(fastest_form, facts))
 
 
 def _tell(best_ns: float, ops: Affected) -> Words:

@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
@@ -45,7 +46,8 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow)
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
-    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=partial(_tell, configs))
+    tell = partial(_tell, configs)
+    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=tell, becomes=configured(facts, configs.get))
 
 
 def _tell(configs: dict[int, MatmulConfig | None], ops: Affected) -> Words:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,12 +30,16 @@ from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.group_norm_call import group_norm_call
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
 
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 
@@ -47,7 +52,8 @@ def look(facts: WindowFacts) -> Problems:
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
     moves = _moves(facts, rows)
     saved = np.concatenate([at_most, facts.kernel_ns[moves]])
-    yield Problem(np.concatenate([rows, moves]), saved, tell=partial(_tell, len(moves)), about=rows)
+    tell, in_shards = partial(_tell, len(moves)), partial(_in_shards, facts)
+    yield Problem(np.concatenate([rows, moves]), saved, tell=tell, becomes=in_shards, about=rows)
 
 
 def _tell(moves: int, ops: Affected) -> Words:
@@ -86,6 +92,18 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
     makers = facts.joins.makers
     alone = facts.joins.reader_counts[makers] == 1  # NOBODY is the last op, which no op reads
     return np.flatnonzero(before | (facts.named("InterleavedToSharded") & norms[makers] & alone))
+
+
+def _in_shards(facts: WindowFacts, row: int) -> Described | None:
+    """The norm at `row` as the fix has it, for the laws of time."""
+    grid = worker_grid(facts.chip) or DEFAULT_GRID
+    if not facts.of_family("norm")[row] or facts.named("GroupNorm")[row]:
+        return None
+    norm = _sharded(facts, row, grid)
+    place = "L1_WIDTH_SHARDED" if norm.rows == 1 else "L1_BLOCK_SHARDED"
+    (x, y), fits = norm.shards, _fits(facts, row, norm)
+    sizes = {"cores": x * y, "block_h": norm.block_h, "block_w": norm.block_w}
+    return changed(facts, row, in_place=place, out_place=place, **sizes) if fits else None
 
 
 def _fix(facts: WindowFacts, row: int) -> str:

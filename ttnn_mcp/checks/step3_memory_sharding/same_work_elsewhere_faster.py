@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.twins import slower_forms
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.levers import optimized
@@ -36,7 +37,7 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that have a faster form in this run."""
     able = facts.named(*ALIKE) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_forms(facts.ops, np.flatnonzero(able))
-    yield Problem(slower.rows, slower.at_most_ns, tell=partial(_tell, slower.twins))
+    yield Problem(slower.rows, slower.at_most_ns, expected=seen_in_run(slower), tell=partial(_tell, slower.twins))
 
 
 def _tell(twins: Rows, ops: Affected) -> Words:

@@ -25,16 +25,19 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
@@ -62,7 +65,13 @@ def _prefill(facts: WindowFacts) -> Problem:
     rows, fewer = rows[small], fewer[small]
     took = facts.kernel_ns[rows]
     saved = np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0)
-    return Problem(rows, saved, tell=partial(_tell_prefill, now[small], then[small]))
+    chunks = dict(zip(rows.tolist(), then[small].tolist(), strict=True))
+
+    def larger(row: int) -> Described | None:
+        q, k = chunks[row]
+        return changed(facts, row, q_chunk=q, k_chunk=k, grid=worker_grid(facts.chip), cores=None)
+
+    return Problem(rows, saved, tell=partial(_tell_prefill, now[small], then[small]), becomes=larger)
 
 
 def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.wire import Table
 
 PLAN = Columns(
-    *("rank", "edit", "what", "where", "share", "alone_us", "then_us", "accuracy", "relation"), quoted=("where",)
+    *("rank", "edit", "what", "where", "share", "expected_us", "low_us", "high_us", "basis"),
+    *("alone_us", "then_us", "accuracy", "relation"),
+    quoted=("where",),
 )
 OTHERS = Columns("edit", "what", "where", quoted=("where",))
 UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", quoted=("op_code",))
@@ -37,6 +39,7 @@ def plan_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table:
             ranked.edit.what,
             where(facts, ranked.rows),
             ranked.time_ns / plan.before_ns,
+            *_expected(ranked),
             ranked.alone_ns / 1e3,
             ranked.then_ns / 1e3,
             "may cost" if ranked.edit.costs_accuracy else "none",
@@ -46,6 +49,14 @@ def plan_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table:
         if ranked.alone_ns >= least_ns
     ]
     return PLAN.table(rows)
+
+
+def _expected(ranked: Ranked) -> tuple[float | None, float | None, float | None, str]:
+    """What it is expected to save alone, the ends of 8 of 10, and what that rests on."""
+    expected = ranked.expected
+    if expected is None:
+        return None, None, None, "trial"
+    return expected.saved_ns / 1e3, expected.low_ns / 1e3, expected.high_ns / 1e3, expected.kind
 
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:

@@ -1,0 +1,114 @@
+"""What a change is expected to save, and what that rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.checks.matmul_programs import config, linear
+from tests.checks.rows import case_of
+from tests.profiles import Program
+from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.op_kinds.twins import Slower
+from ttnn_mcp.checks import expectation
+from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, seen_in_run
+from ttnn_mcp.checks.problem import Bounds
+from ttnn_mcp.checks.shared.changed_ops import becomes
+
+ROWS, MOST_NS = np.array([0, 1]), np.array([10.0, 4])
+
+
+@pytest.fixture
+def cases(monkeypatch):
+    known = {
+        "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}},
+        "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
+    }
+    monkeypatch.setattr(expectation, "measured_cases", lambda: known)
+
+
+@pytest.mark.parametrize(
+    ("check", "saved", "basis"),
+    [("mine", [5, 2], "6 measured cases of mine"), ("other", [8, 3.2], "9 measured cases of changes of ours")],
+)
+def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, basis):
+    told = by_cases(check, "ours", MOST_NS)
+    assert (told.saved_ns.tolist(), told.basis) == (saved, basis)
+    assert told.high_ns.tolist() == [10, 4]
+    assert told.low_ns.tolist() == ([2.5, 1] if check == "mine" else [0, 0])
+
+
+def test_without_cases_nothing_is_known(cases):
+    assert by_cases("other", "theirs", MOST_NS) is None
+
+
+@pytest.mark.parametrize(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])
+def test_an_expectation_keeps_to_the_bounds(least, saved, low):
+    given = Expectation(np.array([5.0, -2]), np.array([-1.0, -9]), np.array([20.0, 3]), "law")
+    least = None if least is None else np.array(least)
+    told = given.within(least, np.array([8.0, 2]))
+    assert (told.saved_ns.tolist(), told.low_ns.tolist(), told.high_ns.tolist()) == (saved, low, [8, 2])
+
+
+def test_an_op_that_is_named_twice_keeps_its_first_expectation():
+    both = Expectation(*(np.array([3.0, 1, 2]),) * 3, "law")
+    once = Bounds(np.array([4, 1, 4]), np.array([9.0, 9, 9]), expected=both)
+    assert (once.rows.tolist(), once.expected.saved_ns.tolist()) == ([1, 4], [1, 3])
+
+
+def test_the_run_itself_tells_by_its_middle_op():
+    slower = Slower(ROWS, ROWS, *(np.array([n, n]) for n in (1.0, 2.0, 3.0)))
+    told = seen_in_run(slower)
+    assert (told.low_ns[0], told.saved_ns[0], told.high_ns[0]) == (1, 2, 3)
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two matmuls with 2D configs."""
+    return linears(tmp_path, 60_000, 110_000)
+
+
+def linears(folder, *times):
+    """The second one twice as wide."""
+    program = Program("wormhole_b0")
+    for twice, kernel_ns in enumerate(times):
+        linear(program, n=1024 * (1 + twice), kernel_ns=kernel_ns, program_config=config())
+    return case_of(folder, program)
+
+
+def faster(facts, rows=(0, 1), **into):
+    """Some of the ops in one pass of the engine."""
+    change = becomes(facts, **(into or {"fidelity": "LoFi"}))
+    return lambda row: change(row) if row in rows else None
+
+
+def test_a_law_tells_what_fewer_passes_save(two):
+    told = by_law(two, ROWS, two.kernel_ns, faster(two))
+    assert told.basis == "law: matmul of many rows, 2D"
+    assert (told.low_ns < told.saved_ns).all()
+    assert (told.saved_ns < told.high_ns).all()
+    assert (told.saved_ns > 0).all()
+
+
+@pytest.mark.parametrize("into", [{"fidelity": "HiFi3"}, {"no_such_field": 1}])
+def test_a_law_that_is_silent_tells_nothing(two, into):
+    assert by_law(two, ROWS, two.kernel_ns, faster(two, **into)) is None
+
+
+@pytest.mark.parametrize(("share", "known"), [(COVERED + 0.01, True), (COVERED - 0.01, False)])
+def test_what_is_known_of_a_few_ops_does_not_speak_for_all(two, share, known):
+    most_ns = np.array([share, 1 - share])
+    assert (by_law(two, ROWS, most_ns, faster(two, rows=(0,))) is not None) == known
+
+
+@pytest.mark.parametrize(("missed", "known"), [(0.68, True), (0.64, False), (1.45, True), (1.55, False)])
+def test_an_op_far_from_its_law_is_ruled_by_something_else(tmp_path, missed, known):
+    law = law_of(linears(tmp_path, 60_000))
+    facts = linears(tmp_path, round(law.us * missed * 1e3))
+    told = by_law(facts, ROWS[:1], facts.kernel_ns, faster(facts))
+    assert (told is not None) == known
+
+
+def law_of(facts):
+    return expected(described(facts.ops, 0, facts.chip))

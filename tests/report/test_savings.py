@@ -1,0 +1,25 @@
+"""A saving in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_mcp.report.savings import saving_words
+
+KNOWN = {"expected": 5, "interval": [4, 7], "basis": "law: tilize"}
+
+
+@pytest.mark.parametrize(
+    ("saving", "words"),
+    [
+        ({"at_least": 0, "at_most": 0}, "at most 0 us"),
+        ({"at_least": 0, "at_most": 9}, "at most 9 us; not known: a trial"),
+        ({"at_least": 2, "at_most": 9}, "at least 2 us, at most 9 us; not known: a trial"),
+        (
+            {"at_least": 0, "at_most": 9, **KNOWN},
+            "expected 5 us (4 us to 7 us in 8 of 10; law: tilize), at most 9 us",
+        ),
+    ],
+)
+def test_a_saving_is_told_with_what_it_rests_on(saving, words):
+    assert saving_words(saving, lambda us: f"{us} us") == words

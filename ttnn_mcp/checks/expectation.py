@@ -1,0 +1,158 @@
+"""What a change is expected to save, between its bounds, and what that rests on.
+
+First comes what was measured: the faster form in this run, the same change in an earlier run. Then a law of time, in
+proportion to what the op took. Then what the same change brought elsewhere: at least five measured cases of the check,
+or of all checks with its lever. Otherwise nothing is known, and the change is a trial.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttnn_mcp.analyses.laws.anchored import anchored
+from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.analyses.laws.law import Expected
+    from ttnn_mcp.analyses.op_kinds.twins import Slower
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.checks.arrays import Floats, Rows
+
+CASES = Path(__file__).with_name("cases.json")
+COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
+NEAR_ITS_LAW = 1.5  # times: builds, clocks and neighbours differ so much; beyond it something else rules (ours)
+OF_PROGRAMS = (
+    "program",
+    "grid",
+    "cores",
+    "block_w",
+    "per_core_m",
+    "per_core_n",
+    "block_h",
+    "in_place",
+    "in0_place",
+)
+KINDS_ASKED = 200  # kinds of op: a law is asked about the heaviest
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The saving in the middle of what to expect, per row of some bounds; 8 of 10 lie between low and high.
+
+    Attributes:
+        saved_ns: per row; 0 where nothing is known.
+        low_ns: the low end.
+        high_ns: the high end.
+        basis: what it rests on, in a few words.
+    """
+
+    saved_ns: Floats
+    low_ns: Floats
+    high_ns: Floats
+    basis: str
+
+    def within(self, least_ns: Floats | None, most_ns: Floats) -> Expectation:
+        """The same between the bounds."""
+        least = np.zeros(len(most_ns)) if least_ns is None else np.minimum(least_ns, most_ns)
+        saved, low, high = (
+            np.minimum(np.maximum(each, least), most_ns) for each in (self.saved_ns, self.low_ns, self.high_ns)
+        )
+        return Expectation(saved, low, high, self.basis)
+
+    def of_rows(self, at: Rows) -> Expectation:
+        """That of some of the rows, by their places."""
+        return Expectation(self.saved_ns[at], self.low_ns[at], self.high_ns[at], self.basis)
+
+
+def seen_in_run(slower: Slower) -> Expectation:
+    """By the ops of this run that are faster: the middle one of them, and their ends."""
+    return Expectation(slower.usual_ns, slower.at_least_ns, slower.at_most_ns, "the faster ops of this run")
+
+
+def by_law(
+    facts: WindowFacts, rows: Rows, most_ns: Floats, becomes: Callable[[int], Described | None]
+) -> Expectation | None:
+    """By the law of each op, as it is and as it becomes; None where too few ops have one.
+
+    The law's savings may be below zero: a loss.
+    """
+    count, laws = len(rows), dict[str, float]()
+    saved, low, high, known = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_)
+    for places in _kinds(facts, rows):
+        row = int(rows[places[0]])
+        changed = becomes(row)
+        after = None if changed is None else _after(facts, row, changed)
+        if after is None:
+            continue
+        took = facts.kernel_ns[rows[places]]
+        shares = np.array([after.us, after.low_us, after.high_us]) * 1e3 / facts.kernel_ns[row]
+        saved[places], high[places], low[places] = (took * (1 - share) for share in shares)
+        known[places] = True
+        laws[after.law] = laws.get(after.law, 0.0) + float(took.sum())
+    if not known.any() or most_ns[known].sum() < COVERED * most_ns.sum():
+        return None
+    return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
+
+
+def _after(facts: WindowFacts, row: int, changed: Described) -> Expected | None:
+    """What the op will take by the laws.
+
+    Laws speak of programs that were chosen well. Where another program is to come, and the op takes more now than 8 of
+    10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
+    misses by a little keeps its distance from it, and the interval holds both ends.
+    """
+    after = anchored(facts.ops, row, facts.chip, changed)
+    now = described(facts.ops, row, facts.chip)
+    before = now and expected(now)
+    if after is not None or now is None or before is None:
+        return after
+    then, us = expected(changed), float(facts.kernel_ns[row]) / 1e3
+    if then is None or then.us == before.us or before.low_us <= us <= before.high_us:
+        return None
+    missed = us / before.us
+    if 1 / NEAR_ITS_LAW <= missed <= NEAR_ITS_LAW:
+        ends = min(missed, 1.0) * then.low_us, max(missed, 1.0) * then.high_us
+        return replace(then, us=missed * then.us, low_us=ends[0], high_us=ends[1])
+    other_program = any(getattr(now, name) != getattr(changed, name) for name in OF_PROGRAMS if hasattr(now, name))
+    return then if other_program and missed > 1 else None
+
+
+def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
+    """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever."""
+    cases = measured_cases()
+    of_check = cases["checks"].get(check)
+    shares = of_check or cases["levers"].get(lever)
+    if shares is None:
+        return None
+    basis = f"{shares['cases']} measured cases of {check if of_check else f'changes of {lever}'}"
+    return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
+
+
+@cache
+def measured_cases() -> dict[str, dict[str, dict[str, Any]]]:
+    """What measured changes brought of their bounds, by check and by lever."""
+    cases: dict[str, dict[str, dict[str, Any]]] = json.loads(CASES.read_text(encoding="utf-8"))
+    return cases
+
+
+def _kinds(facts: WindowFacts, rows: Rows) -> list[Rows]:
+    """Places of the rows that are alike in all that a law sees, the heaviest kinds first."""
+    texts = [facts.ops.texts(name).codes[rows] for name in ("attributes", "fidelity")]
+    cores = np.nan_to_num(facts.ops.numbers("cores")[rows]).astype(np.int64)
+    kind = numbered(len(rows), [signatures(facts.ops)[rows], *texts, cores])
+    order = np.argsort(kind, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+    groups.sort(key=lambda places: -facts.kernel_ns[rows[places]].sum())
+    return groups[:KINDS_ASKED]

@@ -1,0 +1,67 @@
+"""What to expect of some changes together: as the plan counts what they save at most, with what is expected of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.checks.plan.remaining import saved_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ttnn_mcp.checks.expectation import Expectation
+    from ttnn_mcp.checks.plan.edits import Resolved
+    from ttnn_mcp.checks.plan.remaining import Ground, Relief
+
+MOSTLY = 0.5  # of what the changes save at most: so much must be that of changes of which something is known (ours)
+
+KINDS = ("law", "this run", "earlier run", "cases")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedSaving:
+    """A saving in nanoseconds of the window, its 80 % interval, and what it rests on.
+
+    The ends are those of all changes together, as if they erred alike: of several the interval is rather too wide.
+    """
+
+    saved_ns: float
+    low_ns: float
+    high_ns: float
+    basis: str
+
+    @property
+    def kind(self) -> str:
+        """The first of what it rests on, in a word."""
+        first = self.basis.partition(";")[0]
+        return next((kind for kind in KINDS if kind in first), first)
+
+
+def expected_alone(ground: Ground, parts: Sequence[Resolved]) -> ExpectedSaving | None:
+    """What the parts are expected to save together and no others; None where nothing is known of most of them."""
+    known = list(_known(parts))
+    if not known:
+        return None
+    most = saved_by(ground, [part.change for part in parts])
+    if saved_by(ground, [part.change for part, _ in known]) < MOSTLY * most:
+        return None
+    ends = zip(*((expected.saved_ns, expected.low_ns, expected.high_ns) for _, expected in known), strict=True)
+    saved, low, high = (
+        min(saved_by(ground, [part.change.saving(ns) for (part, _), ns in zip(known, end, strict=True)]), most)
+        for end in ends
+    )
+    basis = "; ".join(dict.fromkeys(expected.basis for _, expected in known))
+    return ExpectedSaving(saved, min(low, saved), max(high, saved), basis)
+
+
+def expecting(part: Resolved) -> Relief | None:
+    """The change if it saves what is expected of it; None where nothing is known."""
+    expected = part.claim.expected
+    return None if expected is None else part.change.saving(expected.saved_ns)
+
+
+def _known(parts: Sequence[Resolved]) -> Iterator[tuple[Resolved, Expectation]]:
+    for part in parts:
+        if part.claim.expected is not None:
+            yield part, part.claim.expected

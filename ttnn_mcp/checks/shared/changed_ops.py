@@ -1,0 +1,53 @@
+"""Ops as they would be after a change, for the laws of time."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.analyses.laws.described import described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig
+    from ttnn_mcp.checks.check import WindowFacts
+
+    Becomes: TypeAlias = Callable[[int], Described | None]
+
+
+def changed(facts: WindowFacts, row: int, **into: Any) -> Described | None:
+    """The op at `row` with some fields of its description changed; None where no law is about such an op."""
+    op = described(facts.ops, row, facts.chip)
+    if op is None or not {each.name for each in fields(op)} >= into.keys():
+        return None
+    return replace(op, **into)
+
+
+def becomes(facts: WindowFacts, **into: Any) -> Becomes:
+    """Every op with these fields changed."""
+    return lambda row: changed(facts, row, **into)
+
+
+def configured(facts: WindowFacts, config_of: Callable[[int], MatmulConfig | None]) -> Becomes:
+    """Every matmul with the multicast config that `config_of` suggests for it."""
+
+    def after(row: int) -> Described | None:
+        config = config_of(row)
+        return None if config is None else changed(facts, row, **described_by(config))
+
+    return after
+
+
+def described_by(config: MatmulConfig) -> Mapping[str, Any]:
+    """What a config sets of a matmul, as the laws of time call it."""
+    return {
+        "program": config.kind,
+        "grid": config.grid,
+        "cores": None,
+        "block_w": config.in0_block_w,
+        "per_core_m": config.per_core_m,
+        "per_core_n": config.per_core_n,
+    }
