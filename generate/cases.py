@@ -30,6 +30,18 @@ LEVERS = {check.id: check.lever.name for check in CATALOGUE}
 NEAR = 2  # times
 
 
+HEAD = """## What is expected
+
+A finding expects what the faster ops of its run, an earlier run or a law of time (ttnn://laws) let expect. Otherwise it
+expects the share of its bound that measured changes kept: those of its check, or of all checks that change the same in
+the code, where at least five are known. These are {cases} changes of the tables here and of `measurements/savings.csv`;
+a dead end that is still promised counts as nothing. The interval reaches from the low end, below which one case of five
+is to be expected, to the bound. With each case's source left out, the others tell of {known} cases: {inside} lie inside
+of the interval, {near} within a factor of 2 of what was expected. The cases are of changes that were worth telling.
+
+"""
+
+
 class Case(NamedTuple):
     """A change that was measured: the share of its bound that it saved."""
 
@@ -94,6 +106,21 @@ def left_out(told: list[Case]) -> tuple[int, int, int]:
             inside += case.share >= expected["low"]
             near += expected["median"] / NEAR <= case.share <= expected["median"] * NEAR
     return known, inside, near
+
+
+def section() -> str:
+    """The part of the page on the advice: what measured changes kept of their bounds, and how well that told others."""
+    told = cases()
+    by, (known, inside, near) = shares(told), left_out(told)
+    rows = [
+        (kind, name, str(each["cases"]), f"{each['median']:.0%}", f"{each['low']:.0%}")
+        for kind, groups in (("check", by["checks"]), ("lever", by["levers"]))
+        for name, each in groups.items()
+    ]
+    head = ("of a", "name", "cases", "middle share of the bound", "low end")
+    lines = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
+    lines.insert(1, "|---" * len(head) + "|")
+    return HEAD.format(cases=len(told), known=known, inside=inside, near=near) + "\n".join(lines) + "\n"
 
 
 def text_of(by: Mapping[str, object]) -> str:

@@ -46,10 +46,7 @@ COLUMNS = (
 
 
 def section() -> str:
-    """The whole section: how many were told well at first and now, and the table."""
-    rows = [COLUMNS, *(_row(story) for story in STORIES)]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" * len(COLUMNS) + "|")
+    """The whole section: how many were told well at first and now, and the tables."""
     told = "\n\n".join(
         _told(*group)
         for group in (
@@ -59,7 +56,18 @@ def section() -> str:
             (FOURTH, f"fourth stories, from {FOURTH[0].source} on"),
         )
     )
-    return f"{HEAD}{told}\n\n" + "\n".join(lines) + "\n"
+    met, mended = ([story for story in STORIES if (story.first == story.now) == same] for same in (True, False))
+    return (
+        f"{HEAD}{told}\n\n### Met by finished checks\n\nVerdicts that stand as they were first given: "
+        f"{_counts(story.now for story in met)}.\n\n{_table(met)}\n"
+        f"### Since mended\n\nWhat the checks say now of these was learnt from them.\n\n{_table(mended)}"
+    )
+
+
+def _table(stories: Iterable[Story]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in (COLUMNS, *map(_row, stories))]
+    lines.insert(1, "|---" * len(COLUMNS) + "|")
+    return "\n".join(lines) + "\n"
 
 
 def _told(stories: tuple[Story, ...], what: str) -> str:

@@ -59,8 +59,8 @@ def test_an_op_that_is_named_twice_keeps_its_first_expectation():
 
 def test_the_run_itself_tells_by_its_middle_op():
     slower = Slower(ROWS, ROWS, *(np.array([n, n]) for n in (1.0, 2.0, 3.0)))
-    told = seen_in_run(slower)
-    assert (told.low_ns[0], told.saved_ns[0], told.high_ns[0]) == (1, 2, 3)
+    told = seen_in_run(slower, np.array([22.0, 2]))
+    assert (told.low_ns.tolist(), told.saved_ns.tolist(), told.high_ns.tolist()) == ([0, 1], [2, 2], [4, 3])
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
+NOISE = 0.05  # of a time: two runs of one program differ by as much (domain practice)
 NEAR_ITS_LAW = 1.5  # times: builds, clocks and neighbours differ so much; beyond it something else rules (ours)
 OF_PROGRAMS = (
     "program",
@@ -76,9 +77,11 @@ class Expectation:
         return Expectation(self.saved_ns[at], self.low_ns[at], self.high_ns[at], self.basis)
 
 
-def seen_in_run(slower: Slower) -> Expectation:
-    """By the ops of this run that are faster: the middle one of them, and their ends."""
-    return Expectation(slower.usual_ns, slower.at_least_ns, slower.at_most_ns, "the faster ops of this run")
+def seen_in_run(slower: Slower, took_ns: Floats) -> Expectation:
+    """By the ops of this run that are faster: the middle one of them, and their ends with the noise of a run."""
+    noise = NOISE * (took_ns - slower.usual_ns)
+    low, high = slower.at_least_ns - noise, slower.at_most_ns + noise
+    return Expectation(slower.usual_ns, low, high, "the faster ops of this run")
 
 
 def by_law(

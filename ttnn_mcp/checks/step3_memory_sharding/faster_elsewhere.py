@@ -45,7 +45,11 @@ def look(facts: WindowFacts) -> Problems:
     slower = slower_than_twins(facts.ops, np.flatnonzero(able))
     tell = partial(_tell, slower.twins)
     yield Problem(
-        slower.rows, slower.at_most_ns, at_least_ns=slower.at_least_ns, expected=seen_in_run(slower), tell=tell
+        slower.rows,
+        slower.at_most_ns,
+        at_least_ns=slower.at_least_ns,
+        expected=seen_in_run(slower, facts.kernel_ns[slower.rows]),
+        tell=tell,
     )
 
 

@@ -37,7 +37,12 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that have a faster form in this run."""
     able = facts.named(*ALIKE) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_forms(facts.ops, np.flatnonzero(able))
-    yield Problem(slower.rows, slower.at_most_ns, expected=seen_in_run(slower), tell=partial(_tell, slower.twins))
+    yield Problem(
+        slower.rows,
+        slower.at_most_ns,
+        expected=seen_in_run(slower, facts.kernel_ns[slower.rows]),
+        tell=partial(_tell, slower.twins),
+    )
 
 
 def _tell(twins: Rows, ops: Affected) -> Words:
