@@ -20,8 +20,10 @@ from generate.law_fit import (
     fits,
 )
 from generate.law_rows import MEASUREMENTS, measured
+from generate.law_sweeps import MISSED, NEAR, TRUE, sweeps_of
 from generate.law_trials import TRIALS, tried
 from generate.layout import ROOT
+from ttnn_mcp.analyses.laws.anchored import SAME
 from ttnn_mcp.analyses.laws.catalogue import LAWS
 from ttnn_mcp.analyses.laws.law import COEFFICIENTS, MARGIN
 
@@ -63,6 +65,15 @@ of the source left out of the fit (of the shape, where there is one source). The
 * The interval holds {INSIDE:.0%} of the changed rows, by shape and by source, and is widened as above.
 """
 CHANGE_COLUMNS = ("law", "chip", "shapes", "pairs", "alone", "anchored", "used", "interval", "inside it")
+SWEEPS = f"""## How well they choose
+
+Sweeps in which a source ran one op with several grids, blocks or chunks, told by fits without its shape. First choice:
+how often the choice that is expected to take least lies within {NEAR:.0%} of the measured best (without the shape,
+without the source; any choice at random), and by how much it is slower on average. Then what is said of a change, and
+how often it was true: "faster" and "slower" lie outside of the interval, "likely" within it, "no difference" within
+{SAME:.0%} of the time as it ran, which is true where no {MISSED:.0%} was gained.
+"""
+SWEEP_COLUMNS = ("sweeps of", "sweeps", "rows", "first choice near the best", "slower by", *TRUE)
 COLUMNS = ("law", "chip", "rows", "studies", "by shape", "by source", "interval", "inside it")
 
 
@@ -158,6 +169,19 @@ def change_rows(fits_made):
     return [change_row(changes) for changes in made if changes.were_measured]
 
 
+def sweep_rows(made):
+    """One per kind of sweeps."""
+    without_sources = sweeps_of(made, by_source=True)
+    rows = []
+    for name, sweeps in sweeps_of(made, by_source=False).items():
+        other = without_sources.get(name)
+        near = (sweeps.near_best, other.near_best if other else None, sweeps.at_random)
+        shares = ", ".join(f"{each:.0%}" if each is not None else "-" for each in near)
+        count = sum(map(len, sweeps.sweeps))
+        rows.append((name, len(sweeps.sweeps), count, shares, f"{sweeps.lost:.1%}", *map(sweeps.held, TRUE)))
+    return rows
+
+
 def table(rows):
     return "".join(f"| {' | '.join(map(str, cells))} |\n" for cells in rows)
 
@@ -199,6 +223,8 @@ def page(made):
             table(rows),
             CHANGES,
             table([CHANGE_COLUMNS, ("---",) * len(CHANGE_COLUMNS), *change_rows(good)]),
+            SWEEPS,
+            table([SWEEP_COLUMNS, ("---",) * len(SWEEP_COLUMNS), *sweep_rows(good)]),
             "## The laws\n",
             *laws,
             "## Not good enough\n",

@@ -314,8 +314,8 @@ async def test_attention_of_a_token_has_chunks_of_keys_only(asked):
 
 async def test_chunks_that_a_cache_allows_are_listed_with_their_l1(asked):
     said = await asked(one_token(), "k_chunk_size", None)
-    assert [choice["value"] for choice in said["choices"]] == [32, 64, 128, 256, 512, 1024]
-    assert said["choices"][0]["l1_bytes"] == 77_824
+    assert [choice["value"] for choice in said["choices"]] == [64, 1024, 32, 128, 256, 512]
+    assert said["choices"][2]["l1_bytes"] == 77_824
     assert said["next_up"]["value"] == 128
 
 
@@ -494,7 +494,7 @@ async def test_each_device_op_of_a_call_has_the_room_of_its_own_moment(linked):
 
 async def test_without_a_value_the_legal_ones_are_listed_with_their_l1_and_the_next_one_up(asked):
     said = await asked(linear(), "in0_block_w", None)
-    assert [one["value"] for one in said["choices"]] == [1, 2, 4, 8, 16, 32, 64]
+    assert [one["value"] for one in said["choices"]] == [2, 64, 1, 4, 8, 16, 32]
     assert [one["verdict"] for one in said["choices"]].count("too_large") == 0
     assert said["next_up"]["value"] == 4
     assert said["next_up"]["l1_bytes"] == 2 * 4 * (4 * 2048 + 8 * 1088) + 4 * 8 * 2048
@@ -503,7 +503,7 @@ async def test_without_a_value_the_legal_ones_are_listed_with_their_l1_and_the_n
 
 async def test_a_listed_value_is_judged_as_it_is_when_asked_for(asked):
     listed = await asked(conv(), "act_block_h_override", None)
-    assert [one["value"] for one in listed["choices"]] == [32, 64, 128, 256]
+    assert [one["value"] for one in listed["choices"]] == [64, 256, 32, 128]
     for choice in listed["choices"]:
         said = await asked(conv(), "act_block_h_override", choice["value"])
         assert (said["l1_bytes"], said["verdict"]) == (choice["l1_bytes"], choice["verdict"])
@@ -514,22 +514,38 @@ async def test_of_a_long_list_the_values_around_today_s_are_kept_and_the_others_
     divisors = [size for size in range(1, 5041) if 5040 % size == 0]
     today = divisors.index(42)
 
-    async def listed(value):
+    async def listed(value, window):
         config = CONFIG.replace("in0_block_w=2", f"in0_block_w={value}")
         said = await asked(linear(config=config, k=5040 * 32), "in0_block_w", None)
-        assert said["why"].endswith("; 36 further ones are not listed")
-        return [one["value"] for one in said["choices"]], said.get("next_up", {}).get("value")
+        assert said["why"].endswith(f"; {60 - len(said['choices'])} further ones are not listed")
+        marked = [one["value"] for one in said["choices"] if one.get("mark")]
+        assert marked[0] == value
+        assert 5040 in marked
+        beside = {one["value"] for one in said["choices"]}.difference(window)
+        assert beside <= {*marked}
+        assert len(said["choices"]) == len(beside) + 24
+        return said.get("next_up", {}).get("value")
 
-    assert await listed(42) == (divisors[today - 11 : today + 13], 45)
-    assert await listed(1) == (divisors[:24], 2)
-    assert await listed(5040) == (divisors[-24:], None)
+    assert await listed(42, divisors[today - 11 : today + 13]) == 45
+    assert await listed(1, divisors[:24]) == 2
+    assert await listed(5040, divisors[-24:]) is None
+
+
+async def test_today_s_value_the_largest_and_the_one_to_try_come_first_and_are_marked(asked):
+    said = await asked(linear(), "in0_block_w", None)
+    assert [one.get("mark") for one in said["choices"][:3]] == ["now", "largest, a trial", None]
+    assert said["expected"] == "7 of 7 legal values fit; no law of time tells: a trial (64 first)"
+    assert "law" not in said
+    tight = await asked(linear(k=5040 * 32), "in0_block_w", None)
+    assert [one.get("mark") for one in tight["choices"][:3]] == ["now", "largest", "largest that fits, a trial"]
+    assert [one["verdict"] for one in tight["choices"][:3]] == ["fits", "too_large", "fits"]
 
 
 async def test_a_list_that_is_short_enough_is_listed_whole(asked):
     """192 tiles along K have 14 divisors, 3,072 have 22."""
     for tiles, count in ((192, 14), (3072, 22)):
         said = await asked(linear(k=tiles * 32), "in0_block_w", None)
-        assert [one["value"] for one in said["choices"]] == [n for n in range(1, tiles + 1) if tiles % n == 0]
+        assert sorted(one["value"] for one in said["choices"]) == [n for n in range(1, tiles + 1) if tiles % n == 0]
         assert len(said["choices"]) == count
         assert "not listed" not in said["why"]
 
@@ -566,7 +582,7 @@ async def test_wrong_values_of_older_builds_are_told_unless_the_memory_report_is
 
 async def test_formats_are_listed_by_name_and_grids_are_not(asked):
     said = await asked(conv(), "weights_dtype", None)
-    assert [one["value"] for one in said["choices"]] == ["BFLOAT4_B", "BFLOAT8_B", "BFLOAT16", "FLOAT32"]
+    assert [one["value"] for one in said["choices"]] == ["BFLOAT8_B", "BFLOAT4_B", "BFLOAT16", "FLOAT32"]
     with pytest.raises(QuestionRefused, match="no short list"):
         await asked(conv(), "core_grid", None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import nan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
+from ttnn_mcp.analyses.settings.predicted import LegalChoice, predicted
 from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
@@ -18,16 +18,18 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_seen import tried_before
+from ttnn_mcp.tools.parts.setting_choices import Choice, law_of, listed, marks_of, nearest, summary
 from ttnn_mcp.tools.parts.setting_values import setting_value
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
-from ttnn_mcp.wire import Cell, Quoted, Quoting, Wire
+from ttnn_mcp.wire import Cell, Quoted, Quoting, Us, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.trial import OpSettings
+    from ttnn_mcp.analyses.settings.trial import OpSettings, Value
     from ttnn_mcp.run.run import Run
 
 Setting: TypeAlias = Literal[
@@ -57,7 +59,6 @@ Setting: TypeAlias = Literal[
     "q_chunk_size",
     "k_chunk_size",
 ]
-CHOICES_AT_MOST = 24  # values listed; the ones nearest to today's are kept
 SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
 LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 
@@ -73,12 +74,12 @@ class Arguments(OfRun):
     )
 
 
-class Choice(Wire):
-    """A legal value."""
+class Predicted(Wire):
+    """The kernel time to expect: 8 of 10 measurements lie between low and high."""
 
-    value: Cell
-    l1_bytes: int | None
-    verdict: Verdict
+    expected_us: Us
+    low_us: Us
+    high_us: Us
 
 
 class Answer(Wire):
@@ -95,6 +96,9 @@ class Answer(Wire):
     l1_bytes: int | None
     limit_bytes: int | None
     expected: Quoting
+    now_us: Us | None = None
+    predicted: Predicted | None = None
+    law: str | None = None
     why: Quoting
     instead: Quoting | None
     buffers: dict[str, int] = Field(default_factory=dict[str, int])
@@ -106,23 +110,26 @@ class Answer(Wire):
 
 
 async def check_setting(run: Run, asked: Arguments) -> Answer:
-    """Is a value legal for a conv, matmul, SDPA, group or sharded norm, does it fit L1, what can it save?
+    """Is a value legal for a conv, matmul, SDPA, group or sharded norm, does it fit L1, what time is to be expected?
 
-    Without a value: the legal ones.
+    Without a value: the legal ones, the fastest by the laws of time.
     """
     op = _op(run, row_at(run, asked.op), await told_shards(run, asked.op))
+    return _answered(run, asked, op, await room_at(run, asked.op))
+
+
+def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     limit = l1_limit(run)
     settings = settings_of(op, limit.safe_bytes if limit else 0)
     if asked.setting not in settings.takes:
         name = shown(canonical(op.table.texts("op_code")[0]))
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
-    room = await room_at(run, asked.op)
-    bench = _Bench(settings, asked.setting, limit, room, older=_may_be_older(run))
+    bench = _Bench(op, settings, asked.setting, limit, room, older=_may_be_older(run))
     if asked.value is None:
-        return _listed(asked, op, bench, tried_before(run, asked.op, asked.setting, None))
+        return _listed(asked, bench, _tried_before(run, asked, None))
     value = setting_value(asked.setting, asked.value)
     judgement = bench.judged(value)
-    trial = judgement.trial
+    trial, answer = judgement.trial, bench.predicted(value, judgement)
     return Answer(
         op=asked.op,
         op_code=shown(op.table.texts("op_code")[0]),
@@ -134,14 +141,19 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
         fits=judgement.fits,
         l1_bytes=judgement.l1_bytes,
         limit_bytes=limit.limit_bytes if limit else None,
-        expected=expected(op, judgement),
+        expected=expected(op, judgement, answer),
+        now_us=op.kernel_us,
+        predicted=Predicted(expected_us=answer.us, low_us=answer.low_us, high_us=answer.high_us)
+        if answer
+        else None,
+        law=answer.law if answer else None,
         why=why(judgement, limit),
-        instead=instead(judgement, value, bench.legal())
+        instead=instead(judgement, value, [(one.value, one.judged) for one in bench.legal()])
         if judgement.verdict in ("illegal", "too_large")
         else trial.instead,
         buffers=judgement.l1,
         needs=None if trial.broken else trial.needs or None,
-        earlier=tried_before(run, asked.op, asked.setting, value),
+        earlier=_tried_before(run, asked, value),
         caveat=caveat(op, judgement, limit, run.chip.arch, measured=room is not None),
     )
 
@@ -150,18 +162,35 @@ class _Bench:
     """One setting of one op, ready to have values tried."""
 
     def __init__(
-        self, settings: OpSettings, setting: str, limit: L1Limit | None, room: int | None, *, older: bool
+        self,
+        op: Op,
+        settings: OpSettings,
+        setting: str,
+        limit: L1Limit | None,
+        room: int | None,
+        *,
+        older: bool,
     ) -> None:
-        self.settings, self.setting, self.limit, self.room = settings, setting, limit, room
-        self.older = older
+        self.op, self.settings, self.setting = op, settings, setting
+        self.limit, self.room, self.older = limit, room, older
 
-    def judged(self, value: int | bool | str) -> Judged:
+    def judged(self, value: Value) -> Judged:
         return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
 
-    def legal(self) -> list[tuple[int | bool | str, Judged]]:
+    def predicted(self, value: Value, judgement: Judged) -> Expected | None:
+        """The time to expect; of a value that does not fit none."""
+        if judgement.verdict == "too_large":
+            return None
+        return predicted(self.op, self.settings, self.setting, value, judgement.trial)
+
+    def legal(self) -> list[LegalChoice]:
         """The values worth a look that TTNN takes and computes right, ascending."""
         judgements = [(value, self.judged(value)) for value in self.settings.choices(self.setting)]
-        return [(value, one) for value, one in judgements if one.legal and not one.wrong_values]
+        return [
+            LegalChoice(value, one, self.predicted(value, one))
+            for value, one in judgements
+            if one.legal and not one.wrong_values
+        ]
 
 
 def _may_be_older(run: Run) -> bool:
@@ -180,16 +209,21 @@ def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:
     return op_of(table.take(np.array([row])), run.chip, before, shards)
 
 
-def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:
-    legal = bench.legal()
+def _tried_before(run: Run, asked: Arguments, value: Value | None) -> str | None:
+    return tried_before(run, asked.op, asked.setting, value) if run.performance is not None else None
+
+
+def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
+    legal, op = bench.legal(), bench.op
     if not legal:
-        return _not_listed(asked, op, bench, earlier)
-    now = legal[0][1].trial.now
-    kept = _nearest(legal, now)
-    choices = [Choice(value=value, l1_bytes=one.l1_bytes, verdict=one.verdict) for value, one in kept]
-    up = next((one for one in choices if _number(one.value) > _number(now)), None)
+        return _not_listed(asked, bench, earlier)
+    now = legal[0].judged.trial.now
+    marks = marks_of(asked.setting, legal, op.kernel_us)
+    choices = listed(legal, nearest(legal, now), marks)
+    today = now if isinstance(now, int) and not isinstance(now, bool) else None
+    up = next((one for one in legal if today is not None and one.number is not None and one.number > today), None)
     fitting = sum(one.verdict in ("fits", "legal") for one in choices)
-    left = f"; {len(legal) - len(kept)} further ones are not listed" if len(kept) < len(legal) else ""
+    left = f"; {len(legal) - len(choices)} further ones are not listed" if len(choices) < len(legal) else ""
     return Answer(
         op=asked.op,
         op_code=shown(op.table.texts("op_code")[0]),
@@ -200,24 +234,26 @@ def _listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Ans
         fits=None,
         l1_bytes=None,
         limit_bytes=bench.limit.limit_bytes if bench.limit else None,
-        expected=f"{fitting} of {len(choices)} legal values fit",
+        expected=f"{fitting} of {len(choices)} legal values fit; {summary(asked.setting, legal, op)}",
+        now_us=op.kernel_us,
+        law=law_of(legal),
         why=f"values that TTNN takes for this op{left}",
         instead=None,
         choices=choices,
-        next_up=up,
-        needs=legal[0][1].trial.needs or None,
+        next_up=next((one for one in choices if up is not None and one.value == up.value), None),
+        needs=legal[0].judged.trial.needs or None,
         earlier=earlier,
     )
 
 
-def _not_listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) -> Answer:
+def _not_listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
     """What can be said of a setting whose values cannot be judged: the present one, and why."""
     trial = None if asked.setting == "core_grid" else bench.settings.tried(asked.setting, 0)
     if trial is None or not trial.unknown:
         raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
     return Answer(
         op=asked.op,
-        op_code=shown(op.table.texts("op_code")[0]),
+        op_code=shown(bench.op.table.texts("op_code")[0]),
         setting=asked.setting,
         value=None,
         now=trial.now,
@@ -231,18 +267,6 @@ def _not_listed(asked: Arguments, op: Op, bench: _Bench, earlier: str | None) ->
         instead=None,
         earlier=earlier,
     )
-
-
-def _nearest(legal: list[tuple[int | bool | str, Judged]], now: Cell) -> list[tuple[int | bool | str, Judged]]:
-    """At most CHOICES_AT_MOST of them, those around today's value, in their order."""
-    here = sum(_number(value) <= _number(now) for value, _ in legal)
-    first = max(min(here - CHOICES_AT_MOST // 2, len(legal) - CHOICES_AT_MOST), 0)
-    return legal[first : first + CHOICES_AT_MOST]
-
-
-def _number(value: object) -> float:
-    """The value as a number; where it is none, NaN, which is neither above nor below another."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else nan
 
 
 TOOL = Tool(

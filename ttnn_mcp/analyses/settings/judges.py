@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.settings.trial import Trial
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.settings.trial import Op, Value
 
     Judge: TypeAlias = Callable[[Value], Trial]
@@ -55,6 +56,10 @@ class JudgedSettings(ABC):
     def tried(self, setting: str, value: Value) -> Trial:
         """The trial of one value."""
         return self.judges[setting](value)
+
+    def changed(self, now: Described, setting: str, value: Value) -> Described | None:
+        """The op with the value, as the laws describe it: of any op its fidelity."""
+        return replace(now, fidelity=str(value)) if setting == "math_fidelity" else None
 
     def fidelity(self, value: Value) -> Trial:
         """The trial of another math fidelity; any op with a compute kernel config takes one."""

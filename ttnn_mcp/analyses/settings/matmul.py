@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
@@ -23,6 +24,7 @@ from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_n
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.settings.judges import Judge
     from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
 
@@ -40,6 +42,9 @@ KERNEL_FLAGS = {"fp32_dest_acc_en": "fp32", "packer_l1_acc": "packer_l1"}
 CORES_AT_MOST = 1024  # more than any chip has
 SUBBLOCKS = tuple(range(1, 17))  # tiles of DST: 16 at most, without half-sync
 KERNEL_CONFIG = "compute_kernel_config in the same call, otherwise fidelity falls to LoFi (tt-metal #55889)"
+
+DESCRIBED = ("in0_block_w", "per_core_M", "per_core_N")  # by the laws, which know no sub-blocks
+NO_BLOCKS = dict.fromkeys(("block_w", "per_core_m", "per_core_n"))
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,25 @@ class MatmulSettings(JudgedSettings):
             side = tiles.m if setting == "per_core_M" else tiles.n
             return tuple(sorted({ceil(side / shares) for shares in range(1, cores + 1)}))
         return SUBBLOCKS
+
+    def changed(self, now: Described, setting: str, value: Value) -> Described | None:
+        """Other blocks, weights or cores too; with a core_grid TTNN builds the program config itself."""
+        plan = self.printed.plan
+        if not isinstance(now, MatmulDescription):
+            return None
+        if setting == "weights_dtype":
+            return replace(now, in1_dtype=str(value))
+        if setting == "core_grid":
+            grid = replace(now, grid=grid_named(value), cores=None)
+            return grid if now.program == "MINIMAL" else replace(grid, program="AUTO", **NO_BLOCKS)
+        if isinstance(plan, DramSharded) and setting == "in0_block_w":
+            return replace(now, block_w=int(value))
+        if isinstance(plan, MatmulPlan) and setting in DESCRIBED:
+            blocks = replace(plan, **{FIELDS[setting]: int(value)})
+            # without a config of its own an op changes its program, and the law of 2D does not see blocks of K
+            unseen = blocks.in0_block_w != plan.in0_block_w and plan.kind == "2D"
+            return None if unseen and not self.printed.was_given else _planned(now, blocks)
+        return super().changed(now, setting, value)
 
     def _with(self, trial: Trial, plan: Plan) -> Trial:
         """The trial with the L1 that a plan takes."""
@@ -206,3 +230,17 @@ class MatmulSettings(JudgedSettings):
             instead=largest_grid(op) if broken else None,
         )
         return self._with(trial, changed) if changed and not broken else trial
+
+
+def _planned(now: MatmulDescription, plan: MatmulPlan) -> MatmulDescription:
+    """The matmul with the plan's program config."""
+    down, across = ceil(plan.tiles.m / max(plan.per_core_m, 1)), ceil(plan.tiles.n / max(plan.per_core_n, 1))
+    return replace(
+        now,
+        program=plan.kind if plan.kind != "Reuse" else "",
+        grid=plan.grid,
+        cores=down * across,
+        block_w=plan.in0_block_w,
+        per_core_m=plan.per_core_m,
+        per_core_n=plan.per_core_n,
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.laws.attention import AttentionDescription
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
 from ttnn_mcp.analyses.programs.grids import worker_grid
@@ -22,6 +23,7 @@ from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, TILE_BYTES, c
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
@@ -154,6 +156,12 @@ class SdpaSettings(JudgedSettings):
             return ()
         length = getattr(attention, LENGTHS[setting])
         return tuple(size for size in SIZES if size < 2 * length)
+
+    def changed(self, now: Described, setting: str, value: Value) -> Described | None:
+        """Other chunks too."""
+        if isinstance(now, AttentionDescription) and setting in FIELDS:
+            return replace(now, **{FIELDS[setting]: int(value)})
+        return super().changed(now, setting, value)
 
     def _chunk(self, current: Attention, setting: str, value: int) -> Trial:
         field = FIELDS[setting]

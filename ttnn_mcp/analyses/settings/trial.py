@@ -14,6 +14,7 @@ from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -42,6 +43,11 @@ class Op:
     kernel_ns: float
     before: tuple[str, ...] = ()
     shards: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
+
+    @property
+    def kernel_us(self) -> float | None:
+        """Its kernel time; None where no report has times."""
+        return self.kernel_ns / 1e3 if np.isfinite(self.kernel_ns) else None
 
     @property
     def least_ns(self) -> float:
@@ -108,6 +114,10 @@ class OpSettings(Protocol):
 
     def tried(self, setting: str, value: Value) -> Trial:
         """The trial of one value of a setting."""
+        ...
+
+    def changed(self, now: Described, setting: str, value: Value) -> Described | None:
+        """The op with the value, as the laws of time describe it; None where they know no such setting."""
         ...
 
     def choices(self, setting: str) -> tuple[Value, ...]:

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.laws.anchored import outlook
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.settings.judged import Judged
-    from ttnn_mcp.analyses.settings.trial import Op, Value
+    from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 
 MEASURED = (
     "circular buffers as TTNN 0.81 makes them; TENSORS is what lies from the lowest tensor up at this device op, "
     "by the memory report"
 )
 
+NO_LAW = "no law of time tells: a trial"
+NO_TIMES = "times unknown: no device times"
 
-def expected(op: Op, judgement: Judged) -> str:
-    """What the value would bring."""
+
+def compared(answer: Expected, now_us: float) -> str:
+    """The time to expect, beside now's."""
+    within = f"{answer.low_us:.1f} to {answer.high_us:.1f}"
+    says = outlook(answer, now_us)
+    if says == "no difference":
+        return f"no difference to be expected ({within} us, {now_us:.1f} now)"
+    unsure = ", not beyond what the law errs" if says.startswith("likely") else ""
+    return f"{says}: {answer.us:.1f} us expected ({within}), {now_us:.1f} now{unsure}"
+
+
+def expected(op: Op, judgement: Judged, answer: Expected | None = None) -> str:
+    """What the value would bring; `answer` is the time to expect, where a law tells."""
     trial = judgement.trial
     if judgement.verdict in ("illegal", "too_large"):
         return "nothing: it would not run as asked"
@@ -26,11 +41,20 @@ def expected(op: Op, judgement: Judged) -> str:
         return "not known"
     if not trial.effect:
         return f"no change: {trial.now} is what it runs with" if trial.change == "" else trial.change
-    if trial.at_most_ns is not None and trial.at_most_ns <= 0:
-        return f"{trial.change}; saves no time by itself"
+    return f"{trial.change}; {_gain(op, trial, answer)}"
+
+
+def _gain(op: Op, trial: Trial, answer: Expected | None) -> str:
+    now_us = op.kernel_us
+    if now_us is None:
+        return NO_TIMES
+    if answer is not None:
+        return compared(answer, now_us)
     if trial.at_most_ns is None:
-        return f"{trial.change}; no report bounds the gain, measure it"
-    return f"{trial.change}; saves at most {trial.at_most_ns / 1e3:.1f} of {op.kernel_ns / 1e3:.1f} us"
+        return "no report bounds the gain, measure it"
+    if trial.at_most_ns <= 0:
+        return "saves no time by itself"
+    return f"saves at most {trial.at_most_ns / 1e3:.1f} of {now_us:.1f} us; {NO_LAW}"
 
 
 def why(judgement: Judged, limit: L1Limit | None) -> str:

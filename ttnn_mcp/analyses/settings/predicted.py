@@ -1,0 +1,83 @@
+"""The kernel time to expect of an op with one setting changed, by the laws of time; and which choice to try first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.laws.anchored import after_change
+from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.described import described
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.law import Expected
+    from ttnn_mcp.analyses.settings.judged import Judged
+    from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Trial, Value
+
+# Settings that change numerics: less of them is faster, and never to be recommended without a look at the PCC.
+COST_ACCURACY = ("math_fidelity", "weights_dtype", "fp32_dest_acc_en")
+
+
+@dataclass(frozen=True, slots=True)
+class LegalChoice:
+    """A legal value, its verdict, and the time to expect of it; None where no law tells."""
+
+    value: Value
+    judged: Judged
+    expected: Expected | None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is legal and fits."""
+        return self.judged.verdict in ("fits", "legal")
+
+    @property
+    def number(self) -> int | None:
+        """The value where it is a number."""
+        return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
+
+    @property
+    def is_now(self) -> bool:
+        """Whether the op ran with it."""
+        return self.judged.trial.now is not None and self.value == self.judged.trial.now
+
+
+def predicted(op: Op, settings: OpSettings, setting: str, value: Value, trial: Trial) -> Expected | None:
+    """The kernel time of the op with a legal value; None where no law tells, or the report has no times."""
+    us = op.kernel_us
+    now = described(op.table, 0, op.chip) if us is not None else None
+    if us is None or now is None or trial.broken:
+        return None
+    if not trial.effect:
+        return after_change(now, us, now)
+    changed = settings.changed(now, setting, value)
+    return after_change(now, us, changed) if changed is not None else None
+
+
+def unlike_its_law(op: Op) -> Expected | None:
+    """What a law expects of the op as it ran, where it took a time outside of that: no change of it is told."""
+    us = op.kernel_us
+    now = described(op.table, 0, op.chip) if us is not None else None
+    answer = expected(now) if now is not None else None
+    return answer if us is not None and answer and not answer.low_us <= us <= answer.high_us else None
+
+
+def fastest(choices: list[LegalChoice]) -> LegalChoice | None:
+    """The choice that runs and is expected to take least; None where no law tells of another than today's."""
+    foreseen = [one for one in choices if one.runs and one.expected is not None]
+    if all(one.is_now for one in foreseen):
+        return None
+    return min(foreseen, key=lambda one: one.expected.us if one.expected else np.inf)
+
+
+def worth_a_trial(choices: list[LegalChoice]) -> LegalChoice | None:
+    """Where no law tells: the choice that runs and may save most by its bound."""
+    bounded = [one for one in choices if one.runs and (one.judged.trial.at_most_ns or 0) > 0]
+    return max(bounded, key=lambda one: one.judged.trial.at_most_ns or 0, default=None)
+
+
+def in_order(choices: list[LegalChoice]) -> list[LegalChoice]:
+    """Those that run first, by the time to expect, then those of which no law tells, as they stood."""
+    return sorted(choices, key=lambda one: (not one.runs, one.expected.us if one.expected else np.inf))
