@@ -50,6 +50,8 @@ class Architecture:
     dram_achievable_share: float
     """Share of the peak that a well-placed DRAM-bound op reaches. For savings; utilisation is of the peak."""
     dram_bank_gb_s: float
+    dram_bank_bytes: int | None
+    """What a DRAM bank holds; TTNN keeps some megabytes of it for itself, and a trace region where one is asked for."""
     small_page_bytes: int
     """Smaller pages waste DRAM bandwidth: the number of requests, not of bytes, is then the limit."""
     worker_l1_bytes: int
@@ -80,6 +82,7 @@ _WORMHOLE = Architecture(
     dram_peak_gb_s=288,  # 12 banks at 12 GT/s: docs.tenstorrent.com/aibs/wormhole/specifications
     dram_achievable_share=240 / 288,  # DRAM-sharded matmul, tech_reports/LLMs/llms.md (interleaved: ~190)
     dram_bank_gb_s=24,  # 288 / 12 banks
+    dram_bank_bytes=2**30,  # tt-metal wormhole_b0_80_arch.yaml: dram_view_size
     small_page_bytes=256,  # tt-metal #55898: 64 B rows reach 9 % of peak
     worker_l1_bytes=1_499_136,  # 1464 KiB: soc_descriptors/wormhole_b0_80_arch.yaml
     first_cb_address=105_824,  # TTNN 0.81.1; 103,552 to 105,696 in 0.66 to 0.80: their reports
@@ -95,6 +98,7 @@ _BLACKHOLE = Architecture(
     dram_peak_gb_s=512,  # 8 banks of 64 GB/s: BlackholeBringUpProgrammingGuide.md (p100: 7 banks, 448)
     dram_achievable_share=0.85,  # tt-metal #54242, #55898: 400 to 460 of 512 by dtype and readers per bank
     dram_bank_gb_s=64,  # BlackholeBringUpProgrammingGuide.md
+    dram_bank_bytes=2**32 - 2**24,  # tt-metal #10049: the upper 16 MB of each bank cannot be addressed
     small_page_bytes=1536,  # tt-metal #55898: requests are the limit below about 1.5 KB; 1 KB reaches 60 %
     worker_l1_bytes=1_572_864,  # 1536 KiB: blackhole_140_arch.yaml; the runtime's own out-of-L1 message
     first_cb_address=111_744,  # TTNN 0.81.1; 105,280 in 0.66, 111,360 in 0.73, 111,616 in 0.80: their reports

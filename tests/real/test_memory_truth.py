@@ -19,6 +19,7 @@ from ttnn_mcp.session.session import Session, Settings
 pytestmark = pytest.mark.sampled(3)
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
+MODEL_TOO_HIGH = "0.67.0_late_frees"  # slow dispatch shows no buffers at all; TTNN placed an op's output later
 UNROUNDED = "0.60.1-writer-on-0.66.0_resnet50_stages"
 LEVELS_OF_DEVICE_OPS = "the stored levels of that writer are of device operations, not of operations"
 _replays: dict = {}
@@ -32,21 +33,33 @@ async def replayed_report(name):
 
 
 @every_report
-async def test_the_l1_peak_is_what_the_report_holds_to_the_byte(name):
+async def test_what_the_report_holds_is_told_to_the_byte(name):
     found, wanted = await replayed_report(name), truth_of(name)["l1_peak_by_what_the_report_holds"]
-    device = found.fullest
-    place = device.peak
-    assert int(device.l1[place]) == wanted["bytes_per_bank"]
-    assert int(found.operations[place]) == wanted["operation"]
-    assert (int(device.tensors[place]), int(device.circular[place])) == (wanted["tensors"], wanted["circular"])
+    recorded = found.fullest.recorded
+    assert int(recorded.max()) == wanted["bytes_per_bank"]
+    assert int(found.operations[np.argmax(recorded)]) == wanted["operation"]
 
 
 @every_report
-async def test_the_device_op_at_the_peak_is_named(name):
-    found, wanted = await replayed_report(name), truth_of(name)["l1_peak_by_what_the_report_holds"]
-    moment = await moment_of(found, found.fullest.peak)
-    if wanted["circular"]:
-        assert moment.device_op == wanted["device_operation"]
+async def test_the_peak_is_ttnn_s_and_so_are_its_operation_and_its_device_op(name):
+    """With the programs that the report leaves out."""
+    found, wanted = await replayed_report(name), truth_of(name)["l1_peak"]
+    device = found.fullest
+    place = device.peak
+    assert int(found.operations[place]) == wanted["operation"]
+    moment = await moment_of(found, place)
+    assert moment.device_op == wanted["device_operation"]
+    parts = (int(device.l1[place]), int(device.tensors[place]), int(device.circular[place]))
+    if name == MODEL_TOO_HIGH:
+        assert bool(device.by_model[place])
+        return
+    assert parts == (wanted["bytes_per_bank"], wanted["tensors"], wanted["circular"])
+    rows = [row for row in moment.rows.tolist() if device.spans.buffers[row] == L1]
+    live = sorted((int(device.spans.addresses[row]), int(device.spans.bytes_per_bank[row])) for row in rows)
+    before = truth_of(name).get("before_bytes_per_bank", {}).get("L1", 0)  # live tensors are those allocated since
+    assert sum(size for _, size in live) == wanted["tensors"]
+    assert {tuple(pair) for pair in wanted["live_tensors"]} <= set(live)
+    assert before or len(live) == len(wanted["live_tensors"])
 
 
 @every_report
@@ -57,7 +70,7 @@ async def test_the_tensors_live_at_ttnn_s_peak_are_found(name):
     rows = [row for row in moment.rows.tolist() if spans.buffers[row] == L1]
     live = {(int(spans.addresses[row]), int(spans.bytes_per_bank[row])) for row in rows}
     told = {(address, size) for address, size in wanted["live_tensors"]}  # allocated since the capture began
-    if _same_moment(truth_of(name)):
+    if found.place(wanted["operation"]) == found.fullest.peak:
         assert told <= live
         assert sum(size for _, size in live) == wanted["tensors"]
     else:  # TTNN's peak lies at a program that the report leaves out: nothing may be missing there
@@ -65,12 +78,6 @@ async def test_the_tensors_live_at_ttnn_s_peak_are_found(name):
             spans.live_at(2 * moment.place).tolist() + np.flatnonzero(spans.starts == 2 * moment.place + 1).tolist()
         )
         assert told <= {(int(spans.addresses[row]), int(spans.bytes_per_bank[row])) for row in around}
-
-
-def _same_moment(truth):
-    parts = ("operation", "tensors", "circular")
-    held = truth["l1_peak_by_what_the_report_holds"]
-    return [truth["l1_peak"][part] for part in parts] == [held[part] for part in parts]
 
 
 @every_report
@@ -95,7 +102,7 @@ async def test_no_operation_holds_more_than_ttnn_says(name):
     for operation, _, level in truth["l1_by_operation"]:
         place = found.place(operation)
         assert place is not None
-        assert int(found.fullest.l1[place]) <= level, operation
+        assert int(found.fullest.recorded[place]) <= level, operation
         if not found.programs.silent:
             assert int(found.fullest.l1[place]) == level, operation
 
@@ -111,23 +118,21 @@ async def test_the_device_operations_without_buffers_are_counted(name):
         assert silent == truth["device_operations_without_buffers_in_the_report"] - unwritten
     else:
         assert silent >= truth["device_operations_whose_buffers_the_report_leaves_out"]
-    assert found.floor_because is not None or not silent
 
 
 @every_report
-async def test_a_floor_never_has_a_headroom_that_reads_as_known(name, tmp_path):
+async def test_a_headroom_is_true_or_absent(name, tmp_path):
+    """What is left is at most what is told, unless a model tells it."""
     answer = await memory_summary_of(Session(Settings(state=tmp_path)), str(folder_of(name)))
     peak, truth = answer.l1_peak, truth_of(name)
-    if not answer.floor:
-        assert answer.programs is None
-        assert peak.headroom_bytes == peak.capacity_bytes - truth["l1_peak"]["bytes_per_bank"]
-        return
-    assert peak.headroom_bytes is None
-    completed = int((await replayed_report(name)).fullest.completed.max(initial=0))  # on one chip
-    assert peak.headroom_at_most_bytes == peak.capacity_bytes - max(completed, peak.bytes_per_bank)
-    assert completed <= (peak.with_modelled_bytes_per_bank or peak.bytes_per_bank)
+    left = peak.capacity_bytes - truth["l1_peak"]["bytes_per_bank"]
+    told = (peak.headroom_bytes, peak.headroom_at_most_bytes, peak.headroom_modelled_bytes)
+    assert [one for one in told if one is not None] == [peak.capacity_bytes - peak.bytes_per_bank]
+    assert peak.headroom_bytes in (None, left)
+    assert peak.headroom_at_most_bytes is None or peak.headroom_at_most_bytes >= left
+    assert (peak.headroom_modelled_bytes is None) == (peak.circular_buffers_by != "model")
     if answer.programs is None:
-        assert "no captured graph" in answer.why
+        assert answer.floor == ("no captured graph" in (answer.why or ""))
         return
     assert answer.programs.without_buffers > 0
     assert sum(answer.programs.kinds.values()) <= answer.programs.without_buffers
@@ -188,7 +193,7 @@ async def test_an_out_of_memory_is_told_as_ttnn_told_it(tmp_path):
     assert (error.asked_bytes, error.limit_bytes) == (393_216, 1_360_544)
     assert (error.free_bytes, error.largest_free_bytes, error.short_bytes) == (377_504, 196_608, 196_608)
     assert answer.l1_peak.outcome == "unfinished"
-    assert answer.l1_peak.bytes_per_bank == 1_360_544 - 377_504  # what TTNN says was allocated
+    assert answer.l1_peak.tensors_bytes == 1_360_544 - 377_504  # what TTNN says was allocated
     assert error.holders is not None
     assert 27 not in [row[0] for row in error.holders.rows]
 
@@ -204,28 +209,29 @@ async def test_dataflow_buffers_beyond_l1_are_told_with_their_cause(tmp_path):
 
 
 async def test_buffers_of_a_cached_program_are_carried_over_from_its_first_launch():
-    """Where every program was launched before under the same call, the completed peak is the true one."""
+    """Where every program was launched before under the same call, the peak is the true one."""
     found = await replayed_report("0.72.0_late_frees")
     assert found.programs.carried == 20
-    assert int(found.fullest.completed.max()) == truth_of("0.72.0_late_frees")["l1_peak"]["bytes_per_bank"]
-    assert np.all(found.fullest.completed >= found.fullest.l1)
+    assert int(found.fullest.l1.max()) == truth_of("0.72.0_late_frees")["l1_peak"]["bytes_per_bank"]
+    assert np.all(found.fullest.l1 >= found.fullest.recorded)
+    assert not found.fullest.by_model[found.fullest.peak]
 
 
 @every_report
 async def test_with_what_the_report_leaves_out_the_peak_is_ttnn_s(name):
     """Never below TTNN's own peak, and nearly always within a few percent above it."""
     found, wanted = await replayed_report(name), truth_of(name)["l1_peak"]["bytes_per_bank"]
-    assert wanted <= int(found.fullest.listed.max()) <= 1.05 * wanted
+    assert wanted <= int(found.fullest.l1.max()) <= 1.05 * wanted
 
 
 @every_report
 async def test_no_operation_is_modelled_below_ttnn_s_level(name):
-    """Where all of its programs are known. The stored levels count a collective's buffers on every chip of a mesh."""
+    """Where all of its programs are known; on a mesh the level is that of one chip, the fullest."""
     found, truth = await replayed_report(name), truth_of(name)
     if "operations_in_graph" not in truth:
         pytest.skip(LEVELS_OF_DEVICE_OPS)
     levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
-    below = [one for one, level in levels.items() if found.fullest.listed[found.place(one)] < level]
+    below = [one for one, level in levels.items() if found.fullest.l1[found.place(one)] < level]
     assert not below or found.programs.unknown
 
 

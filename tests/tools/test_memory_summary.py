@@ -6,7 +6,6 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from tests.asking import ask, session
@@ -27,6 +26,7 @@ from tests.profiles.big import write_big_database
 from tests.profiles.demo import FIGURES as FIGURES_FILE
 from tests.profiles.demo import FULLEST, model_line
 from tests.profiles.demo_model import demo_program
+from tests.real.stored_truth import folder_of
 from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.analyses.from_graph.models import MODELS
 from ttnn_mcp.analyses.memory.replay import replay_of
@@ -71,16 +71,32 @@ async def summary(tmp_path, program, generation="3.3", style=None, **arguments):
     return await ask(session(tmp_path), "memory_summary", run=str(path), **arguments)
 
 
-async def test_a_program_without_a_model_leaves_the_modelled_peak_out(tmp_path, monkeypatch):
+async def test_a_program_without_a_model_makes_the_peak_a_floor(tmp_path, monkeypatch):
     """Whatever it took may be the peak."""
     monkeypatch.delitem(MODELS, "MatmulDeviceOperation")
     answer = await ask(session(tmp_path), "memory_summary", run="demo")
     assert answer["programs"]["unknown"] > 0
-    assert "with_modelled_bytes_per_bank" not in answer["l1_peak"]
+    assert answer["floor"] is True
+    assert answer["why"].endswith(f"count nothing: {answer['programs']['unknown']} MatmulDeviceOperation")
     assert answer["l1_peak"]["headroom_bytes"] is None
-    assert answer["caveats"][-1].endswith("show no buffers and have no model: MatmulDeviceOperation")
-    other = await ask(session(tmp_path), "memory_summary", run="demo", operation=24)
-    assert other["l1_peak"]["with_modelled_bytes_per_bank"] == FIGURES["l1_peak_bytes_per_core"]
+    assert answer["l1_peak"]["headroom_at_most_bytes"] == 1_360_544 - FIGURES["l1_peak_bytes_per_core"]
+
+
+async def test_a_peak_by_a_model_names_its_operation_its_program_and_what_is_live(tmp_path):
+    """The report holds nothing of a layer norm's buffers."""
+    answer = await ask(session(tmp_path), "memory_summary", run=str(folder_of("mesh_tp2")))
+    peak = answer["l1_peak"]
+    assert (peak["operation"], peak["name"], peak["device_op"]) == (15, "ttnn.rms_norm", "LayerNormDeviceOperation")
+    assert (peak["tensors_bytes"], peak["circular_buffers_bytes"]) == (65_600, 585_728)
+    assert (peak["circular_buffers_by"], peak["recorded_bytes_per_bank"]) == ("model", 125_376)
+    assert peak["headroom_modelled_bytes"] == peak["capacity_bytes"] - peak["bytes_per_bank"]
+    assert peak["headroom_bytes"] is None
+    assert "headroom_at_most_bytes" not in peak
+    assert sum(one["bytes_per_bank"] for one in rows(answer["live"])) == peak["tensors_bytes"]
+    assert answer["dram"]["headroom_at_most_bytes_per_bank"] == 2**30 - answer["dram"]["bytes_per_bank"]
+    sizes = [one["bytes_per_bank"] for one in rows(answer["dram"]["holders"])]
+    assert sizes == sorted(sizes, reverse=True)
+    assert "cores" not in answer
 
 
 async def test_the_demo_s_peak_and_its_two_late_frees_are_told(tmp_path):
@@ -91,7 +107,6 @@ async def test_the_demo_s_peak_and_its_two_late_frees_are_told(tmp_path):
         "device_op": "Conv2dDeviceOperation",
         "line": f"model.py:{model_line(FULLEST)}",
         "bytes_per_bank": FIGURES["l1_peak_bytes_per_core"],
-        "with_modelled_bytes_per_bank": FIGURES["l1_peak_bytes_per_core"],
         "capacity_bytes": 1_360_544,
         "headroom_bytes": None,
         "headroom_at_most_bytes": 1_360_544 - FIGURES["l1_peak_bytes_per_core"],
@@ -100,7 +115,7 @@ async def test_the_demo_s_peak_and_its_two_late_frees_are_told(tmp_path):
         "activations_bytes": 81_920,
         "temporaries_bytes": 76_032,
     }
-    assert answer["floor"] is True
+    assert "floor" not in answer
     assert answer["errors"] == []
     late = rows(answer["late_frees"])
     assert [(one["tensor"], one["last_use"], one["freed"], one["headroom_bytes"]) for one in late] == [
@@ -190,7 +205,10 @@ async def test_l1_small_and_dram_are_told_apart_from_l1(tmp_path):
     answer = await summary(tmp_path, program)
     assert answer["l1_peak"]["bytes_per_bank"] == 16_384
     assert answer["l1_small"] == {"operation": 1, "bytes_per_bank": 1_024, "capacity_bytes": 24_576}
-    assert answer["dram"] == {"operation": 1, "bytes_per_bank": 2_048, "bytes": 4 * 2_048}
+    dram = answer["dram"]
+    assert [dram[name] for name in ("operation", "bytes_per_bank", "bytes", "banks")] == [1, 2_048, 4 * 2_048, 12]
+    assert dram["capacity_at_most_bytes_per_bank"] - dram["headroom_at_most_bytes_per_bank"] == 2_048
+    assert [one["tensor"] for one in rows(dram["holders"])] == [1]
 
 
 async def test_the_devices_of_a_mesh_that_graphs_tell_apart_get_a_row_each(tmp_path):
@@ -244,7 +262,8 @@ async def test_an_allocation_that_found_no_room_is_explained(tmp_path, generatio
     assert {one["bytes_per_bank"] for one in holders} == {16_384}
     made = {one["tensor"]: one for one in holders}
     assert made[3] == {
-        "tensor": 3, "bytes_per_bank": 16_384, "producer": 1, "name": "ttnn.relu", "line": "model.py:5", "last_use": 2,
+        "tensor": 3, "kind": "activation", "bytes_per_bank": 16_384, "shape": "1x1x16384x32", "producer": 1,
+        "line": "model.py:5", "last_use": 2,
     }  # fmt: skip
     measures = [(one["remedy"], one["bytes"], one["bound"]) for one in rows(error["remedies"])]
     assert measures == [
@@ -410,7 +429,8 @@ async def test_trace_buffers_lie_in_dram(tmp_path):
     program = Program()
     x, _ = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], placement=Placement("TRACE"))
     program.op("UnaryDeviceOperation", [x])
-    assert (await summary(tmp_path, program))["dram"] == {"operation": 1, "bytes_per_bank": 6_144, "bytes": 24_576}
+    dram = (await summary(tmp_path, program))["dram"]
+    assert (dram["bytes_per_bank"], dram["bytes"]) == (6_144, 24_576)
 
 
 async def test_where_l1_ends_is_not_guessed(tmp_path):
@@ -468,31 +488,6 @@ async def test_where_graphs_and_snapshots_differ_is_told(tmp_path, found, caveat
 async def test_what_of_a_report_could_not_be_read_is_told(tmp_path, change, caveat):
     replayed = await replay_of(await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", plain()))))
     assert (await memory_summary(replace(replayed, **change), Arguments(run="made"))).caveats == (caveat,)
-
-
-@pytest.mark.parametrize(
-    ("completed", "unknown", "caveats"),
-    [
-        (34_000, {}, []),
-        (33_900, {}, ["with_modelled_bytes_per_bank counts a collective's buffers on every chip of the mesh"]),
-        (
-            33_900,
-            {"Made": 1},
-            ["no with_modelled_bytes_per_bank: 1 programs show no buffers and have no model: Made"],
-        ),
-    ],
-)
-async def test_a_collective_is_told_apart_on_one_chip_where_all_else_is_known(
-    tmp_path, completed, unknown, caveats
-):
-    """Whose buffers TTNN's dry captures list on every chip."""
-    replayed = await replay_of(await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", plain()))))
-    levels = {"completed": np.array([completed]), "listed": np.array([34_000])}
-    replayed.programs.unknown.update(unknown)
-    changed = replace(replayed, devices=(replace(replayed.fullest, **levels),))
-    said = (await memory_summary(changed, Arguments(run="made"))).caveats
-    assert len(said) == len(caveats)
-    assert all(one.startswith(start) for one, start in zip(said, caveats, strict=True))
 
 
 async def test_what_was_freed_late_before_the_peak_is_told_too_unless_one_operation_is_asked_for(tmp_path):

@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.memory.failures import failures_of
-from ttnn_mcp.analyses.memory.l1_moment import composition, holes_of, holes_of_chunks, moment_of
+from ttnn_mcp.analyses.memory.l1_moment import Moment, composition, holes_of, holes_of_chunks, moment_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.hardware import ARCHITECTURES
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, TRACE
 from ttnn_mcp.tools.parts import memory_tables as tables
 from ttnn_mcp.tools.parts.memory_answer import (
@@ -27,17 +28,16 @@ from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
-    from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-ERRORS, KINDS = 3, 5  # told at most: errors, and kinds of device operations without buffers
+ERRORS, KINDS, DRAM_ROWS = 3, 5, 5  # told at most: errors, kinds of programs without buffers, holders of DRAM
 FLOORS = {
     "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
     "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
     "unsized": "some temporaries are not sized by the report: counted as spread over all banks",
     "unplaced": "a dry capture places nothing: buffers count until the last use of their tensor, Python may keep them",
-    "silent_programs": "device operations show no buffers (program cache, dataflow buffers, slow dispatch)",
+    "silent_programs": "programs without buffers in the report and without a model count nothing: {unknown}",
 }
 
 
@@ -61,11 +61,12 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     failures = [one for one in failures_of(replayed) if not only or one.place == peak]
     errors = [await explained(replayed, one, brief=n > 0) for n, one in enumerate(failures[:ERRORS])]
     because = replayed.floor_because
+    unknown = ", ".join(f"{count} {shown(name)}" for name, count in replayed.programs.unknown.most_common(KINDS))
     return capped(
         Answer(
             l1_peak=_peak(replayed, moment, failures, only=only),
             floor=because is not None,
-            why=FLOORS[because] if because else None,
+            why=FLOORS[because].format(unknown=unknown) if because else None,
             programs=_programs(replayed),
             buffers_table_bytes=int(
                 replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)
@@ -105,13 +106,13 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     device, place = replayed.fullest, moment.place
     level, capacity, kinds = int(device.l1[place]), replayed.capacity_bytes, composition(replayed, moment)
     operation = tables.operation_of(replayed, place)
-    floor = replayed.floor_because is not None
-    completed, listed = (
-        int(levels[place] if only else levels.max(initial=0)) for levels in (device.completed, device.listed)
+    recorded = int(device.recorded[place] if only else device.recorded.max(initial=0))
+    left_out, by_model = device.filled_by[place] >= 0, bool(device.by_model[place])
+    room = None if capacity is None else max(capacity - level, 0)
+    known = (
+        "headroom_bytes" if not (replayed.floor_because or replayed.programs.modelled) else "headroom_at_most_bytes"
     )
-    programs = replayed.programs
-    unmodelled = operation in programs.unknown_at if only else bool(programs.unknown_at)
-    room = None if capacity is None else max(capacity - max(level, completed), 0)
+    headroom = {"headroom_modelled_bytes" if by_model else known: room}
     return L1Peak(
         operation=operation,
         name=tables.operation_name(replayed, place),
@@ -120,12 +121,12 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
         device=device.device if len(replayed.devices) > 1 else None,
         outcome=next((one.outcome for one in failures if one.place == place), None),
         bytes_per_bank=level,
-        with_modelled_bytes_per_bank=listed if programs.silent and not unmodelled else None,
+        recorded_bytes_per_bank=recorded if recorded != level else None,
         capacity_bytes=capacity,
-        headroom_bytes=None if floor else room,
-        headroom_at_most_bytes=room if floor else None,
+        **{"headroom_bytes": None, **headroom},
         tensors_bytes=int(device.tensors[place]),
         circular_buffers_bytes=int(device.circular[place]),
+        circular_buffers_by=("model" if by_model else "first launch") if left_out else None,
         persistent_bytes=kinds.get("persistent", 0),
         activations_bytes=kinds.get("activation", 0),
         temporaries_bytes=kinds.get("temporary", 0),
@@ -194,10 +195,18 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     known = np.isin(lifetimes.names[rows], tensors.ids)
     by_tensor[known] = tensors.size_bytes[tensors.ids.searchsorted(lifetimes.names[rows][known])]
     sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
+    chip, level = ARCHITECTURES.get(replayed.memory.arch or ""), int(device.dram[place])
+    capacity = chip.dram_bank_bytes if chip else None
+    largest = rows[np.argsort(-spans.bytes_per_bank[rows], kind="stable")][:DRAM_ROWS].tolist()
     return Dram(
         operation=tables.operation_of(replayed, place),
-        bytes_per_bank=int(device.dram[place]),
+        bytes_per_bank=level,
         bytes=int(sizes.sum()) if (sizes >= 0).all() else None,
+        banks=replayed.banks.get(DRAM),
+        capacity_at_most_bytes_per_bank=capacity,
+        headroom_at_most_bytes_per_bank=max(capacity - level, 0) if capacity else None,
+        holders=tables.holders(replayed, Moment(place, rows, (), None), largest),
+        more_holders=len(rows) - len(largest),
     )
 
 
@@ -212,18 +221,6 @@ def _caveats(replayed: Replayed) -> list[str]:
         caveats.append(f"between captured operations {differences.came} buffers came and {differences.went} went")
     if replayed.broken:
         caveats.append(f"{replayed.broken} captured graphs could not be read")
-    unknown = replayed.programs.unknown
-    if unknown:
-        names = ", ".join(shown(name) for name, _ in unknown.most_common(KINDS))
-        caveats.append(
-            f"no with_modelled_bytes_per_bank: {unknown.total()} programs show no buffers and have no model: {names}"
-        )
-    completed = int(replayed.fullest.completed.max(initial=0))
-    if not unknown and completed < int(replayed.fullest.listed.max(initial=0)):
-        caveats.append(
-            "with_modelled_bytes_per_bank counts a collective's buffers on every chip of the mesh, as TTNN's dry "
-            f"captures list them: one chip takes {completed}"
-        )
     silent = [one.device for one in replayed.devices if not one.followed]
     if silent:
         caveats.append(

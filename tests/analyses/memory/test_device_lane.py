@@ -1,5 +1,7 @@
 """One operation after another on a device: what graphs and snapshots say of it, by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -284,7 +286,23 @@ def test_programs_that_the_graph_leaves_out_complete_the_level():
     lane = Lane(None)
     events = [alloc(A, 60), event("clear"), alloc(B, 40), free(A), event("end"), alloc(C, 5, op=1)]
     lane.feed(0, events, left_out={0: program(300)})
-    assert (lane.levels.l1, lane.levels.completed, lane.levels.listed) == ([100], [340], [340])
+    levels = lane.levels
+    assert (levels.l1, levels.tensors, levels.recorded) == ([340], [40], [100])
+    assert (levels.filled_by, levels.by_model) == ([0], [False])
+
+
+def test_a_program_that_the_graph_leaves_out_counts_only_where_it_makes_the_fullest_moment():
+    lane = Lane(None, watch=True)
+    lane.feed(0, [alloc(A, 300), free(A), alloc(B, 40), event("end")], left_out={0: program(260)})
+    assert (lane.levels.l1, lane.levels.filled_by, lane.fullest.left_out_bytes) == ([300], [-1], 0)
+    lane.feed(1, [event("end"), event("clear", op=1)], left_out={0: program(260)})
+    assert (lane.levels.l1[1], lane.fullest) == (300, Fullest((1,), (), 0, 260))
+
+
+def test_a_level_by_a_model_is_told_from_one_of_a_first_launch():
+    lane, model = Lane(None), SimpleNamespace(bytes_per_core=lambda *_: 70)
+    lane.feed(0, [event("clear"), event("end")], left_out={0: LeftOut("Matmul", 7, None, "printed", model)})
+    assert (lane.levels.l1, lane.levels.by_model) == ([70], [True])
 
 
 class Rooms:
@@ -295,9 +313,6 @@ class Rooms:
 
     def bytes_per_core(self, launch, operation, room):
         self.rooms.append((room.before, room.running))
-
-    def times_listed(self, name):
-        return 1
 
 
 def rooms(*events, base=1_000, bank=50_000):

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,10 +41,12 @@ from ttnn_mcp.analyses.memory.l1_moment import (
     cores_of,
     holes_of,
     holes_of_chunks,
-    kinds_of,
+    kind_of,
     moment_of,
+    moment_of_failure,
 )
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
 from ttnn_mcp.readers.memory.spaces import DRAM, L1_SMALL
 from ttnn_mcp.readers.memory.spaces import L1 as IN_L1
 from ttnn_mcp.readers.printed.memory_config import Placement
@@ -178,7 +179,7 @@ def replayed(life, graph=(), *, place=1, devices=(None,), captured=True, text=No
         memory=report,
         operations=report.operations.ids,
         captured=[captured] * 3,
-        fullest=SimpleNamespace(spans=life, device=devices[0]),
+        fullest=SimpleNamespace(spans=life, device=devices[0], filled_by=[-1] * 3, circular=[0] * 3),
         devices=[SimpleNamespace(device=number) for number in devices],
         banks={},
         capacity_bytes=parts.pop("capacity", 50_000),
@@ -244,6 +245,48 @@ def test_of_a_mesh_it_is_that_of_its_fullest_device():
     assert found.rows.tolist() == [0, 1]
 
 
+# a halo that takes more than the conv's output, which is at B when the conv is refused
+HALO, OUTPUT = (C, 90, inside(1), inside(1)), (B, 30, inside(1), inside(1))
+REFUSED = [STARTED, allocated(C, 90), ENDED, freed(C), STARTED, allocated(B, 30), freed(B), ENDED]
+
+
+def failure(life, graph, **more):
+    run = replayed(life, graph)
+    return asyncio.run(
+        moment_of_failure(run, 1, Shortage(**{"kind": "clash", "buffer": "L1", "asked_bytes": 1, **more}))
+    )
+
+
+def test_a_failure_is_told_by_its_last_device_op_and_not_by_the_fullest():
+    run = replayed(spans(OLD, HALO, OUTPUT), REFUSED)
+    assert moment(run).rows.tolist() == [0, 1]
+    assert failure(spans(OLD, HALO, OUTPUT), REFUSED).rows.tolist() == [0, 2]
+
+
+def test_a_clash_is_at_the_time_when_the_lowest_tensor_lay_where_ttnn_says():
+    above = (A + 9_000, 50, 0, None)
+    life, graph = spans(above, HALO, OUTPUT), [STARTED, *REFUSED[1:2], *REFUSED[3:4], *REFUSED[5:]]
+    assert failure(life, graph, limit_bytes=C).rows.tolist() == [0, 1]
+    assert failure(life, graph, limit_bytes=B).rows.tolist() == [0, 2]
+    assert failure(life, graph, limit_bytes=A + 9_000).rows.tolist() == [0]
+    assert failure(life, graph, limit_bytes=77).rows.tolist() == [0, 1]  # of no tensor: the most of them
+
+
+def test_without_room_as_much_was_allocated_as_ttnn_says():
+    life = spans(OLD, HALO, (B, 30, inside(1), inside(1)))
+    graph = [STARTED, allocated(C, 90), allocated(B, 30), freed(C), freed(B), ENDED]
+    for allocated_bytes, rows in ((170, [0, 1, 2]), (140, [0, 1]), (80, [0, 2]), (50, [0]), (1, [0, 1, 2])):
+        told = {"kind": "no_room", "allocated_bytes": allocated_bytes}
+        assert failure(life, graph, **told).rows.tolist() == rows
+
+
+def test_a_failure_without_device_op_or_graph_has_no_name():
+    assert failure(spans(OLD, NEW), [allocated(B, 30)]).device_op is None
+    assert failure(spans(OLD), []).rows.tolist() == [0]
+    run = replayed(spans(OLD, NEW), captured=False)
+    assert asyncio.run(moment_of_failure(run, 1, Shortage("clash", "L1", 1))).rows.tolist() == [0, 1]
+
+
 def at_once(run, *rows, buffers=()):
     return Moment(1, numbers(*rows), tuple(buffers), None)
 
@@ -254,7 +297,8 @@ def test_kinds_are_told_by_life():
     )
     run = replayed(life, persistent=np.array([True, False, False, True, False]))
     found = at_once(run, 0, 1, 2, 3, 4)
-    assert kinds_of(run, found) == ["persistent", "temporary", "activation", "persistent", "activation"]
+    kinds = [kind_of(run, found, row) for row in range(5)]
+    assert kinds == ["persistent", "temporary", "activation", "persistent", "activation"]
     assert composition(run, found) == {"persistent": 50, "temporary": 30, "activation": 7}
 
 
@@ -339,5 +383,6 @@ def test_of_the_real_run_out_of_l1_the_hole_is_ttnn_s_own():
     free, largest = re.search(r"free: (\d+) B, largest free block: (\d+) B", message).groups()
     run = asyncio.run(replay_of(asyncio.run(opened(folder / "db.sqlite"))))
     last = len(run.operations) - 1
-    found = holes_of(run, replace(asyncio.run(moment_of(run, last)), circular=()))
+    shortage = parse_shortage(message)
+    found = holes_of(run, asyncio.run(moment_of_failure(run, last, shortage)))
     assert (found.below + found.holes, found.largest) == (int(free), int(largest))

@@ -8,7 +8,7 @@ ROOM = Room(500, 400)
 
 
 class Models:
-    """Each program takes as much as its launch says; a collective is listed three times."""
+    """Each program takes as much as its launch says."""
 
     def __init__(self):
         self.asked = []
@@ -16,9 +16,6 @@ class Models:
     def bytes_per_core(self, launch, operation, room):
         self.asked.append((launch, operation, room))
         return launch
-
-    def times_listed(self, name):
-        return 3 if name == "AllGather" else 1
 
 
 def program(carried=None, launch=None, models=None, name="Matmul"):
@@ -45,12 +42,6 @@ def test_a_model_is_asked_only_about_a_launch_that_is_printed():
     assert models.asked == []
 
 
-def test_a_collective_is_listed_for_every_chip():
-    assert program(models=Models(), name="AllGather").times_listed == 3
-    assert program(models=Models()).times_listed == 1
-    assert program(name="AllGather").times_listed == 1
-
-
 class Rooms:
     """Less room each time."""
 
@@ -62,22 +53,17 @@ class Rooms:
         return self.left
 
 
-def test_a_level_is_tensors_and_program_at_its_end():
-    models, rooms = Models(), Rooms()
-    left_out = {3: program(None, 200, models, "AllGather"), 4: program(None, 50, models)}
-    level = Completing(left_out, rooms, 100)
+def test_a_program_is_asked_about_at_its_end_with_the_room_from_its_first_event():
+    models = Models()
+    completing = Completing({3: program(None, 200, models), 4: program(None, 50, models)}, Rooms())
     for device_op in (3, 3, 4):
-        level.goes_on(device_op)
-    level.ends(3, 150)
-    assert models.asked == [(200, 7, Room(900, 700))]  # before: at its first event
-    assert (level.level, level.listed) == (350, 750)
-    level.ends(4, 150)
-    assert (level.level, level.listed) == (350, 750)
+        completing.goes_on(device_op)
+    assert (completing.ends(3), completing.ends(4)) == (200, 50)
+    assert models.asked == [(200, 7, Room(900, 700)), (50, 7, Room(800, 600))]
 
 
-def test_other_programs_change_nothing_and_cost_no_look_at_the_room():
+def test_other_programs_take_nothing_and_cost_no_look_at_the_room():
     rooms = Rooms()
-    level = Completing({3: program(300)}, rooms, 100)
-    level.goes_on(5)
-    level.ends(5, 9_000)
-    assert (level.level, level.listed, rooms.left) == (100, 100, 1_000)
+    completing = Completing({3: program(300)}, rooms)
+    completing.goes_on(5)
+    assert (completing.ends(5), rooms.left) == (0, 1_000)

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import REAL, numbers, real
 from ttnn_mcp.analyses.memory import memory_comparison
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta, memory_delta
 from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.session.opening import read_run
 
 
-def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True):
+def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False):
     """A run whose replay is `l1`, a third of it circular buffers."""
     level, none = numbers(*l1), numbers(*[0] * len(l1))
     fullest = SimpleNamespace(
@@ -21,6 +21,7 @@ def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True):
         tensors=level - level // 3,
         circular=level // 3,
         dram=none + 40,
+        by_model=[by_model] * len(l1),
         peak=int(level.argmax()) if l1 else 0,
     )
     replayed = SimpleNamespace(fullest=fullest, capacity_bytes=capacity, floor_because=floor, operations=none)
@@ -68,6 +69,11 @@ def test_floors_are_told():
     assert len(told(run("a", floor="unsized"), run("b", floor="no_graphs"))[1]) == 2
 
 
+def test_a_peak_by_a_model_is_told_because_it_proves_no_gain():
+    caveats = told(run("a"), run("b", by_model=True))[1]
+    assert caveats == ("candidate: its L1 peak holds circular buffers by a model, the report leaves them out",)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [(run("a"), run("a")), (run("a", memory=False), run("b", memory=False)), (run("a", memory=False),) * 2],
@@ -101,10 +107,11 @@ def test_real_reports_differ_by_what_their_truth_says():
     folders = [real(name) for name in names]
     truth = [json.loads((REAL.parent / "truth" / f"{name}.json").read_text()) for name in names]
 
-    before, after = (asyncio.run(opened(folder / "db.sqlite")) for folder in folders)
-    before.id, after.id = names
+    before, after = (
+        asyncio.run(read_run(folder.name, folder.name, None, folder / "db.sqlite")) for folder in folders
+    )
     delta = asyncio.run(memory_delta(before, after))
     figures = {figure.name: (figure.before, figure.after) for figure in delta.figures}
-    peaks = [one["l1_peak_by_what_the_report_holds"]["bytes_per_bank"] for one in truth]
+    peaks = [one["l1_peak"]["bytes_per_bank"] for one in truth]
     assert figures["l1_peak"] == tuple(peaks)
     assert figures["dram_peak"] == tuple(one["dram_peak_bytes_per_bank"] for one in truth)

@@ -1,6 +1,7 @@
 """What would have made room: whose bytes, how many, and whether they are enough."""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from ttnn_mcp.analyses.memory.remedies import Remedy, remedies
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.shortage import Shortage
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
+from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec
 
 BASE, TOP = 1_000, 101_000
 PLACE = 4  # of the operation that failed
@@ -178,6 +180,17 @@ def test_what_makes_halos_can_move_them(name):
     assert "reallocate" not in found
 
 
+def test_what_the_operation_makes_is_placed_anew_above_the_buffers():
+    """Its output lies low only because the tensors to be freed lie above."""
+    low = (*ROWS[:4], (12_000, 500, inside(PLACE), None), ROWS[5])
+    clash = Shortage("clash", "L1", 30_000, 12_000)
+    assert told(clash, at="deallocate", buffers=low).enough is True
+    for size, enough in ((TOP - 58_192, True), (TOP - 58_192 + 1, False)):  # the largest piece above the weight
+        large = (*ROWS[:4], (12_000, size, inside(PLACE), None), ROWS[5])
+        assert told(clash, at="deallocate", buffers=large).enough is enough
+    assert told(clash, at="deallocate", buffers=low, capacity=None).enough is False
+
+
 BEYOND = Shortage("beyond_l1", "L1", BASE + 2_000, 1_500)
 
 
@@ -203,6 +216,42 @@ def test_a_conv_has_blocks_and_slices_of_its_own():
 def test_the_smallest_block_cannot_be_smaller(height, smaller):
     found = told(BEYOND, "ttnn.conv2d", f"Conv2dConfig(act_block_h_override={height})")
     assert ("smaller_act_block_h" in found) == smaller
+
+
+def test_nor_can_that_of_a_conv_that_was_built_with_one_tile():
+    moment = Moment(PLACE, numbers(), (), None, printed="Conv2dBlockConfig(1, 9, 1, 2, ")
+    assert "smaller_act_block_h" not in {
+        one.measure for one in remedies(run(), moment, BEYOND, name="ttnn.conv2d", arguments="")
+    }
+    taller = replace(moment, printed="Conv2dBlockConfig(10, 9, 1, 2, ")
+    assert "smaller_act_block_h" in {
+        one.measure for one in remedies(run(), taller, BEYOND, name="ttnn.conv2d", arguments="")
+    }
+
+
+@pytest.mark.parametrize(
+    ("layout", "height", "smaller"),
+    [
+        ("HEIGHT_SHARDED", 32, False),
+        ("HEIGHT_SHARDED", 64, True),
+        ("BLOCK_SHARDED", 32, False),
+        ("WIDTH_SHARDED", 32, True),
+    ],
+)
+def test_nor_where_a_core_holds_one_tile_of_rows(layout, height, smaller):
+    shard = Placement(layout, "L1", ShardSpec(shape=(height, 64)))
+    table = (*TENSORS[:2], tensor(12, placement=shard), *TENSORS[3:])
+    assert ("smaller_act_block_h" in told(BEYOND, "ttnn.conv2d", table=table)) == smaller
+
+
+@pytest.mark.parametrize("name", ["ttnn.add", "ttnn.concat", "ttnn.layer_norm"])
+def test_an_operation_without_blocks_in_its_config_is_not_told_to_make_them_smaller(name):
+    assert told(BEYOND, name) == {}
+
+
+def test_a_halo_that_is_moved_already_cannot_be_moved_again():
+    assert "reallocate_halo_output" not in told(name="ttnn.conv2d", arguments="reallocate_halo_output=true")
+    assert "reallocate_halo_output" in told(name="ttnn.conv2d", arguments="reallocate_halo_output=false")
 
 
 def test_in_dram_tensors_may_be_freed_or_narrower_and_nothing_else():

@@ -37,8 +37,8 @@ def test_the_fullest_moment_keeps_the_buffers_that_were_there_then():
     assert Fullest((), (([first, late], 1), ([second], 1)), 0).circular == (first, second)
 
 
-def test_completed_levels_are_never_below_what_was_seen():
+def test_levels_keep_what_the_report_holds_beside_what_is_known():
     levels = Levels()
-    levels.add(100, 60, 5, 7, (90, 120))
+    levels.add((100, 60, 2, True), 5, 7, 90)
     assert (levels.l1, levels.tensors, levels.small, levels.dram) == ([100], [60], [5], [7])
-    assert (levels.completed, levels.listed) == ([100], [120])
+    assert (levels.recorded, levels.filled_by, levels.by_model) == ([90], [2], [True])

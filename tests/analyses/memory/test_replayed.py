@@ -24,7 +24,8 @@ def replayed(
         inputs=links((20, 1)),
     )
     columns = {
-        name: numbers(*parts["l1"]) for name in ("circular", "small", "dram", "completed", "listed", "floor")
+        name: numbers(*parts["l1"])
+        for name in ("circular", "small", "dram", "recorded", "filled_by", "by_model", "floor")
     }
     device = DeviceReplay(
         device=None, l1=numbers(*parts["l1"]), tensors=numbers(*parts["tensors"]), followed=True, **columns,
@@ -33,7 +34,7 @@ def replayed(
     return Replayed(
         operations=report.operations.ids, devices=(device,), captured=np.array(captured), launched=np.array(launched),
         capacity_bytes=capacity, small_capacity_bytes=None, broken=0, troubles={}, sources={}, banks={},
-        programs=SimpleNamespace(silent=Counter(silent)), unplaced=unplaced, memory=report,
+        programs=SimpleNamespace(unknown=Counter(silent)), unplaced=unplaced, memory=report,
     )  # fmt: skip
 
 

@@ -171,8 +171,9 @@ class Lane:
     def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
         """Follow the operation's events and add its fullest moment to the levels."""
         on_cores, now, self.loads = OnCores(self.base), self._now, {}
-        completing = Completing(left_out, lambda: self._lowest() - self.base, now[L1])
-        most, tensors, small, dram = now[L1], now[L1], now[L1_SMALL], now[DRAM] + now[TRACE]
+        completing = Completing(left_out, lambda: self._lowest() - self.base)
+        most = tensors = recorded = now[L1]
+        small, dram, filled_by = now[L1_SMALL], now[DRAM] + now[TRACE], -1
         self._watch(on_cores, -1)
         for index, event in enumerate(step.events):
             kind = event.kind
@@ -185,8 +186,10 @@ class Lane:
                     self._close(event.key, inside(place))
                 continue
             elif kind != "circular":
-                if kind == "end":
-                    completing.ends(event.device_op, now[L1])
+                size = completing.ends(event.device_op) if kind == "end" else 0
+                if now[L1] + size > most:
+                    most, tensors, filled_by = now[L1] + size, now[L1], event.device_op
+                    self._watch(on_cores, event.device_op, size)
                 on_cores.drop(event)
                 continue
             elif event.over_tensor is None and event.key in self.live:
@@ -195,17 +198,20 @@ class Lane:
                 on_cores.add(event)
                 self.loads[event.device_op] = on_cores.fullest
             level = now[L1] + on_cores.fullest
+            recorded = max(recorded, level)
             if level > most or (level == most and self.watch and kind == "circular"):
-                most, tensors = level, now[L1]
+                most, tensors, filled_by = level, now[L1], -1
                 self._watch(on_cores, event.device_op)
-        self.levels.add(most, tensors, small, dram, (completing.level, completing.listed))
+        by_model = filled_by >= 0 and left_out[filled_by].carried is None
+        self.levels.add((most, tensors, filled_by, by_model), small, dram, recorded)
 
     def _lowest(self) -> int:
         return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)
 
-    def _watch(self, on_cores: OnCores, device_op: int) -> None:
+    def _watch(self, on_cores: OnCores, device_op: int, left_out_bytes: int = 0) -> None:
         if self.watch:
-            self.fullest = Fullest(tuple(self.live.values()), on_cores.mark, device_op)
+            marked = () if left_out_bytes else on_cores.mark
+            self.fullest = Fullest(tuple(self.live.values()), marked, device_op, left_out_bytes)
 
     def _allocate(self, place: int, step: Step, index: int, event: MemoryEvent, *, taken: bool) -> None:
         key = event.key

@@ -32,10 +32,6 @@ class Models(Protocol):
         """Bytes on the fullest core; None if no model is exact."""
         ...
 
-    def times_listed(self, name: str) -> int:
-        """How often a dry capture lists the buffers of a device op under one device."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramModels:
@@ -71,27 +67,16 @@ class LeftOut:
         self.bytes_found = size
         return size or 0
 
-    @property
-    def times_listed(self) -> int:
-        """How often a dry capture lists its buffers under one device: a collective's for every chip of a mesh."""
-        return self.models.times_listed(self.name) if self.models is not None else 1
-
 
 class Completing:
-    """The L1 level of one operation on one device, with the programs that its graph leaves out.
+    """The programs that the graph of one operation leaves out, on one device.
 
     Args:
         left_out: by device op.
         room: tells the bytes per core below the lowest tensor, now.
-        level: the level that it begins with.
-
-    Attributes:
-        level: on one chip.
-        listed: with the buffers of a collective on every chip, as dry captures list them under one device.
     """
 
-    def __init__(self, left_out: Mapping[int, LeftOut], room: Callable[[], int], level: int) -> None:
-        self.level = self.listed = level
+    def __init__(self, left_out: Mapping[int, LeftOut], room: Callable[[], int]) -> None:
         self._left_out = left_out
         self._room = room
         self._before: dict[int, int] = {}
@@ -101,11 +86,8 @@ class Completing:
         if device_op in self._left_out and device_op not in self._before:
             self._before[device_op] = self._room()
 
-    def ends(self, device_op: int, tensors: int) -> None:
-        """Note the end of a device op; its tensors are still live."""
-        if device_op in self._left_out:
-            room = Room(self._before[device_op], self._room())
-            program = self._left_out[device_op]
-            size = program.bytes_per_core(room)
-            self.level = max(self.level, tensors + size)
-            self.listed = max(self.listed, tensors + size * program.times_listed)
+    def ends(self, device_op: int) -> int:
+        """Bytes per core of a device op's program that the graph leaves out, at its end; 0 if unknown or shown."""
+        if device_op not in self._left_out:
+            return 0
+        return self._left_out[device_op].bytes_per_core(Room(self._before[device_op], self._room()))

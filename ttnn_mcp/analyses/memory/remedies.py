@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_moment import holes_of
-from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.analyses.memory.l1_moment import gaps_above, holes_of
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 
@@ -37,7 +37,12 @@ Measure = Literal[
 NARROWER = {"FLOAT32": "BFLOAT16", "BFLOAT16": "BFLOAT8_B"}
 _CONV = re.compile(r"conv")
 _WINDOW = re.compile(r"conv|pool|upsample")
-_SMALLEST_BLOCK = re.compile(r"act_block_h_override\s*=\s*32\b")
+_BLOCKED = re.compile(r"linear|matmul|attention")  # ops whose program_config has blocks
+_SMALLEST_BLOCK = re.compile(
+    r"act_block_h_override\s*=\s*32\b|Conv2dBlockConfig\(1, "
+)  # as asked; as built, in tiles
+_ROWS_CUT = ("HEIGHT_SHARDED", "BLOCK_SHARDED")  # layouts that give a core a part of the rows
+_REALLOCATES = re.compile(r"reallocate_halo_output\s*=\s*(?:True|true|1)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,10 @@ def remedies(replayed: Replayed, moment: Moment, shortage: Shortage, *, name: st
         moment: of the operation that failed.
         shortage: the memory that it lacked.
         name: of the operation.
-        arguments: as printed; they tell whether a setting is at its limit already.
+        arguments: as printed, of the operation; with those of its device op they tell whether a setting is at its
+            limit already.
     """
-    remedies = list(_measures(replayed, moment, shortage, name.lower(), arguments))
+    remedies = list(_measures(replayed, moment, shortage, name.lower(), f"{arguments} {moment.printed}"))
     useful = [remedy for remedy in remedies if remedy.bytes_per_bank > 0]
     return sorted(useful, key=lambda remedy: (not remedy.enough, -remedy.bytes_per_bank))
 
@@ -114,17 +120,29 @@ def _of_the_op(
         room = holes.below + holes.holes if shortage.kind == "no_room" else holes.holes
         needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
         measure: Measure = "reallocate_halo_output" if halo else "reallocate"
-        yield Remedy(measure, holes.holes, at_most=True, enough=room >= needed_bytes)
+        if not (halo and _REALLOCATES.search(arguments)):
+            yield Remedy(measure, holes.holes, at_most=True, enough=room >= needed_bytes)
     circular = _circular(replayed, shortage)
-    if not _CONV.search(name):
+    if _BLOCKED.search(name):
         yield Remedy("smaller_blocks", circular // 2, at_most=True)
+    if not _CONV.search(name):
         return
-    if not _SMALLEST_BLOCK.search(arguments):
+    read = _read_by(replayed, moment.place, rows)
+    if not (_SMALLEST_BLOCK.search(arguments) or _one_tile_high(replayed, rows[read])):
         yield Remedy("smaller_act_block_h", circular // 2, at_most=True)
-    own = rows[_read_by(replayed, moment.place, rows) | (spans.starts[rows] > 2 * moment.place)]
+    own = rows[read | (spans.starts[rows] > 2 * moment.place)]
     needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else 0
     size = int(spans.bytes_per_bank[own].sum()) + needed_bytes + circular
     yield Remedy("dram_slicing", size // 2, at_most=True)
+
+
+def _one_tile_high(replayed: Replayed, rows: Integers) -> bool:
+    """Whether a core of a conv holds no more than one tile of rows: there is no smaller block."""
+    tensors = replayed.memory.tensors
+    ids = replayed.lifetimes.names[rows].tolist()
+    placements = [tensors.placements[at] for tensor in ids if (at := tensors.row(tensor)) is not None]
+    shards = [one.shard for one in placements if one and one.layout in _ROWS_CUT and one.shard and one.shard.shape]
+    return bool(shards) and max(shard.shape[0] for shard in shards) <= TILE_SIDE
 
 
 def _circular(replayed: Replayed, shortage: Shortage) -> int:
@@ -145,13 +163,30 @@ def _room_without(replayed: Replayed, moment: Moment, shortage: Shortage, rows: 
     """Whether the operation fits after these tensors are freed, if the others stay where they are."""
     without: list[int] = rows.tolist()
     if shortage.kind == "clash":
-        spans = replayed.fullest.spans
-        kept_rows = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]
-        return bool(
-            (spans.addresses[kept_rows] >= shortage.asked_bytes).all()
-        )  # buffers of programs reach up to there
+        return _clear_of_buffers(replayed, moment, shortage.asked_bytes, rows)
     holes = holes_of(replayed, moment, without)
     return None if holes is None else holes.largest >= shortage.asked_bytes
+
+
+def _clear_of_buffers(replayed: Replayed, moment: Moment, reach: int, without: Integers) -> bool:
+    """Whether all tensors lie above the address that a program's buffers reach, once some are freed.
+
+    What the operation makes itself is placed anew then, into the free pieces above.
+    """
+    spans = replayed.fullest.spans
+    kept = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]
+    own = spans.starts[kept] > 2 * moment.place
+    if (spans.addresses[kept[~own]] < reach).any():
+        return False
+    pieces = gaps_above(replayed, kept[~own], reach)
+    if pieces is None:
+        return bool((spans.addresses[kept] >= reach).all())
+    for size in sorted(spans.bytes_per_bank[kept[own]].tolist(), reverse=True):
+        largest = max(pieces)
+        if largest < size:
+            return False
+        pieces[pieces.index(largest)] -= size
+    return True
 
 
 def _remedy(replayed: Replayed, measure: Measure, rows: Integers, *, enough: bool | None) -> Remedy:

@@ -36,11 +36,13 @@ class Fullest:
     Attributes:
         rows: of the lane's spans.
         device_op: index of the graph's running device op; -1 outside all of them.
+        left_out_bytes: per core, of its program, if the graph shows none of its buffers.
     """
 
     rows: tuple[int, ...]
     marked: tuple[tuple[list[Circular], int], ...]
     device_op: int
+    left_out_bytes: int = 0
 
     @property
     def circular(self) -> tuple[Circular, ...]:
@@ -52,25 +54,28 @@ class Fullest:
 class Levels:
     """Per operation, bytes per bank at the fullest moment within it; `l1` = `tensors` + the buffers of programs.
 
-    `completed` is `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere;
-    `listed` counts those of a collective on every chip of the mesh, as TTNN's dry captures list them.
+    `recorded` is the most without the programs whose buffers the report leaves out. `filled_by` is the device op of
+    such a program, if it makes the fullest moment; otherwise -1. `by_model`: that program's bytes are a model's.
     """
 
     l1: list[int] = field(default_factory=list[int])
     tensors: list[int] = field(default_factory=list[int])
     small: list[int] = field(default_factory=list[int])
     dram: list[int] = field(default_factory=list[int])
-    completed: list[int] = field(default_factory=list[int])
-    listed: list[int] = field(default_factory=list[int])
+    recorded: list[int] = field(default_factory=list[int])
+    filled_by: list[int] = field(default_factory=list[int])
+    by_model: list[bool] = field(default_factory=list[bool])
 
-    def add(self, l1: int, tensors: int, small: int, dram: int, completed: tuple[int, int]) -> None:
-        """Those of one more operation."""
-        self.l1.append(l1)
+    def add(self, l1: tuple[int, int, int, bool], small: int, dram: int, recorded: int) -> None:
+        """Those of one more operation; `l1`: level, tensors in it, device op that filled it, whether by a model."""
+        level, tensors, filled_by, by_model = l1
+        self.l1.append(level)
         self.tensors.append(tensors)
         self.small.append(small)
         self.dram.append(dram)
-        self.completed.append(max(l1, completed[0]))
-        self.listed.append(max(l1, completed[1]))
+        self.recorded.append(recorded)
+        self.filled_by.append(filled_by)
+        self.by_model.append(by_model)
 
 
 class Step:

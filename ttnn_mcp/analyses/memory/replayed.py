@@ -40,11 +40,13 @@ class DeviceReplay:
 
     Attributes:
         device: its id; None if the report names no device.
-        l1: the most L1 in use within the operation: tensors plus circular buffers.
+        l1: the most L1 in use within the operation: tensors plus circular buffers. Programs whose buffers the report
+            leaves out count as far as they are known from their first launch or a model.
         tensors: the tensors' part of it, L1_SMALL not counted.
         circular: the circular buffers' part, on the fullest core.
-        completed: `l1` with the programs whose buffers the report leaves out, as far as they are known elsewhere.
-        listed: the same with a collective's buffers on every chip, as TTNN's dry captures list them.
+        recorded: the most L1 in use by the report alone.
+        filled_by: the device op whose buffers the report leaves out and that makes `l1`; -1 if it is no such program.
+        by_model: whether a model tells the bytes of that program: `l1` may then be a little too high.
         floor: what the snapshot after the operation shows; no more than that is known without graphs.
         followed: graphs speak of this device; else its levels are floors.
     """
@@ -55,8 +57,9 @@ class DeviceReplay:
     circular: Integers
     small: Integers
     dram: Integers
-    completed: Integers
-    listed: Integers
+    recorded: Integers
+    filled_by: Integers
+    by_model: NDArray[np.bool_]
     floor: Integers
     spans: Spans
     differences: Differences
@@ -134,7 +137,7 @@ class Replayed:
         """Why the peak is only a lower bound; None if it is the peak.
 
         'no_graphs', 'some_graphs', 'unsized', 'unplaced' (a dry capture), or 'silent_programs': device ops that show
-        no buffers.
+        no buffers and have no model.
         """
         if not self.captured.any():
             return "no_graphs"
@@ -144,4 +147,4 @@ class Replayed:
             return "unsized"
         if self.unplaced:
             return "unplaced"
-        return "silent_programs" if self.programs.silent else None
+        return "silent_programs" if self.programs.unknown else None

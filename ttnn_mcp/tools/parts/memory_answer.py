@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from ttnn_mcp.tools.parts import memory_tables as tables
 from ttnn_mcp.tools.parts.memory_errors import Failed
@@ -12,9 +12,10 @@ LATE_ROWS, LIVE_ROWS = 8, 16
 
 
 class L1Peak(Wire):
-    """The fullest moment; bytes of one bank (one core).
+    """The fullest moment on the fullest chip; bytes of one bank (one core).
 
-    `with_modelled_bytes_per_bank`: with buffers the report leaves out. `outcome`: the operation failed.
+    `circular_buffers_by`: the report leaves them out, this tells them. `recorded`: the most by the report alone.
+    `outcome`: the operation failed.
     """
 
     operation: int
@@ -24,12 +25,14 @@ class L1Peak(Wire):
     device: int | None = None
     outcome: str | None = None
     bytes_per_bank: int
-    with_modelled_bytes_per_bank: int | None = None
+    recorded_bytes_per_bank: int | None = None
     capacity_bytes: int | None
     headroom_bytes: int | None
     headroom_at_most_bytes: int | None = None
+    headroom_modelled_bytes: int | None = None
     tensors_bytes: int
     circular_buffers_bytes: int
+    circular_buffers_by: Literal["first launch", "model"] | None = None
     persistent_bytes: int = 0
     activations_bytes: int = 0
     temporaries_bytes: int = 0
@@ -47,11 +50,19 @@ class ProgramCounts(Wire):
 
 
 class Dram(Wire):
-    """DRAM at its fullest; per bank, and of all buffers together where their sizes are known."""
+    """DRAM at its fullest; per bank, and of all buffers together where their sizes are known.
+
+    TTNN keeps a little of the capacity for itself.
+    """
 
     operation: int
     bytes_per_bank: int
     bytes: int | None = None
+    banks: int | None = None
+    capacity_at_most_bytes_per_bank: int | None = None
+    headroom_at_most_bytes_per_bank: int | None = None
+    holders: Annotated[Table, tables.HOLDERS]
+    more_holders: int = 0
 
 
 class Small(Wire):

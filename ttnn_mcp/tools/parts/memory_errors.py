@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of
+from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
-from ttnn_mcp.tools.parts.memory_tables import model_line, operation_of
+from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
 
-HOLDERS = Columns("tensor", "bytes_per_bank", "producer", "name", "line", "last_use", quoted=("name", "line"))
 REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
 HOLDERS_SHOWN = 5
 REMEDIES_SHOWN = 3
@@ -78,8 +77,7 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         return failed
     if place is None:
         return failed.model_copy(update=_told(replayed, shortage))
-    # the allocator of tensors knows nothing of circular buffers; where they ran out, the message tells their size
-    moment = replace(await moment_of(replayed, place), circular=())
+    moment = await moment_of_failure(replayed, place, shortage)
     update = _told(replayed, _settled(replayed, moment, shortage))
     if brief:
         return failed.model_copy(update=update)
@@ -128,20 +126,12 @@ def _settled(replayed: Replayed, moment: Moment, shortage: Shortage) -> Shortage
 
 def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
     """The largest buffers of the kind of memory that ran out; in a clash the one that is in the way first."""
-    spans, lifetimes = replayed.fullest.spans, replayed.lifetimes
+    spans = replayed.fullest.spans
     code = next((code for code, one in enumerate(BUFFER_TYPES) if one == shortage.buffer), -1)
     rows = [row for row in moment.rows.tolist() if spans.buffers[row] == code]
     in_the_way = shortage.limit_bytes if shortage.kind == "clash" else None
     rows.sort(key=lambda row: (int(spans.addresses[row]) != in_the_way, -int(spans.bytes_per_bank[row])))
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows[:HOLDERS_SHOWN]:
-        made, read, tensor = lifetimes.producer_of(row), int(lifetimes.last_reads[row]), int(lifetimes.names[row])
-        producer = operation_of(replayed, made) if made >= 0 else None
-        name = shown(replayed.memory.operations.names[made]) if made >= 0 else None
-        last = operation_of(replayed, read) if read >= 0 else None
-        size = int(spans.bytes_per_bank[row])
-        cells.append((tensor if tensor >= 0 else None, size, producer, name, model_line(replayed, producer), last))
-    return HOLDERS.table(cells)
+    return holders(replayed, moment, rows[:HOLDERS_SHOWN])
 
 
 def _table(measures: list[Remedy], short: object) -> Table:

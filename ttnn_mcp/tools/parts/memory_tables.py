@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.memory.l1_moment import cores_of, kinds_of
+from ttnn_mcp.analyses.memory.l1_moment import cores_of, kind_of
 from ttnn_mcp.analyses.memory.level_segments import stretches
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1
@@ -12,19 +12,26 @@ from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.wire import Cell, Columns, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ttnn_mcp.analyses.memory.core_load import Ranges
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
 TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes", quoted=("name",))
-LIVE = Columns(
-    *("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use", "buffer"),
-    maybe=("buffer",),
-    quoted=("line",),
-)
+_HELD = ("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use")
+HOLDERS = Columns(*_HELD, quoted=("line",))
+LIVE = Columns(*_HELD, "buffer", maybe=("buffer",), quoted=("line",))
 LATE_FREES = Columns(
-    "tensor", "bytes_per_bank", "last_use", "freed", "operations_late", "headroom_bytes", "line", quoted=("line",)
+    "tensor",
+    "bytes_per_bank",
+    "last_use",
+    "freed",
+    "operations_run_since",
+    "headroom_bytes",
+    "line",
+    quoted=("line",),
 )
 CORES = Columns("cores", "count", "tensors_bytes", "circular_buffers_bytes")
 CIRCULAR_BUFFERS = Columns("address", "bytes", "cores")
@@ -72,30 +79,36 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
 
 def live(replayed: Replayed, moment: Moment, *, everything: bool) -> Table:
     """What is live at a moment, the largest first; of L1 alone unless `everything` is asked for."""
-    spans, lifetimes, tensors = replayed.fullest.spans, replayed.lifetimes, replayed.memory.tensors
-    ranked: list[tuple[int, tuple[Cell, ...]]] = []
-    for row, kind in zip(moment.rows.tolist(), kinds_of(replayed, moment), strict=True):
-        buffer = int(spans.buffers[row])
-        if buffer != L1 and not everything:
-            continue
-        tensor, size = int(lifetimes.names[row]), int(spans.bytes_per_bank[row])
-        at = tensors.row(tensor)
-        shape = tensors.shapes[at] if at is not None else None
-        made, read = lifetimes.producer_of(row), int(lifetimes.last_reads[row])
-        producer = operation_of(replayed, made) if made >= 0 else None
-        cells: tuple[Cell, ...] = (
-            tensor if tensor >= 0 else None,
-            kind,
-            size,
-            "x".join(map(str, shape.logical)) if shape else None,
-            producer,
-            model_line(replayed, producer),
-            operation_of(replayed, read) if read >= 0 else None,
-            *((BUFFER_TYPES[buffer],) if everything else ()),
-        )
-        ranked.append((-size if buffer != DRAM else -size + 2**50, cells))
-    rows = [cells for _, cells in sorted(ranked, key=lambda pair: pair[0])]
-    return LIVE.table(rows, without=() if everything else ("buffer",))
+    spans = replayed.fullest.spans
+    rows = sorted(moment.rows.tolist(), key=lambda row: (spans.buffers[row] == DRAM, -spans.bytes_per_bank[row]))
+    if everything:
+        buffers = (BUFFER_TYPES[int(spans.buffers[row])] for row in rows)
+        return LIVE.table([(*_held(replayed, moment, row), name) for row, name in zip(rows, buffers, strict=True)])
+    in_l1 = [_held(replayed, moment, row) for row in rows if spans.buffers[row] == L1]
+    return LIVE.table(in_l1, without=("buffer",))
+
+
+def holders(replayed: Replayed, moment: Moment, rows: Sequence[int]) -> Table:
+    """The tensors on some rows of the spans, in their order."""
+    return HOLDERS.table([_held(replayed, moment, row) for row in rows])
+
+
+def _held(replayed: Replayed, moment: Moment, row: int) -> tuple[Cell, ...]:
+    lifetimes, tensors = replayed.lifetimes, replayed.memory.tensors
+    tensor = int(lifetimes.names[row])
+    at = tensors.row(tensor)
+    shape = tensors.shapes[at] if at is not None else None
+    made, read = lifetimes.producer_of(row), int(lifetimes.last_reads[row])
+    producer = operation_of(replayed, made) if made >= 0 else None
+    return (
+        tensor if tensor >= 0 else None,
+        kind_of(replayed, moment, row),
+        int(replayed.fullest.spans.bytes_per_bank[row]),
+        "x".join(map(str, shape.logical)) if shape else None,
+        producer,
+        model_line(replayed, producer),
+        operation_of(replayed, read) if read >= 0 else None,
+    )
 
 
 def late_frees(replayed: Replayed, late: LateFrees) -> Table:
@@ -113,7 +126,7 @@ def late_frees(replayed: Replayed, late: LateFrees) -> Table:
 def cores(replayed: Replayed, moment: Moment, *, even: bool) -> Table | None:
     """Which cores carry how much, the fullest first; None where all carry the same, unless `even` is asked for."""
     loads = cores_of(replayed, moment)
-    if len(loads) < 2 and not even:
+    if not loads or (len(loads) < 2 and not even):
         return None
     rows: list[tuple[Cell, ...]] = [
         (spelled(one.cores), len(one.cores), one.tensors_bytes, one.circular_bytes) for one in loads[:CORE_ROWS]
