@@ -135,7 +135,6 @@ async def test_a_headroom_is_true_or_absent(name, tmp_path):
         assert answer.floor == ("no captured graph" in (answer.why or ""))
         return
     assert answer.programs.without_buffers > 0
-    assert sum(answer.programs.kinds.values()) <= answer.programs.without_buffers
 
 
 @every_report

@@ -93,7 +93,7 @@ async def test_a_peak_by_a_model_names_its_operation_its_program_and_what_is_liv
     assert peak["headroom_bytes"] is None
     assert "headroom_at_most_bytes" not in peak
     assert sum(one["bytes_per_bank"] for one in rows(answer["live"])) == peak["tensors_bytes"]
-    assert answer["dram"]["headroom_at_most_bytes_per_bank"] == 2**30 - answer["dram"]["bytes_per_bank"]
+    assert answer["dram"]["capacity_at_most_bytes_per_bank"] == 2**30
     sizes = [one["bytes_per_bank"] for one in rows(answer["dram"]["holders"])]
     assert sizes == sorted(sizes, reverse=True)
     assert "cores" not in answer
@@ -170,7 +170,7 @@ async def test_one_operation_shows_its_cores_and_buffers_and_all_that_is_live(tm
         {"cores": "0-0..7-7", "count": 64, "tensors_bytes": 157_952, "circular_buffers_bytes": 974_912}
     ]
     assert {one["buffer"] for one in rows(answer["live"])} == {"L1", "L1_SMALL"}
-    assert [one["fullest"] for one in rows(answer["timeline"])] == [*range(20, 29)]
+    assert [one["fullest"] for one in rows(answer["timeline"])] == [*range(22, 27)]
     assert [one["tensor"] for one in rows(answer["late_frees"])] == [67, 140]
     other = await ask(session(tmp_path), "memory_summary", run="demo", operation=33)
     assert other["l1_peak"]["circular_buffers_bytes"] == 66_560
@@ -207,7 +207,7 @@ async def test_l1_small_and_dram_are_told_apart_from_l1(tmp_path):
     assert answer["l1_small"] == {"operation": 1, "bytes_per_bank": 1_024, "capacity_bytes": 24_576}
     dram = answer["dram"]
     assert [dram[name] for name in ("operation", "bytes_per_bank", "bytes", "banks")] == [1, 2_048, 4 * 2_048, 12]
-    assert dram["capacity_at_most_bytes_per_bank"] - dram["headroom_at_most_bytes_per_bank"] == 2_048
+    assert dram["capacity_at_most_bytes_per_bank"] == 2**30
     assert [one["tensor"] for one in rows(dram["holders"])] == [1]
 
 
@@ -467,8 +467,8 @@ async def test_an_answer_takes_its_3900_bytes_where_there_is_so_much_to_tell(tmp
             Differences(contradicted=2),
             "graphs and snapshots contradict each other on 2 buffers; snapshots were believed",
         ),
-        (Differences(came=3), "between captured operations 3 buffers came and 0 went"),
-        (Differences(went=4), "between captured operations 0 buffers came and 4 went"),
+        (Differences(came=3), "3 buffers came between captured operations"),
+        (Differences(went=4), None),  # Python dropped a name
         (Differences(unsized=1), None),
     ],
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-ERRORS, KINDS, DRAM_ROWS = 3, 5, 5  # told at most: errors, kinds of programs without buffers, holders of DRAM
+ERRORS, KINDS, DRAM_ROWS = 3, 5, 3  # told at most: errors, kinds of programs without buffers, holders of DRAM
 FLOORS = {
     "no_graphs": "no captured graphs: circular buffers and what operations free themselves are not counted",
     "some_graphs": "some operations have no captured graph: their circular buffers and temporaries are not counted",
@@ -67,7 +67,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
             l1_peak=_peak(replayed, moment, failures, only=only),
             floor=because is not None,
             why=FLOORS[because].format(unknown=unknown) if because else None,
-            programs=_programs(replayed),
+            programs=None if only else _programs(replayed),
             buffers_table_bytes=int(
                 replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)
             ),
@@ -144,7 +144,6 @@ def _programs(replayed: Replayed) -> ProgramCounts | None:
         carried_over=programs.carried,
         modelled=programs.modelled,
         unknown=programs.unknown.total(),
-        kinds={shown(name): count for name, count in programs.silent.most_common(KINDS)},
     )
 
 
@@ -195,18 +194,16 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     known = np.isin(lifetimes.names[rows], tensors.ids)
     by_tensor[known] = tensors.size_bytes[tensors.ids.searchsorted(lifetimes.names[rows][known])]
     sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
-    chip, level = ARCHITECTURES.get(replayed.memory.arch or ""), int(device.dram[place])
-    capacity = chip.dram_bank_bytes if chip else None
+    chip = ARCHITECTURES.get(replayed.memory.arch or "")
     largest = rows[np.argsort(-spans.bytes_per_bank[rows], kind="stable")][:DRAM_ROWS].tolist()
     return Dram(
         operation=tables.operation_of(replayed, place),
-        bytes_per_bank=level,
+        bytes_per_bank=int(device.dram[place]),
         bytes=int(sizes.sum()) if (sizes >= 0).all() else None,
         banks=replayed.banks.get(DRAM),
-        capacity_at_most_bytes_per_bank=capacity,
-        headroom_at_most_bytes_per_bank=max(capacity - level, 0) if capacity else None,
-        holders=tables.holders(replayed, Moment(place, rows, (), None), largest),
-        more_holders=len(rows) - len(largest),
+        capacity_at_most_bytes_per_bank=chip.dram_bank_bytes if chip else None,
+        holders=tables.holders(replayed, Moment(place, rows, (), None), largest) if only is None else None,
+        more_holders=len(rows) - len(largest) if only is None else 0,
     )
 
 
@@ -217,8 +214,8 @@ def _caveats(replayed: Replayed) -> list[str]:
         caveats.append(
             f"graphs and snapshots contradict each other on {differences.contradicted} buffers; snapshots were believed"
         )
-    if differences.came or differences.went:
-        caveats.append(f"between captured operations {differences.came} buffers came and {differences.went} went")
+    if differences.came:  # what goes there is normal: Python dropped its last name
+        caveats.append(f"{differences.came} buffers came between captured operations")
     if replayed.broken:
         caveats.append(f"{replayed.broken} captured graphs could not be read")
     silent = [one.device for one in replayed.devices if not one.followed]

@@ -17,13 +17,12 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Quoting, Saving, Share, Table, Us, Window, Wire
+from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.check import Claim
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
     from ttnn_mcp.wire import Cell
@@ -43,6 +42,7 @@ FIDELITY = Columns(
 LAYOUTS = Columns("in", "out", *FIGURES, "heaviest_op", quoted=("in", "out"))
 CONVERSIONS = Columns("op_code", "in", "out", *FIGURES, "heaviest_op", quoted=("op_code", "in", "out"))
 PADDING = Columns("op_code", "shapes", *FIGURES, "waste", "heaviest_op", quoted=("op_code",))
+CANDIDATES = Columns("check", "ops", "heaviest_op", "share", "at_least_us", "at_most_us")
 SHAPES_AT_MOST = 44  # characters
 WASTE = 0.05  # of an op's bytes: less padding is not worth a line
 OTHER = "(other)"
@@ -50,17 +50,6 @@ OTHER = "(other)"
 
 class Arguments(OfWindow):
     """Arguments of tensor_formats."""
-
-
-class Candidate(Wire):
-    """A change to try, named by the check that proposes it; candidates may speak of the same microseconds."""
-
-    check: str
-    problem: Quoting
-    ops: int
-    heaviest_op: int
-    share: Share
-    saving_us: Saving
 
 
 class Answer(Wire):
@@ -73,7 +62,7 @@ class Answer(Wire):
     layouts: Annotated[Table, LAYOUTS]
     conversions: Annotated[Table, CONVERSIONS]
     padding: Annotated[Table, PADDING]
-    candidates: tuple[Candidate, ...]
+    candidates: Annotated[Table, CANDIDATES]
     caveat: Quoting | None = None
     window: Window
 
@@ -117,31 +106,27 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
             )
         ),
         padding=PADDING.table(_folded(facts, np.flatnonzero(padded), (codes, _shapes(facts)), waste=waste)),
-        candidates=tuple(_candidates(facts)),
+        candidates=CANDIDATES.table(_candidates(facts)),
         caveat=None if logical else "padding not known: reports before 2025-09 write padded shapes only",
         window=facts.scope.window,
     )
 
 
-def _candidates(facts: WindowFacts) -> list[Candidate]:
+def _candidates(facts: WindowFacts) -> list[tuple[Cell, ...]]:
+    """Changes to try, by the checks that propose them; they may speak of the same microseconds."""
     claims = [(check, claim) for check in CATALOGUE if check.step in STEPS for claim in ask(check, facts).claims]
     claims.sort(key=lambda pair: -float(pair[1].at_most_ns.sum()))
     return [
-        Candidate(
-            check=check.id,
-            problem=check.title,
-            ops=len(claim.rows),
-            heaviest_op=facts.line(facts.heaviest(claim.rows, 1)[0]),
-            share=facts.share(claim.rows),
-            saving_us=_saving(claim),
+        (
+            check.id,
+            len(claim.rows),
+            facts.line(facts.heaviest(claim.rows, 1)[0]),
+            facts.share(claim.rows),
+            0.0 if claim.at_least_ns is None else float(claim.at_least_ns.sum()) / 1e3,
+            float(claim.at_most_ns.sum()) / 1e3,
         )
         for check, claim in claims[:CANDIDATES_AT_MOST]
     ]
-
-
-def _saving(claim: Claim) -> Saving:
-    least = 0.0 if claim.at_least_ns is None else float(claim.at_least_ns.sum())
-    return Saving(at_least=least / 1e3, at_most=float(claim.at_most_ns.sum()) / 1e3)
 
 
 def _folded(

@@ -46,13 +46,12 @@ class ProgramCounts(Wire):
     carried_over: int
     modelled: int
     unknown: int
-    kinds: dict[Quoted, int]
 
 
 class Dram(Wire):
     """DRAM at its fullest; per bank, and of all buffers together where their sizes are known.
 
-    TTNN keeps a little of the capacity for itself.
+    TTNN keeps a little of the capacity for itself. Of one operation `live` has the holders.
     """
 
     operation: int
@@ -60,8 +59,7 @@ class Dram(Wire):
     bytes: int | None = None
     banks: int | None = None
     capacity_at_most_bytes_per_bank: int | None = None
-    headroom_at_most_bytes_per_bank: int | None = None
-    holders: Annotated[Table, tables.HOLDERS]
+    holders: Annotated[Table, tables.HOLDERS] | None = None
     more_holders: int = 0
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
-TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", "circular_buffers_bytes", quoted=("name",))
+TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", quoted=("name",))
 _HELD = ("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use")
 HOLDERS = Columns(*_HELD, quoted=("line",))
 LIVE = Columns(*_HELD, "buffer", maybe=("buffer",), quoted=("line",))
@@ -36,8 +36,8 @@ LATE_FREES = Columns(
 CORES = Columns("cores", "count", "tensors_bytes", "circular_buffers_bytes")
 CIRCULAR_BUFFERS = Columns("address", "bytes", "cores")
 DEVICES = Columns("device", "fullest", "bytes_per_bank", "circular_buffers_bytes")
-TIMELINE_ROWS = 10
-AROUND = 4  # operations shown before and after the one that was asked for
+TIMELINE_ROWS = 6
+AROUND = 2  # operations shown before and after the one that was asked for
 CORE_ROWS = 4
 BUFFER_ROWS = 64  # a program has 32 circular buffers on a core
 LINE_CHARS = 60
@@ -71,9 +71,8 @@ def timeline(replayed: Replayed, only: int | None = None) -> Table:
     else:
         parts = [(one.first, one.last, one.highest) for one in stretches(device.l1, TIMELINE_ROWS)]
     for first, last, highest in parts:
-        level, circular = int(device.l1[highest]), int(device.circular[highest])
         ids = (operation_of(replayed, place) for place in (first, last, highest))
-        rows.append((*ids, operation_name(replayed, highest), level, circular))
+        rows.append((*ids, operation_name(replayed, highest), int(device.l1[highest])))
     return TIMELINE.table(rows)
 
 
