@@ -41,8 +41,8 @@ def test_inner_pairs_and_ends_of_the_same_name_do_not_close_it(tmp_path):
         (1, "run start"),
         (2, "layer start"),
         (3, "layer end"),
-        (4, "run start"),
-        (5, "run end"),
+        (3, "run start"),
+        (OPS - 1, "run end"),
         (OPS, "run end"),
     )
     assert marked(tmp_path, *marks) == ("run start", "run end", 1)
@@ -56,8 +56,22 @@ def test_of_several_the_last_is_taken_unless_it_is_small(tmp_path):
     assert marked(tmp_path, *small) is None
 
 
-def test_a_mark_that_nothing_closes_brackets_nothing(tmp_path):
-    assert marked(tmp_path, (1, "start"), (3, "layer stop")) is None
+def test_of_two_that_begin_the_inner_one_is_closed(tmp_path):
+    marks = ((1, "run start"), (2, "run start"), (OPS, "run end"))
+    assert marked(tmp_path, *marks) == ("run start", "run end", 2)
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        [(1, "start"), (3, "layer stop")],
+        [(1, "start"), (OPS, "layer stop")],
+        [(1, "stop"), (OPS, "start")],
+        [(1, "start"), (OPS, "halfway")],
+    ],
+)
+def test_a_mark_that_nothing_closes_brackets_nothing(tmp_path, marks):
+    assert marked(tmp_path, *marks) is None
 
 
 def test_it_is_the_window_unless_all_rows_are_asked_for(tmp_path):

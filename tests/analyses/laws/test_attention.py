@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.laws.asked import decode, holds, prefill, us
+from ttnn_mcp.analyses.laws import attention
 from ttnn_mcp.analyses.laws.attention import steps
 from ttnn_mcp.analyses.laws.catalogue import expected
 
@@ -59,3 +60,15 @@ def test_decode_reads_its_cache_once_and_starts_once_per_user_of_a_core():
 @pytest.mark.parametrize("how", [{"kv_dtype": ""}, {"cores": None}], ids=lambda how: next(iter(how)))
 def test_decode_without_its_cache_or_cores_has_no_answer(how):
     assert expected(replace(decode(), **how)) is None
+
+
+def test_a_tile_of_scores_costs_two_hundred_cycles_besides_its_products():
+    """One core, one chunk of one tile: two products of 16 cycles."""
+    op = prefill("wormhole_b0", heads=1, kv_heads=1, queries=32, keys=32, head_size=32, cores=1, causal=False)
+    op = replace(op, q_chunk=32, k_chunk=32, fidelity="LoFi")
+    assert attention.prefill(op) == pytest.approx((1.0, 0.232))
+
+
+def test_a_tile_of_the_cache_costs_two_hundred_and_fifty_cycles():
+    op = decode("wormhole_b0", batch=1, heads=1, kv_heads=1, keys=32, head_size=32, cores=1)
+    assert attention.decode(op) == pytest.approx((1.0, 2 * 0.25))

@@ -26,6 +26,8 @@ from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
+from ttnn_mcp.analyses.laws.printed_op import grid_in
+from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.run.chip import chip_of
 
 if TYPE_CHECKING:
@@ -86,6 +88,24 @@ def test_a_program_of_blocks_is_told_apart_from_what_ttnn_chose(tmp_path):
     assert of_matmul(tmp_path, program_config="MatmulMultiCoreProgramConfig()").program == ""
 
 
+def test_only_a_program_that_divides_columns_may_divide_rows_instead(tmp_path):
+    assert of_matmul(tmp_path, program_config="MatmulMultiCoreReuseProgramConfig(mcast_in0=0)").program == ""
+
+
+def test_a_matmul_of_one_operand_is_not_described(tmp_path):
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 64, 64]) for _ in range(2))
+    assert of(tmp_path, program, DeviceOp("MatmulDeviceOperation", (x,), (y,), 9_000)) is None
+
+
+@pytest.mark.parametrize(("printed", "fused"), [(True, "fuse_swiglu"), (False, "")])
+def test_a_form_that_is_off_costs_nothing(tmp_path, printed, fused):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, 64, 64]) for _ in range(3))
+    op = DeviceOp("MinimalMatmulOp", (x, w), (y,), 9_000, attributes={"fuse_swiglu": printed})
+    assert of(tmp_path, program, op).fused == fused
+
+
 def test_a_fused_activation_is_named(tmp_path):
     config = BLOCKS.format("UnaryWithParam(op_type=UnaryOpType::SILU;param={})")
     assert of_matmul(tmp_path, program_config=config).fused == "SILU"
@@ -110,13 +130,13 @@ def test_a_minimal_matmul_has_the_grid_of_its_config_or_all_cores(tmp_path):
     assert grids == [("MINIMAL", (8, 7)), ("MINIMAL", (8, 8))]
 
 
-def of_attention(folder, inputs=3, **attributes):
+def of_attention(folder, inputs=3, value_size=128, **attributes):
     program = Program("blackhole")
     q = program.tensor([1, 32, 4096, 128], dtype="BFLOAT8_B")
     k, v = (program.tensor([1, 8, 4096, 128], dtype="BFLOAT8_B") for _ in range(2))
     mask = program.tensor([1, 1, 4096, 4096])
     config = "SDPAProgramConfig(compute_with_storage_grid_size=(x=11;y=10);q_chunk_size=256;k_chunk_size=128)"
-    out = program.tensor([1, 32, 4096, 128], dtype="BFLOAT8_B")
+    out = program.tensor([1, 32, 4096, value_size], dtype="BFLOAT8_B")
     op = DeviceOp(
         "ScaledDotProductAttention", (q, k, v, mask)[:inputs], (out,), 1_284_000, cores=110, fidelity="HiFi2",
         attributes={"program_config": config, "is_causal": True, **attributes},
@@ -139,6 +159,7 @@ def test_attention_of_prefill_is_told_by_its_chunks(tmp_path):
         {"chunk_start_idx": 128},
         {"inputs": 2},
         {"sliding_window_size": 128},
+        {"value_size": 64},
     ],
 )
 def test_attention_of_other_forms_is_not_described(tmp_path, how):
@@ -160,6 +181,7 @@ def test_a_sharded_norm_is_told_by_the_block_of_a_core(tmp_path):
         "wormhole_b0", 18, None, "", 576, 1024, "BFLOAT16", "L1_BLOCK_SHARDED", "L1_BLOCK_SHARDED", 3, 4
     )
     assert of_norm(tmp_path).block_h is None
+    assert of_norm(tmp_path, program_config=None).block_h is None
 
 
 def test_stages_and_welford_are_other_norms(tmp_path):
@@ -174,6 +196,20 @@ def test_a_second_tensor_of_the_norms_size_is_a_residual(tmp_path):
     assert of(tmp_path, program, layer_norm(x, residual, gamma, y, 19_000)).residual
 
 
+def test_a_norm_without_weights_has_one_input(tmp_path):
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 64, 1024]) for _ in range(2))
+    asked = of(tmp_path, program, replace(layer_norm(x, x, x, y, 19_000), inputs=(x,)))
+    assert (asked.rows, asked.residual) == (64, False)
+
+
+def test_operands_of_other_ops_are_none_of_its_own(tmp_path):
+    program = Program("wormhole_b0")
+    x, w, y, z = (program.tensor([1, 1, 64, 64]) for _ in range(4))
+    put(program, unary("EXP", x, y, 9_000))
+    assert of(tmp_path, program, matmul(y, w, z, 9_000)).inputs == 1
+
+
 def test_element_wise_ops_are_told_by_their_kind_and_their_tiles(tmp_path):
     program = Program("wormhole_b0")
     x, other, y = (program.tensor([1, 2, 40, 1000], placement=L1) for _ in range(3))
@@ -186,6 +222,13 @@ def test_element_wise_ops_are_told_by_their_kind_and_their_tiles(tmp_path):
     x, y = (program.tensor([1, 1, 64, 64]) for _ in range(2))
     alone = of(tmp_path, program, unary("EXP", x, y, 9_000))
     assert (alone.kind, alone.inputs, alone.tiles, alone.fused) == ("exp", 1, 4, "")
+
+
+def test_a_chain_of_functions_is_not_described(tmp_path):
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 64, 64]) for _ in range(2))
+    chain = {"op_chain": "{EltwiseUnary(op_type=UnaryOpType::EXP), EltwiseUnary(op_type=UnaryOpType::RELU)}"}
+    assert of(tmp_path, program, replace(unary("EXP", x, y, 9_000), attributes=chain)) is None
 
 
 def test_a_broadcast_operand_is_not_described(tmp_path):
@@ -218,6 +261,31 @@ def test_a_gather_is_told_by_what_a_chip_has_and_its_links(tmp_path):
     x, y = program.tensor([1, 1, 32, 512]), program.tensor([1, 1, 32, 2048])
     asked = of(tmp_path, program, collective("AllGatherAsync", x, y, 9_000, ring_size=4))
     assert asked == CollectiveDescription("wormhole_b0", None, None, "", "all_gather", 4, 32768.0, 2, "linear")
+
+
+@pytest.mark.parametrize(("columns", "ring"), [(2048, None), (256, 4)])
+def test_a_gather_of_unknown_devices_or_a_part_of_its_input_is_not_described(tmp_path, columns, ring):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 32, 512]), program.tensor([1, 1, 32, columns])
+    op = collective("AllGatherAsync", x, y, 9_000, ring_size=4)
+    assert of(tmp_path, program, replace(op, attributes={**op.attributes, "ring_size": ring})) is None
+
+
+@pytest.mark.parametrize("side", ["inputs", "outputs"])
+def test_an_op_that_reads_or_writes_nothing_is_not_described(tmp_path, side):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], dtype="FLOAT32")
+    whole = DeviceOp("TypecastDeviceOperation", (x,), (y,), 9_000)
+    for op in (replace(whole, **{side: ()}), whole):
+        program.call("ttnn.typecast", op.inputs, op.outputs, (op,))
+    performance = performance_of(tmp_path, program)
+    assert [described(performance.ops, row, chip_of(performance, None)) is None for row in (0, 1)] == [True, False]
+
+
+@pytest.mark.parametrize("printed", ["(x=0,y=8)", "(x=8,y=0)", "(x=8)", ""])
+def test_a_grid_without_cores_is_none(printed):
+    config = parse_struct(f"SomeProgramConfig(compute_with_storage_grid_size={printed})")
+    assert grid_in(config) is None
 
 
 def test_ops_without_a_law_and_chips_without_a_name_are_not_described(tmp_path):

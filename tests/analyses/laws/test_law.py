@@ -3,15 +3,18 @@
 import math
 import timeit
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import pytest
 
 from tests.analyses.laws import asked
-from ttnn_mcp.analyses.laws import law
+from ttnn_mcp.analyses.laws import attention, law, moves
+from ttnn_mcp.analyses.laws import matmuls as of_matmuls
+from ttnn_mcp.analyses.laws import others as of_others
 from ttnn_mcp.analyses.laws.attention import AttentionDescription
 from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
-from ttnn_mcp.analyses.laws.law import MARGIN, fitted_laws
+from ttnn_mcp.analyses.laws.law import fitted_laws
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
@@ -21,6 +24,7 @@ CHIPS = ("wormhole_b0", "blackhole", "grayskull")
 SIDES = (1, 32, 48, 700, 4096, 33_000)
 PLACES = ("DRAM_INTERLEAVED", "L1_INTERLEAVED", "L1_BLOCK_SHARDED", "L1_HEIGHT_SHARDED", "")
 BANKED = LAWS[0]
+FURTHER = 1.25  # outside of what was measured
 
 
 def test_an_answer_has_an_interval_its_law_and_its_sources():
@@ -40,17 +44,83 @@ def test_what_was_not_measured_has_no_answer(how):
     assert expected(replace(asked.banked(), **how)) is None
 
 
+NO_SHARDS = {"block_h": None, "in_place": asked.DRAM}
+HEIGHT = {"in0_place": "L1_HEIGHT_SHARDED", "cores": 10}
+
+
+@pytest.mark.parametrize(
+    ("factors", "op", "changes"),
+    [
+        (of_matmuls.banked, asked.banked(), [{"program": "2D"}, {"rows": 33}, {"block_w": None}, {"fidelity": ""}]),
+        (
+            of_matmuls.spread,
+            asked.spread(),
+            [{"program": "2D"}, {"rows": 33}, {"block_w": None}, {"in1_place": "L1"}],
+        ),
+        (
+            partial(of_matmuls.blocks, program="2D"),
+            asked.many_rows(),
+            [{"program": "1D"}, {"rows": 32}, {"fidelity": ""}, {"in0_place": "L1_HEIGHT_SHARDED"}, {"grid": None}],
+        ),
+        (
+            of_matmuls.minimal,
+            asked.many_rows(program="MINIMAL"),
+            [{"program": "2D"}, {"batch": 2}, {"fidelity": ""}, {"grid": None}],
+        ),
+        (
+            of_matmuls.height,
+            asked.many_rows(program="1D", **HEIGHT),
+            [{"program": "2D"}, {"fused": "SILU"}, {"in0_place": asked.DRAM}, {"cores": None}],
+        ),
+        (
+            attention.prefill,
+            asked.prefill(),
+            [{"mode": "decode"}, {"q_chunk": None}, {"k_chunk": None}, {"cores": None}, {"fidelity": ""}],
+        ),
+        (attention.decode, asked.decode(), [{"mode": "prefill"}, {"kv_dtype": ""}, {"cores": None}]),
+        (
+            of_others.sharded_norm,
+            asked.norm(),
+            [{"block_h": None}, {"block_w": None}, {"in_place": asked.DRAM}, {"residual": True}],
+        ),
+        (
+            of_others.interleaved_norm,
+            asked.norm(cores=8, **NO_SHARDS),
+            [{"in_place": "L1_BLOCK_SHARDED"}, {"cores": None}],
+        ),
+        (
+            of_others.gather,
+            CollectiveDescription("blackhole", kind="all_gather", devices=4, size=1e6, links=2, topology="ring"),
+            [{"kind": "all_reduce"}, {"links": None}, {"topology": ""}, {"chip": "grayskull"}],
+        ),
+        (moves.untilized, asked.move("untilize"), [{"kind": "tilize"}, {"cores": None}]),
+        (moves.resharded, asked.move("to_shards"), [{"kind": "clone"}, {"cores": None}]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_formula_is_about_its_own_kind_of_op_whatever_was_measured(factors, op, changes):
+    assert factors(op) is not None
+    for how in changes:
+        assert factors(replace(op, **how)) is None, how
+
+
+@pytest.mark.parametrize(("chip", "most"), [("wormhole_b0", 80), ("blackhole", 130)])
+def test_no_op_is_faster_than_on_the_card_with_most_cores_of_its_chip(chip, most):
+    op = asked.many_rows(chip, rows=8192, k=8192, n=8192, fidelity="HiFi4")
+    assert op.floor_us == pytest.approx(op.engine_us(op.products / most) / 1.05)
+
+
 def test_a_chip_without_measurements_has_no_answer():
     assert expected(asked.banked("grayskull")) is None
 
 
 def test_sizes_may_lie_a_margin_outside_of_those_measured_and_no_further():
     most = fitted_laws()[BANKED.name]["wormhole_b0"].ranges["wormhole_b0"]["n"][1]
-    inside = asked.banked(k=1024, block_w=4, n=int(most * MARGIN))
+    inside = asked.banked(k=1024, block_w=4, n=int(most * FURTHER))
     assert expected(inside) is not None
     assert expected(replace(inside, n=inside.n + 32)) is None
     least = fitted_laws()[BANKED.name]["wormhole_b0"].ranges["wormhole_b0"]["k"][0]
-    small = asked.banked(k=math.ceil(least / MARGIN), block_w=4)
+    small = asked.banked(k=math.ceil(least / FURTHER), block_w=4)
     assert expected(small) is not None
     assert expected(replace(small, k=small.k - 32)) is None
 
@@ -58,7 +128,7 @@ def test_sizes_may_lie_a_margin_outside_of_those_measured_and_no_further():
 def test_times_lie_no_further_outside_than_sizes(monkeypatch):
     fitted = fitted_laws()[BANKED.name]["wormhole_b0"]
     answer = BANKED.expected(asked.banked())
-    for ends, speaks in (((answer.us / MARGIN, 1e4), True), ((answer.us * MARGIN * 1.01, 1e4), False)):
+    for ends, speaks in (((answer.us / FURTHER, 1e4), True), ((answer.us * FURTHER * 1.01, 1e4), False)):
         ranges = {"wormhole_b0": {**fitted.ranges["wormhole_b0"], "us": ends}}
         other = {BANKED.name: {"wormhole_b0": replace(fitted, ranges=ranges)}}
         monkeypatch.setattr(law, "fitted_laws", lambda other=other: other)

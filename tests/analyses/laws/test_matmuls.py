@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.laws.asked import DRAM, banked, holds, many_rows, spread, us
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.matmuls import busiest, evenly
 
 CHIPS = pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
 
@@ -76,6 +77,17 @@ def test_a_program_of_many_rows_needs_its_cores():
     assert us(many_rows("wormhole_b0", grid=None, per_core_m=8, per_core_n=8)) == us(many_rows("wormhole_b0"))
     assert expected(many_rows(in0_place="L1_HEIGHT_SHARDED")) is None
     assert expected(many_rows(rows=32)) is None
+
+
+@pytest.mark.parametrize("known", [{"per_core_m": 2}, {"per_core_n": 2}, {}])
+def test_rows_and_columns_of_a_core_follow_from_the_grid_unless_both_are_told(known):
+    assert busiest(many_rows(**known)) == (8, 8)
+    assert busiest(many_rows(per_core_m=2, per_core_n=16)) == (2, 16)
+
+
+@pytest.mark.parametrize("grid", [(0, 8), (8, 0), None])
+def test_a_grid_without_cores_divides_nothing(grid):
+    assert evenly(many_rows(program="AUTO", grid=grid)) is None
 
 
 def test_results_in_dram_are_written_last():

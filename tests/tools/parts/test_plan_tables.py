@@ -1,0 +1,84 @@
+"""The plan as tables: which edits have a line, where their ops are, how they stand to those above."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.checks.made_checks import four_ops
+from tests.checks.rows import ONE_PASS, case_of
+from tests.programs import LAYERS, layered
+from ttnn_mcp.tools.parts.plan_tables import other_edits, plan_table, relation, where
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """Four ops without layers; the third is the heaviest."""
+    program = four_ops()
+    program.calls[2].ops[0].kernel_ns = 20_000
+    return case_of(tmp_path_factory.mktemp("four"), program, ONE_PASS)
+
+
+def ranked(name, alone_ns=0.0, after=(), instead_of=None):
+    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False)
+    rows = np.array([0])
+    return SimpleNamespace(
+        edit=edit, rows=rows, time_ns=10.0, alone_ns=alone_ns, then_ns=alone_ns, after=after, instead_of=instead_of
+    )
+
+
+def plan(*edits):
+    return SimpleNamespace(ranked=edits, before_ns=100.0)
+
+
+def test_edits_that_save_less_have_no_line(case):
+    table = plan_table(case, plan(ranked("large", 5.0), ranked("enough", 4.0), ranked("small", 3.9)), 4.0)
+    assert [row[:2] for row in table.rows] == [(1, "large"), (2, "enough")]
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({}, None),
+        ({"after": (0,)}, "after first"),
+        ({"after": (0, 1)}, "after first, second"),
+        ({"instead_of": 0}, "instead of first"),
+        ({"after": (1,), "instead_of": 0}, "instead of first"),
+    ],
+)
+def test_an_edit_says_after_or_instead_of_which_it_comes(how, told):
+    third = ranked("third", **how)
+    assert relation(plan(ranked("first"), ranked("second"), third), third) == told
+
+
+def test_without_trials_there_is_no_table_of_them(case):
+    assert other_edits(case, ()) is None
+    tried = SimpleNamespace(name="fusion", what="one op", rows=np.array([1]))
+    assert other_edits(case, (tried,)).rows == (("fusion", "one op", "line 3"),)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], ""),
+        ([1], "line 3"),
+        ([0, 3], "lines 2, 5"),
+        ([0, 2, 3], "line 4 and 2 more"),
+        ([0, 1, 2, 3], "all ops"),
+    ],
+)
+def test_two_ops_are_named_and_of_more_the_heaviest(case, rows, told):
+    assert where(case, np.array(rows, dtype=np.int64)) == told
+
+
+def test_the_line_of_the_model_stands_behind_that_of_the_report(case, monkeypatch):
+    monkeypatch.setattr(type(case.run), "source_at", lambda _, line: f"models/attention.py:{line * 10}")
+    assert where(case, np.array([0, 2])) == "lines 2, 4 (attention.py:40)"
+
+
+def test_ops_that_are_a_part_of_every_layer_are_told_so(tmp_path):
+    case = case_of(tmp_path, layered())
+    matmuls = np.flatnonzero(case.named("Matmul"))[:LAYERS]
+    assert where(case, matmuls) == f"role 2 of 4 in each of {LAYERS} layers"
