@@ -19,6 +19,7 @@ CHECKS = PACKAGE / "checks"
 ALL_TESTS = ROOT / "tests"
 TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
+PLAN = CHECKS / "plan"
 VOCABULARY = {CHECKS / "problem.py", CHECKS / "wording.py"}  # what every check tells with
 ANALYSES = PACKAGE / "analyses"
 EXPERIMENTS = PACKAGE / "experiments"
@@ -96,7 +97,7 @@ def _tests_of(path: Path) -> list[Path]:
     room, beside = path.parent, _beside(path.parent)
     if room in {TOOLS, PARTS}:
         return _of_tools(path)
-    if room not in {PACKAGE, KINDS} and not room.is_relative_to(CHECKS):
+    if room == PLAN or (room not in {PACKAGE, KINDS} and not room.is_relative_to(CHECKS)):
         glob = beside.glob if room in HELD_BY_TOOLS else beside.rglob
         tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
         return [*tests, *(_tests_of_tools(room) if room in HELD_BY_TOOLS else ())]

@@ -129,6 +129,10 @@ def test_a_room_without_a_rule_of_its_own_is_held_by_all_of_its_tests_and_a_modu
     assert scope.tests_of(scope.ROOT / "ttnn_mcp" / "wire.py") == [scope.ROOT / "tests" / "test_wire.py"]
 
 
+def test_the_parts_of_the_plan_are_held_by_the_tests_of_the_plan():
+    assert scope.TESTS / "plan" / "test_plan.py" in scope.tests_of(scope.PLAN / "edits.py")
+
+
 def test_the_tests_of_a_check_are_the_module_named_like_it():
     check = scope.CHECKS / "step4_metal_trace" / "stalled_on_host.py"
     assert scope.tests_of(check) == [scope.TESTS / "step4_metal_trace" / "test_stalled_on_host.py"]

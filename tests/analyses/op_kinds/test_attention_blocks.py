@@ -8,8 +8,10 @@ from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP
 from ttnn_mcp.analyses.op_kinds.attention_blocks import attention_blocks
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 
 FUSED = "ScaledDotProductAttentionDeviceOperation"
+HEADS, SOFTMAX = "AllReduceCreateQkvHeadsDeviceOperation", "SoftmaxDeviceOperation"
 LINEAR, MOVE, NORM = "MatmulDeviceOperation", "ReshapeViewDeviceOperation", "LayerNormDeviceOperation"
 
 
@@ -45,6 +47,26 @@ def test_norms_of_heads_lie_inside_and_a_norm_before_the_linear_does_not(tmp_pat
     assert blocks(tmp_path, NORM, LINEAR, NORM, FUSED, NORM) == [(1, 4)]
 
 
+@pytest.mark.parametrize(
+    ("ops", "block"),
+    [
+        ((LINEAR, HEADS, FUSED, HEADS, LINEAR), (0, 4)),
+        ((LINEAR, SOFTMAX, LINEAR, FUSED), (2, 4)),
+        ((LINEAR, FUSED, NORM, LINEAR), (0, 2)),
+        ((LINEAR, FUSED, SOFTMAX, LINEAR), (0, 2)),
+    ],
+)
+def test_head_ops_lie_inside_and_what_computes_ends_it(tmp_path, ops, block):
+    assert blocks(tmp_path, *ops) == [block]
+
+
+@pytest.mark.parametrize(("moves", "reached"), [(39, True), (40, False)])
+def test_forty_ops_on_each_side_are_in_reach(tmp_path, moves, reached):
+    front, behind = (LINEAR, *[MOVE] * moves, FUSED), (FUSED, *[MOVE] * moves, LINEAR)
+    assert blocks(tmp_path, *front) == [(0 if reached else moves + 1, moves + 2)]
+    assert blocks(tmp_path, *behind) == [(0, moves + 1 if reached else 1)]
+
+
 def test_without_linears_it_is_the_attention_alone(tmp_path):
     assert blocks(tmp_path, MOVE, FUSED, NORM) == [(1, 2)]
 
@@ -52,6 +74,17 @@ def test_without_linears_it_is_the_attention_alone(tmp_path):
 def test_blocks_do_not_overlap(tmp_path):
     ops = (LINEAR, FUSED, LINEAR, NORM, LINEAR, FUSED, LINEAR)
     assert blocks(tmp_path, *ops) == [(0, 2), (4, 6)]
+
+
+def test_of_two_attentions_that_share_a_product_the_first_is_a_block(tmp_path):
+    made = Program("wormhole_b0")
+    x = made.tensor([1, 4, 64, 64])
+    for name in ("Matmul", "Softmax", "Matmul", "Softmax", "Matmul"):
+        second = (made.tensor([1, 4, 64, 64]),) if name == "Matmul" else ()
+        x = put(made, DeviceOp(f"{name}DeviceOperation", (x, *second), (made.tensor([1, 4, 64, 64]),), 10_000))
+    at = case_of_reports(write_performance_report(tmp_path, made, ONE_PASS))
+    assert [(chain.scores, chain.context) for chain in attention_chains(at.ops, at.flow)] == [(0, 2), (2, 4)]
+    assert attention_blocks(at.ops, at.flow) == [range(3)]
 
 
 def test_a_real_encoder_has_one_block_in_each_layer():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.matmul_programs import config, deep, linear, of_linear
+from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
 from tests.profiles import Program
@@ -36,6 +36,20 @@ def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
     assert outcome.at_most_ns == pytest.approx(0.63 * 2_000_000)
     needed = outcome.case.roofline.dram_achievable_ns[0]
     assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
+
+
+def test_sixty_percent_of_the_roofline_is_well_used(check):
+    needed = check.ask(deep(kernel_ns=2_000_000)).case.roofline.dram_achievable_ns[0]
+    check.pair(lambda used: deep(kernel_ns=round(needed / used)), silent=0.605, fires=0.595)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [config(8, 1, 1, per_core=(2, 10)), config(8, 2, 2, per_core=(2, 10), name=ONE_WAY)[:-1] + ",mcast_in0=1)"],
+    ids=["small blocks", "a config of one side"],
+)
+def test_what_comes_first_is_told_instead(check, given):
+    assert check.ask(of_linear(m=512, k=9728, n=2560, kernel_ns=900_000, program_config=given)).status == "clean"
 
 
 @pytest.mark.parametrize(

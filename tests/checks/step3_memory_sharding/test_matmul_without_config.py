@@ -38,8 +38,8 @@ def test_for_few_rows_a_guess_is_told_from_35_percent_on(check, rows, share):
 
 
 def test_a_config_or_a_core_grid_is_no_guess(check):
-    assert check.ask(of_linear(program_config=config())).status == "clean"
-    assert check.ask(of_linear(core_grid="(x=8,y=8)")).status == "clean"
+    for given in ({"program_config": config()}, {"core_grid": "(x=8,y=8)"}):
+        assert check.ask(of_linear(kernel_ns=150_000, **given)).status == "clean"
 
 
 def test_a_guess_on_few_cores_is_another_checks(check):

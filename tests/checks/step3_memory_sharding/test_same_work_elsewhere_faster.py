@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -67,6 +68,19 @@ def test_other_work_is_no_precedent(check, other):
 
 def test_ops_of_five_microseconds_count(check):
     check.pair(lambda us: forms((DRAM, us), (SHARDS, us / 1.3)), silent=6.4, fires=6.6)
+
+
+def test_a_time_that_the_hardware_cannot_reach_is_no_precedent(check):
+    """1.8 MB to and from DRAM take 6.4 us at its peak."""
+    check.pair(lambda us: forms((SHARDS, 40), (DRAM, us)), silent=5.5, fires=6.5)
+
+
+def test_ops_that_multiply_nothing_are_not_applicable(check):
+    assert check.ask(no_such_ops()).why == "no matmuls"
+
+
+def test_without_weights_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), forms((DRAM, 41), (SHARDS, 9)))), "INPUT_n")
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

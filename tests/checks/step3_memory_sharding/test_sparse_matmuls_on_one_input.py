@@ -64,10 +64,18 @@ def test_three_in_a_row_are_one_pair_and_one_left(check):
     assert check.ask(twins(widths=(704,) * 4)).claim.rows.tolist() == [2, 4]
 
 
-def test_a_pair_is_told_from_one_percent_on(check):
+def test_other_matmuls_on_one_input_are_another_checks(check):
     program = twins()
-    pass_time(program, 20_000_000_000)
+    for op in program.device_ops[1:]:
+        op.op_code = "MatmulDeviceOperation"
+    sparse(program, kernel_ns=20_000)
     assert check.ask(program).status == "clean"
+
+
+def test_a_pair_is_told_from_one_percent_on(check):
+    check.share_pair(
+        lambda program: program.calls.extend(twins(kernel_ns=154_000).calls), 0.01, of="saving", arch="blackhole"
+    )
 
 
 def test_texts_are_short_and_cells_its_own(check):
@@ -80,6 +88,9 @@ def test_one_alone_is_no_pair(check):
 
 def test_below_five_microseconds_an_op_is_about_its_launch(check):
     check.pair(lambda ns: twins(kernel_ns=ns), silent=4_999, fires=6_000)
+    program = twins(kernel_ns=20_000)
+    program.device_ops[1].kernel_ns = 4_999
+    assert check.ask(program).status == "clean"
 
 
 def test_a_window_without_kernel_time_is_clean(check):
