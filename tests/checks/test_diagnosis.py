@@ -14,9 +14,11 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.levers import ATTENTION, LAYOUT
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
 
+NO_ROWS = np.zeros(0, dtype=np.int64)
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
 
 
@@ -66,6 +68,28 @@ def test_where_nothing_took_time_no_share_of_it_is_a_finding(tmp_path):
 def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
     half_of_one_op = replace(saves("made", 0.5, rows=[0]), worth=worth)
     assert bool(diagnose(case, [half_of_one_op]).findings) == told
+
+
+def test_a_problem_without_ops_is_none(case):
+    def look(facts):
+        yield replace(next(saves("made", 0.5).look(facts)), rows=NO_ROWS, at_most_ns=np.zeros(0), of_window=False)
+
+    (step,) = diagnose(case, [replace(saves("made", 0.5), look=look)]).steps
+    assert step.status == "clean"
+
+
+def test_a_claim_that_two_edits_resolve_is_told_once_under_the_one_with_most_of_it(tmp_path):
+    """Its moves in an attention are part of one change of code there, the longest one is not."""
+    program = Program("wormhole_b0")
+    names = ("Matmul", "Transpose", "ScaledDotProductAttention", "Transpose", "Matmul", "MadeUpOfNoFamily")
+    for name in (*names, "Transpose"):
+        x = program.tensor([1, 4, 64, 32 * (1 + len(program.calls))], placement=L1)
+        program.op(f"{name}DeviceOperation", [x], kernel_ns=10_000)
+    program.device_ops[-1].kernel_ns = 50_000
+    check = replace(saves("made", 0.5, rows=[1, 3, 6]), lever=LAYOUT)
+    diagnosis = diagnose(case_of(tmp_path, program, ONE_PASS), [check])
+    assert [ranked.edit.name for ranked in diagnosis.plan.ranked] == [LAYOUT.name, ATTENTION.name]
+    assert [finding.edit for finding in diagnosis.findings] == [ATTENTION.name]
 
 
 STEPS = {

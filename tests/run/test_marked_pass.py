@@ -12,9 +12,9 @@ from ttnn_mcp.run.window import scope_of
 OPS = len(block().device_ops)
 
 
-def report(folder, *marks):
-    """One pass of a block; each mark stands before the op of its number."""
-    rows = performance_rows(block(), [Iteration(cold=True)])
+def report(folder, *marks, warm=False):
+    """A cold pass of a block, and a warm one if asked for; each mark stands before the op of its number."""
+    rows = performance_rows(block(), [Iteration(cold=True), *[Iteration()] * warm])
     for before, name in reversed(marks):
         rows.insert(before, {**dict.fromkeys(rows[0], ""), "OP CODE": name, "OP TYPE": "signpost"})
     return Performance(read_performance_csv(write_rows(folder / "ops.csv", rows, header_of(rows, "C7"))))
@@ -80,3 +80,10 @@ def test_it_is_the_window_unless_all_rows_are_asked_for(tmp_path):
     assert (window.kind, window.rows) == ("signposts", OPS - 1)
     assert "1 ops outside of them are set-up" in window.why
     assert scope_of(here, "all").window.rows == OPS
+
+
+def test_signposts_that_are_asked_for_and_iterations_come_before_it(tmp_path):
+    here = report(tmp_path, (1, "start"), (2, "halfway"), (OPS, "stop"))
+    assert scope_of(here, start_signpost="halfway").window.rows == OPS - 2
+    twice = report(tmp_path, (1, "start"), (2 * OPS, "stop"), warm=True)
+    assert (scope_of(twice).window.kind, scope_of(twice).window.iteration) == ("iteration", 2)

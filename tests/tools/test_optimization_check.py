@@ -121,10 +121,13 @@ async def test_without_findings_there_is_nothing_to_call_next(tmp_path):
     assert (answer["findings"], answer.get("next", [])) == ([], [])
 
 
-async def test_findings_fill_the_room_of_an_answer(tmp_path):
-    answer = await ask(session(tmp_path), "optimization_check", run="demo", min_saving_share=0)
-    assert "next_cursor" in answer
+async def test_findings_fill_the_room_of_an_answer_and_the_plan_stands_on_the_first_page(tmp_path):
+    at, every = session(tmp_path), {"run": "demo", "min_saving_share": 0}
+    answer = await ask(at, "optimization_check", **every)
     assert 4_500 < bytes_of(answer) <= 6_000
+    following = await ask(at, "optimization_check", cursor=answer["next_cursor"], **every)
+    assert following["findings"]
+    assert not {"plan", "total", "steps"} & following.keys()
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def _findings(facts: WindowFacts, plan: Plan, min_saving_share: float) -> Iterat
     mostly = _mostly([*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks])
     for edit in (*edits, *plan.trials, *plan.risks):
         for part in edit.parts:
-            if part.place not in listed and mostly[part.place] == edit.name:
+            if part.place not in listed and mostly[part.place] == edit.name:  # unmoved: an edit has a claim once
                 listed.add(part.place)
                 yield _finding(facts, plan, edit, part)
 

@@ -48,7 +48,8 @@ def test_what_an_op_made_and_weights_are_no_trip(check):
 
 
 @pytest.mark.parametrize(
-    ("made", "status"), [((True, False), "found"), ((False, True), "found"), ((True, True), "clean"), ((True,), "clean")]
+    ("made", "status"),
+    [((True, False), "found"), ((False, True), "found"), ((True, True), "clean"), ((True,), "clean")],
 )
 def test_either_operand_of_an_element_wise_op_may_come_from_the_host(check, made, status):
     after = program(waiting=None)
