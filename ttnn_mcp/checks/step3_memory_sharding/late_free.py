@@ -41,7 +41,7 @@ def look(facts: WindowFacts) -> Problems:
     late = replayed.lifetimes.late_frees(replayed.fullest.peak)
     returned = int(levels.max() - late.levels_without(levels).max())
     largest = int(replayed.fullest.spans.bytes_per_bank[late.rows].max(initial=0))
-    if late and (returned >= WORTH_AT_PEAK * capacity or largest >= WORTH_ALONE * capacity):
+    if returned >= WORTH_AT_PEAK * capacity or largest >= WORTH_ALONE * capacity:
         last_uses = [int(replayed.operations[tensor.last_use]) for tensor in late]
         yield lack_of_room(facts, last_uses, partial(_tell, late, returned))
 
