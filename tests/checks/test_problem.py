@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ttnn_mcp.checks.problem import Claim
+from tests.checks.made_checks import four_ops
+from tests.checks.rows import ONE_PASS, case_of
+from ttnn_mcp.checks.problem import Affected, Claim, Words
 from ttnn_mcp.wire import Evidence
 
-CELL = (Evidence(source="made.csv", row=2, column="DEVICE KERNEL DURATION [ns]", value=1.0),)
+CELL = (Evidence(source="made.csv", row=2, column="made", value=1.0),)
 
 
 def claim(rows, at_most, at_least=None, evidence=CELL):
@@ -48,6 +50,21 @@ def test_an_op_of_two_patterns_keeps_its_highest_bounds(at_least):
         assert once.at_least_ns is None
     else:
         assert once.at_least_ns.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "columns"),
+    [
+        ({}, ["DEVICE KERNEL DURATION [ns]"]),
+        ({"also": CELL}, ["DEVICE KERNEL DURATION [ns]", "made"]),
+        ({"evidence": CELL}, ["made"]),
+        ({"evidence": CELL, "also": CELL, "columns": ("cores",)}, ["made"]),
+    ],
+)
+def test_words_cite_their_heaviest_op_unless_they_name_their_evidence(tmp_path, given, columns):
+    case, rows = case_of(tmp_path, four_ops(), ONE_PASS), np.array([1, 3])
+    cited = Words("made", "", "", **given).evidence_of(Affected(case, rows, rows))
+    assert [cell.column for cell in cited] == columns
 
 
 def test_ops_come_in_the_order_they_ran():

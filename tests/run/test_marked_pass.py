@@ -36,9 +36,10 @@ def test_where_nothing_lies_outside_there_is_nothing_to_choose(tmp_path):
     assert marked(tmp_path, (0, "model started"), (OPS, "model finished")) is None
 
 
-def test_inner_pairs_and_ends_of_the_same_name_do_not_close_it(tmp_path):
+def test_inner_pairs_ends_and_marks_of_the_same_name_do_not_close_it(tmp_path):
     marks = (
         (1, "run start"),
+        (2, "run"),
         (2, "layer start"),
         (3, "layer end"),
         (3, "run start"),

@@ -39,8 +39,6 @@ class MarkedPass(NamedTuple):
 def marked_pass(signposts: OpTable, ops: OpTable) -> MarkedPass | None:
     """The last outermost pair; None if no pair holds most of the ops, or if nothing lies outside of it."""
     pairs = _outermost(signposts)
-    if not pairs:
-        return None
     counts = [int(((ops.lines > after) & (ops.lines < before)).sum()) for _, _, after, before in pairs]
     outside = len(ops) - sum(counts)
     if not outside or sum(counts) < MOST_OF_ALL * len(ops) or counts[-1] < max(counts) * MOST_OF_ALL:
