@@ -26,6 +26,7 @@ def test_blocks_cover_the_output_divide_k_and_fit(m, k, n, grid, fp32):
     if config.kind == "2D":
         assert cores_m <= grid[1]
         assert cores_n <= grid[0]
+        assert n % config.per_core_n == 0
     assert k % config.in0_block_w == 0
     assert config.per_core_m % config.out_subblock_h == 0
     assert config.per_core_n % config.out_subblock_w == 0
@@ -112,6 +113,12 @@ def test_what_does_not_fit_in_one_batch_is_not_taken_apart(tmp_path):
 
 def test_what_cannot_fit_is_not_suggested():
     assert suggested(Tiles(4096, 1, 4096, 4096, 4096, 4096), (8, 8), 1_000_000, fp32_acc=False) is None
+
+
+@pytest.mark.parametrize(("n", "per_core_n"), [(88, 8), (82, None), (90, 9), (6, 1), (13, None)])
+def test_columns_of_tiles_divide_evenly_or_there_is_no_2d_config(n, per_core_n):
+    config = suggested(Tiles(40, 8, n, 2048, 2048, 2048), (11, 10), 1_000_000, fp32_acc=False, two_sided=True)
+    assert (config.per_core_n if config else None) == per_core_n
 
 
 @given(parts=st.integers(1, 500), grid=grids)

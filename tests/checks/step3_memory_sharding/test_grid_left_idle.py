@@ -57,10 +57,10 @@ def test_columns_of_a_matmul_could_be_dealt_out_finer(check):
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [pytest.approx(400_000 * (1 - 2 / 6))]
     assert claim.claim == (
-        "1 matmul gives more work to each core than 11x10 cores need (400 us, 100.0%): 6 tiles, not 2, "
+        "1 matmul gives more work to each core than 8x8 cores need (400 us, 100.0%): 6 tiles, not 2, "
         f"32x1024 * 1024x4096 -> 32x4096 at line {line}"
     )
-    assert "compute_with_storage_grid_size=(11, 10), per_core_M=1, per_core_N=2" in claim.fix
+    assert "compute_with_storage_grid_size=(8, 8), per_core_M=1, per_core_N=2" in claim.fix
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "ATTRIBUTES.program_config")]
 
 
@@ -76,8 +76,26 @@ def test_work_that_does_not_divide_finer_is_dealt_out_well(check):
 
 def test_a_tenth_less_work_is_the_line(check):
     """Wormhole: 64 cores; 640 tiles are 10 each."""
-    sized = {"arch": "wormhole_b0", "grid": (8, 8), "n": 640 * 32, "kernel_ns": 2_000_000}
+    sized = {"arch": "wormhole_b0", "grid": (8, 8), "m": 96, "n": 640 * 32, "kernel_ns": 3_000_000}
     check.pair(lambda per_n: of_matmul(one_sided(per_n), **sized), silent=11, fires=12)
+
+
+def test_few_rows_may_be_quickest_on_half_of_the_grid(check):
+    """64 rows: 32 of 64 cores were the best of a sweep (Qwen3-TTS). 128 tiles are 4 on each of 32 cores, 5 on 26."""
+    on = {"arch": "wormhole_b0", "grid": (8, 8)}
+    check.pair(lambda per_n: of_matmul(one_sided(per_n, 2), m=64, **on), silent=4, fires=5)
+    check.pair(lambda rows: of_matmul(one_sided(4, rows), m=rows * 32, **on), silent=2, fires=3)
+
+
+def test_columns_that_do_not_divide_n_are_not_offered(check):
+    """192 tiles on 11 columns: 18 each leave a rest, which came out wrong (CLM-8B). 198 do not."""
+
+    def fix(columns):
+        return check.ask(of_matmul(both_sided(1, 32), m=128, n=columns * 32, kernel_ns=2_000_000)).claim.fix
+
+    assert fix(192).startswith("pad the weights' N to 6336 with zeros")
+    assert fix(198).startswith("program_config as now with compute_with_storage_grid_size=(11, 10), per_core_M=1")
+    assert all("per_core_N=18" in fix(columns) for columns in (192, 198))
 
 
 def test_rows_are_dealt_out_where_the_weights_are_multicast(check):

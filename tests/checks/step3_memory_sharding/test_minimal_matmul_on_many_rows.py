@@ -46,7 +46,7 @@ def test_a_minimal_matmul_far_from_the_roofline_is_told(check):
         f"8192x4096 at line {line}"
     )
     assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(11, 10)" in claim.fix
-    assert "per_core_M=24, per_core_N=12" in claim.fix or "per_core_M=26, per_core_N=12" in claim.fix
+    assert "per_core_M=26, per_core_N=16" in claim.fix, "12 columns of tiles each would leave 8 to the last core"
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_DATATYPE")]
 
 
@@ -77,7 +77,12 @@ def test_a_2d_config_must_fit_l1(check):
     """With the output in L1 half of it is for other tensors; in DRAM the op may have three quarters."""
     check.pair(lambda rows: program_of(rows=rows, kernel_ns=2_000_000), silent=24_576, fires=8192)
     check.pair(lambda into: program_of(into=into), silent=L1, fires=DRAM)
-    check.pair(lambda rows: program_of(rows=rows, into=L1, kernel_ns=900_000), silent=8192, fires=6144)
+    check.pair(lambda rows: program_of(rows=rows, into=L1, kernel_ns=900_000), silent=6144, fires=4096)
+
+
+def test_columns_that_no_grid_divides_have_no_such_config(check):
+    """127 columns of tiles are a prime number; of 128 each of 8 columns of cores gets 16."""
+    check.pair(lambda columns: program_of(n=columns * 32), silent=127, fires=128)
 
 
 def test_batched_weights_have_no_such_config(check):

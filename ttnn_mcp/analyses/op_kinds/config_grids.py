@@ -11,7 +11,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
-from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -31,6 +31,9 @@ LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell
 # tiles of N per core, from which on more cores cost sparse matmuls time: 24 cores with 2 took 569 us a layer, 48 with 1
 # 606 (North-Mini's port in tt-metal); DeepSeek's best in tt-xla had 63 with 2 (E31)
 SPARSE_COLUMNS = 2
+# rows of tiles and share of the grid: over 64 rows 32 of 64 cores were the best of a sweep, for 2048 and 4096 columns
+# alike (Qwen3-TTS on N300, tt-metal's MATMUL_SWEEP_N300.md)
+SHORT, ENOUGH = 2, 0.5
 DEFAULT_CHUNK = 32  # of queries, if the config names none: tt-metal #51911
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
 _TWO = re.compile(r"(\d+)\D+(\d+)")
@@ -43,6 +46,7 @@ class Deal:
     per_core: tuple[int, int]
     could_be: tuple[int, int]
     grid: Grid
+    padded_n: int = 0  # tiles that N must be padded to, so that all columns of a 2D config get as many; 0: none
 
     @property
     def share(self) -> float:
@@ -114,7 +118,8 @@ def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid, device: G
     per_m, per_n = config.number("per_core_M"), config.number("per_core_N")
     if not per_m or not per_n or not _deals(config):
         return None
-    if per_n <= SPARSE_COLUMNS and canonical(ops.texts("op_code")[row]) == "SparseMatmul":
+    is_sparse = canonical(ops.texts("op_code")[row]) == "SparseMatmul"
+    if is_sparse and per_n <= SPARSE_COLUMNS:
         return None
     x, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
     high = int(x[2]) if config.number("fuse_batch") == 0 else int(x[:3].prod())
@@ -125,10 +130,15 @@ def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid, device: G
         grid = min(grids, key=lambda able: ceil(m / able[1]) * ceil(n / able[0]))
         could = ceil(m / grid[1]), ceil(n / grid[0])
     elif config.number("mcast_in0"):
-        could = per_m, ceil(n / cores)
+        if m <= SHORT and ceil(n / per_n) >= ENOUGH * cores:
+            return None
+        # sparse_matmul multicasts to all of its grid, so all of it must have work
+        grid = (most_cores_dividing(n, grid) or grid) if is_sparse else grid
+        could = per_m, ceil(n / (grid[0] * grid[1]))
     else:
         could = ceil(m / cores), per_n
-    return Deal((per_m, per_n), could, grid)
+    uneven = "1D" not in config.name and n % could[1]
+    return Deal((per_m, per_n), could, grid, padded_n=-(-n // could[1]) * could[1] if uneven else 0)
 
 
 def _deals(config: PrintedStruct) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from ttnn_mcp.analyses.programs.grids import even_share
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 NARROW = 8  # above this ratio of the sides, only the longer one is divided: tt-metal's create_matmul_program_config
+MOST_UNEVEN = 2  # times an equal share of N: beyond it half of the cores would be idle (ours)
 BLOCKS = (8, 4, 2, 1)  # tiles of K per step, largest first
 
 
@@ -81,15 +83,18 @@ def suggested(
 ) -> MatmulConfig | None:
     """The config with the deepest K step whose circular buffers fit `l1_bytes` per core; None if none does.
 
-    One side of the output alone is divided where it is far longer than the other, unless `two_sided`.
+    One side of the output alone is divided where it is far longer than the other, unless `two_sided`. A 2D one
+    gives all columns of cores as many columns of tiles; an N that divides badly has none.
     """
     x, y = grid
     one_sided = max(tiles.m, tiles.n) > NARROW * min(tiles.m, tiles.n) or min(tiles.m, tiles.n) == 1
     one_sided &= not two_sided
     wide = tiles.n >= tiles.m
-    per_m, per_n = -(-tiles.m // y), -(-tiles.n // x)
+    per_m, per_n = -(-tiles.m // y), even_share(tiles.n, x)
     if one_sided:
         per_m, per_n = (tiles.m, -(-tiles.n // (x * y))) if wide else (-(-tiles.m // (x * y)), tiles.n)
+    elif per_n > MOST_UNEVEN * -(-tiles.n // x):
+        return None
     dst = DST_TILES_FP32 if fp32_acc else DST_TILES
     sub_w = max(width for width in range(1, min(dst, per_n) + 1) if per_n % width == 0)
     sub_h = max(height for height in range(1, min(dst // sub_w, per_m) + 1) if per_m % height == 0)

@@ -9,9 +9,13 @@ The line: Matmul, Linear and SparseMatmul with a multicast config, and prefill a
 tenth less work per core on the whole grid; 1 % of the window to save. The bound is that share of the time, down to
 the DRAM bytes at achievable bandwidth and the arithmetic.
 
-Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each),
-about rings (matmuls and attention), DRAM-sharded configs, sub-devices and decode attention, and above 110 cores on
-Blackhole, which tt-metal avoids because of current transients: 12 columns only with fewer rows.
+A 2D config whose columns do not divide the tiles of N is not offered: 192 tiles over 11 columns ran without an error
+and came out wrong (CLM-8B's port in tt-metal). There the fix pads the weights.
+
+Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each), on
+1D configs of at most 64 rows over half of the grid and more (32 of 64 cores were the best of a sweep, Qwen3-TTS on
+N300), about rings (matmuls and attention), DRAM-sharded configs, sub-devices and decode attention, and above 110 cores
+on Blackhole, which tt-metal avoids because of current transients: 12 columns only with fewer rows.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, deal_of, shares_left
+from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -31,6 +35,7 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
@@ -61,7 +66,7 @@ def _tell(ops: Affected) -> Words:
         evidence=cite_each(
             ops.examples[:2], lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))
         ),
-        fix=_fix(facts, row, deal.grid, deal.could_be),
+        fix=_fix(facts, row, deal),
         verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit",
     )
@@ -78,16 +83,19 @@ def _on_the_grid(facts: WindowFacts, row: int) -> Described | None:
     return changed(facts, row, grid=deal.grid, cores=None, per_core_m=high, per_core_n=wide)
 
 
-def _fix(facts: WindowFacts, row: int, grid: tuple[int, int], could_be: tuple[int, int]) -> str:
+def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
+    columns, high = deal.grid
     if facts.of_family("attention")[row]:
         return (
             "ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
-            f"<chunks as now>): {grid[0]}x{grid[1]} cores"
+            f"<chunks as now>): {columns}x{high} cores"
         )
-    return (
-        f"program_config as now with compute_with_storage_grid_size={grid}, per_core_M={could_be[0]}, "
-        f"per_core_N={could_be[1]}, and out_block and out_subblock sizes that divide them"
+    config = (
+        f"program_config as now with compute_with_storage_grid_size={deal.grid}, per_core_M={deal.could_be[0]}, "
+        f"per_core_N={deal.could_be[1]}, and out_block and out_subblock sizes that divide them"
     )
+    padded = f"pad the weights' N to {deal.padded_n * TILE_SIDE} with zeros (an uneven N came out wrong), "
+    return f"{padded if deal.padded_n else ''}{config}"
 
 
 CHECK = Check(
