@@ -147,8 +147,7 @@ LAYOUTS = (
     ),
     Story(
         "welford", "tt-metal perf_automation guide GL-02", "GroupNorm without use_welford: 557 us",
-        "use_welford=True (239 us)", norm_without_welford, "silent", "silent", 318, "welford", made_up=SHAPE,
-        unknown="tt-metal PR #49219 measured the reverse, 8 to 12 times slower with it, and no report tells which",
+        "use_welford=True (239 us)", norm_without_welford, "silent", "named", 318, "welford", made_up=SHAPE,
     ),
     Story(
         "vae-layouts", "tt-metal skill tt-dit", "untilize and tilize around GroupNorm, video VAE: 52.8 % of an encoder",

@@ -6,11 +6,11 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
-from tests.profiles import DRAM, L1, Program
+from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, OFT
 
-SHAPE = [1, 1, 1024, 320]
+SHAPE = [1, 1, 1024, 640]
 MOST = 1 - 179.6 / 2044.2
 
 
@@ -43,6 +43,12 @@ def test_the_bytes_stay(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(400_000 - 2 * 16_384 * 1024 * 2 / 288)]
 
 
+def test_groups_narrower_than_a_tile_are_wrong_without_it(check):
+    """16 groups of 496 channels have 31 each."""
+    check.pair(lambda wide: of_norm(shape=[1, 1, 1024, wide], where=DRAM), silent=496, fires=512)
+    assert check.ask(of_norm(shape=[1, 1, 1024, 496], where=height_sharded(32, 496, (8, 4)))).fires
+
+
 @pytest.mark.parametrize("welford", [False, None], ids=["off", "older builds do not say"])
 def test_norms_without_it_are_left_alone(check, welford):
     assert check.ask(of_norm(welford=welford)).status == "clean"
@@ -50,7 +56,7 @@ def test_norms_without_it_are_left_alone(check, welford):
 
 def test_only_the_norms_with_it_count(check):
     program = of_norm(welford=False)
-    norm(program, shape=[1, 1, 1024, 640])
+    norm(program, shape=[1, 1, 1024, 960])
     norm(program, shape=[1, 1, 1024, 1280], kernel_ns=2_500_000)
     outcome = check.ask(program)
     assert outcome.claim.claim.startswith("2 of 3 GroupNorms")

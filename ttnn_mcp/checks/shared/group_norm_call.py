@@ -1,15 +1,16 @@
-"""The call of a group norm on the most cores that its shape allows."""
+"""The call of a group norm on the most cores that its shape allows, and the groups that TTNN computes wrongly."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.group_norms import GroupNorm, on_most_cores
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.checks.check import WindowFacts
+    from ttnn_mcp.checks.check import Mask, Rows, WindowFacts
 
 CHOSEN = (
     "ttnn.group_norm without core_grid and num_out_blocks: TTNN 0.81.1 chooses both; on older builds a grid whose "
@@ -34,3 +35,10 @@ def group_norm_call(facts: WindowFacts, row: int) -> str:
         f"num_out_blocks={norm.out_blocks}, inplace=False, ...), with mask, weight and bias made for that grid: "
         "ttnn.dram_group_norm_params_from_torch"
     )
+
+
+def narrow_groups(facts: WindowFacts, rows: Rows) -> Mask:
+    """Interleaved group norms whose groups are narrower than a tile: wrong without use_welford (tt-metal #53803)."""
+    x = facts.ops.inputs[0]
+    groups = attributes_of(facts.ops).numbers(rows, lambda attributes: attributes.number("num_groups"))
+    return ~x.sharded[rows] & (x.logical[rows, 3] < TILE_SIDE * groups)

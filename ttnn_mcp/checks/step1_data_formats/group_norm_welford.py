@@ -9,7 +9,8 @@ The line: GroupNorms with use_welford in their ATTRIBUTES, together 1 % of the w
 largest gain in that table, never below DRAM traffic or the launch. At least is 0: it may be slower without, and the
 statistics are less exact.
 
-Silent on norms without it: no report shows whether it would help them.
+Silent on norms without it: no report shows whether it would help them; and on interleaved ones with groups narrower
+than a tile, which are wrong without it (tt-metal #53803).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -31,7 +33,7 @@ MOST_GAINED = 1 - 179.6 / 2044.2  # 1x256x1x256 in 16 groups on one core: tt-met
 def look(facts: WindowFacts) -> Problems:
     """Yield all such norms."""
     norms = NORMS.rows(facts)
-    rows = norms[attributes_of(facts.ops).flags(norms, "use_welford")]
+    rows = norms[attributes_of(facts.ops).flags(norms, "use_welford") & ~narrow_groups(facts, norms)]
     took = facts.kernel_ns[rows]
     yield Problem(rows, np.minimum(took * MOST_GAINED, took - least_ns(facts)[rows]), tell=_tell)
 

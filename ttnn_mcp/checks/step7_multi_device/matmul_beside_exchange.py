@@ -62,7 +62,8 @@ def _tell(work_of: dict[int, int], ops: Affected) -> Words:
         also=facts.cite(work),
         fix=f"{FUSED[row < work]} in place of both (0.81 has them; older builds: look)",
         verify="re-profile; both rows become one, and it takes less than the two did; PCC >= 0.99 composed",
-        caveat="the exchange takes cores from the matmul; semaphores and buffers must be made once, outside the loop",
+        caveat="takes cores from the matmul; make semaphores and buffers once; on Blackhole a fused reduce-scatter "
+        "raced before September 2026 (#46181, #55223)",
     )
 
 

@@ -1,0 +1,235 @@
+"""An op runs in a way that TTNN or the chip is known to compute wrongly.
+
+No time is at stake. Results can be wrong without an error, and a PCC of the whole model may hide it:
+
+* HiFi4 with fp32_dest_acc_en on Wormhole: the engine gets single sums wrong by a power of two, the same ones for the
+  same operands (1.3 % of one output). A fault of the chip, in all builds (tt-metal #38306, PR #52327); TTNN itself
+  chooses HiFi3 since March 2026 (PR #40089).
+* GroupNorm with use_welford on Blackhole: the PCC falls with what ran before (#39225, open since March 2026; #42991).
+* GroupNorm without it, interleaved, with groups narrower than a tile: statistics are off, the more the more groups
+  (#53803, open since August 2026, seen on Blackhole).
+* A 1D config that multicasts the weights (mcast_in0=False) and does not divide N: the last core writes beyond its
+  memory (PR #48923, mended in July 2026).
+* A 2D config with more columns than DRAM banks, on weights sharded over the banks: the result is not finite (measured
+  for pplx-embed-4b on P150, September 2026; mended in a build of theirs).
+* A matmul fused with a reduce-scatter on Blackhole: the scatter may read what is not yet written (#46181, PR #46580 of
+  June 2026; #55223, mended in September 2026).
+
+The line: every such op. Silent where ATTRIBUTES do not print the setting, and about builds: no report names its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
+from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.analyses.roofline.working_cores import dram_banks
+from ttnn_mcp.analyses.settings.compute import grid_of
+from ttnn_mcp.checks.check import (
+    Affected,
+    Check,
+    Mask,
+    Problem,
+    Problems,
+    Rows,
+    Subject,
+    WindowFacts,
+    Words,
+    no_saving,
+)
+from ttnn_mcp.checks.levers import ACCURACY
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
+from ttnn_mcp.checks.wording import cite_attribute, kernel_config
+from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ttnn_mcp.readers.printed.attributes import Attributes
+
+COMPARE = "compare the op's output with torch, where it stands in the model; then the PCC of the whole model"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A known fault.
+
+    Attributes:
+        chips: where it occurs; empty for all.
+        ops: which ops can have it, as far as columns tell.
+        wrong: of those at these positions, the ones that run so.
+        what: they do, in words.
+        shown: the attribute that shows it.
+        source: who says so, and which builds.
+        fix: what to do instead; {hifi3} and {banks} stand for the op's config at HiFi3 and the banks of the chip.
+    """
+
+    chips: tuple[str, ...]
+    ops: Callable[[WindowFacts], Mask]
+    wrong: Callable[[WindowFacts, Rows], Mask]
+    what: str
+    shown: str
+    source: str
+    fix: str
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield the ops of each fault of this chip."""
+    for fault in FAULTS:
+        if not fault.chips or facts.chip.arch in fault.chips:
+            rows = np.flatnonzero(fault.ops(facts))
+            rows = rows[fault.wrong(facts, rows)]
+            yield Problem(rows, no_saving(rows), tell=partial(_tell, fault))
+
+
+def _tell(fault: Fault, ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    shown = fault.shown in facts.attributes(row)
+    return Words(
+        claim=f"{ops.many('op')} ({ops.time}) {fault.what}: {ops.name}, {ops.example}",
+        assumption="an accuracy risk: no time is promised",
+        also=(cite_attribute(facts, row, fault.shown),) if shown else (),
+        fix=fault.fix.format(hifi3=kernel_config(facts, row, math_fidelity="HiFi3"), banks=dram_banks(facts.chip)),
+        verify=COMPARE,
+        caveat=fault.source,
+    )
+
+
+def _at_hifi4(facts: WindowFacts) -> Mask:
+    return facts.of_family("matmul", "conv") & (phases(facts.ops) == FIDELITY_PHASES["HiFi4"])
+
+
+def _group_norms(facts: WindowFacts) -> Mask:
+    return facts.named("GroupNorm")
+
+
+def _matmuls(facts: WindowFacts) -> Mask:
+    return facts.of_family("matmul")
+
+
+def _sums_in_float32(facts: WindowFacts, rows: Rows) -> Mask:
+    return compute_setting(facts.ops, rows, "fp32_dest_acc_en") == 1
+
+
+def _welford(facts: WindowFacts, rows: Rows) -> Mask:
+    return attributes_of(facts.ops).flags(rows, "use_welford")
+
+
+def _in_narrow_groups(facts: WindowFacts, rows: Rows) -> Mask:
+    return narrow_groups(facts, rows) & ~_welford(facts, rows)
+
+
+def _uneven(facts: WindowFacts, rows: Rows) -> Mask:
+    columns = np.ceil(facts.ops.outputs[0].padded[rows, 3] / TILE_SIDE)
+    each = attributes_of(facts.ops).numbers(rows, _columns_of_weights_multicast)
+    return (columns > each) & (columns % each != 0)
+
+
+def _columns_of_weights_multicast(attributes: Attributes) -> float | None:
+    config = attributes.struct("program_config")
+    if config is None or "MultiCast1D" not in config.name or config.number("mcast_in0") != 0:
+        return None
+    return config.number("per_core_N")
+
+
+def _on_banks(facts: WindowFacts) -> Mask:
+    weights = facts.input(1)
+    if weights is None:
+        return np.zeros(len(facts), dtype=np.bool_)
+    return facts.of_family("matmul") & weights.in_dram & weights.sharded
+
+
+def _beyond_the_banks(facts: WindowFacts, rows: Rows) -> Mask:
+    return attributes_of(facts.ops).numbers(rows, _columns_of_2d) > (dram_banks(facts.chip) or np.inf)
+
+
+def _columns_of_2d(attributes: Attributes) -> float | None:
+    config = attributes.struct("program_config")
+    if config is None or config.name != "MatmulMultiCoreReuseMultiCastProgramConfig":
+        return None
+    grid = grid_of(config)
+    return grid[0] if grid else None
+
+
+def _fused_with_scatter(facts: WindowFacts) -> Mask:
+    return facts.names.where(lambda name: "Matmul" in name and "ReduceScatter" in name)
+
+
+def _all(_facts: WindowFacts, rows: Rows) -> Mask:
+    return np.ones(len(rows), dtype=np.bool_)
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        ("wormhole_b0",),
+        _at_hifi4,
+        _sums_in_float32,
+        "compute at HiFi4 with fp32_dest_acc_en, which Wormhole gets wrong by powers of two now and then",
+        "compute_kernel_config",
+        "a fault of the chip, in all builds: tt-metal #38306, PR #52327",
+        "{hifi3}",
+    ),
+    Fault(
+        ("blackhole",),
+        _group_norms,
+        _welford,
+        "run with use_welford, which lost PCC on Blackhole, by what ran before",
+        "use_welford",
+        "tt-metal #39225 (open since March 2026), #42991",
+        "ttnn.group_norm(..., use_welford=False), unless groups are narrower than 32 channels",
+    ),
+    Fault(
+        (),
+        _group_norms,
+        _in_narrow_groups,
+        "have groups narrower than a tile, whose statistics TTNN gets wrong without use_welford",
+        "num_groups",
+        "tt-metal #53803 (open since August 2026), seen on interleaved tensors of a Blackhole",
+        "ttnn.group_norm(..., use_welford=True), and compare",
+    ),
+    Fault(
+        (),
+        _matmuls,
+        _uneven,
+        "multicast their weights (1D) and do not divide N: the last core writes beyond its memory",
+        "program_config",
+        "tt-metal PR #48923: builds before July 2026",
+        "program_config as now with a per_core_N that divides the tiles of N, or all of them",
+    ),
+    Fault(
+        ("blackhole",),
+        _on_banks,
+        _beyond_the_banks,
+        "have more columns of cores than DRAM has banks, on weights sharded over them: not finite where measured",
+        "program_config",
+        "measured for pplx-embed-4b on P150, September 2026; a build of theirs has it mended",
+        "program_config on at most {banks} columns, or weights interleaved in DRAM",
+    ),
+    Fault(
+        ("blackhole",),
+        _fused_with_scatter,
+        _all,
+        "fuse a matmul with a reduce-scatter, which may read what is not yet written",
+        "program_config",
+        "tt-metal #46181, PR #46580 (June 2026); #55223: mended in September 2026",
+        "ttnn.linear, then ttnn.reduce_scatter, on builds before September 2026",
+    ),
+)
+CHECK = Check(
+    title="ops that TTNN is known to compute wrongly",
+    look=look,
+    lever=ACCURACY,
+    of=Subject(
+        lambda facts: facts.of_family("matmul", "conv", "norm") | _fused_with_scatter(facts),
+        "no matmuls, convs or norms",
+    ),
+    needs=(OPERANDS,),
+    risk=True,
+)
