@@ -36,32 +36,45 @@ def test_interleaved_weights_on_wormhole_could_be_sharded_over_the_banks(check, 
         "1 matmul with at most 32 rows streams interleaved weights at 190 GB/s "
         f"(94 us, 100.0%): 32x4096 * 4096x4096 -> 32x4096 at line {line}"
     )
-    assert claim.assumption == "DRAM-sharded weights arrive at the 240 GB/s measured on wormhole_b0"
+    assert claim.assumption == "DRAM-sharded weights take what was measured on wormhole_b0, or arrive at 240 GB/s"
     assert "memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG" in claim.fix  # without it TTNN refuses the call
     assert "DRAMShardedProgramConfig(in0_block_w=8, per_core_M=1, per_core_N=8)" in claim.fix
     assert cells(outcome) == [(line, TIME), (line, "INPUT_1_MEMORY")]
 
 
-@pytest.mark.parametrize("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=65_000)])
+@pytest.mark.parametrize("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())
 
 
-def test_where_the_law_expects_no_gain_nothing_is_told(check):
-    """DRAM-sharded it takes 81.5104 us by the law of Wormhole."""
-    check.pair(lambda ns: of_decoding(kernel_ns=ns), silent=81_510, fires=81_511)
+def test_weights_within_noise_of_what_sharded_ones_reach_stream_well(check):
+    """The law expects 81.5 us of them; 80.7 were measured on N150 (tt-mlir's study)."""
+    check.pair(lambda ns: of_decoding(kernel_ns=ns), silent=85_800, fires=85_801)
 
 
-def test_without_a_law_weights_within_noise_of_what_sharded_ones_reach_stream_well(check):
-    """No law speaks of HiFi3."""
-    check.pair(lambda ns: of_decoding(kernel_ns=ns, fidelity="HiFi3"), silent=78_183, fires=78_184)
+def test_without_a_law_their_bandwidth_decides(check):
+    """Nobody measured BFLOAT16 weights: 33.6 MB at 240 GB/s are 139.8 us."""
+    check.pair(lambda ns: of_decoding(inner="BFLOAT16", kernel_ns=ns), silent=147_160, fires=147_170)
+
+
+def test_bytes_are_padded_to_the_banks(check):
+    """2048 columns are 64 tiles on 12 banks, as many bytes as of 72: the law expects 48.2 us, 37 by bandwidth alone."""
+    check.pair(lambda ns: of_decoding(n=2048, kernel_ns=ns), silent=50_690, fires=50_700)
 
 
 def test_on_blackhole_interleaved_weights_win_from_where_sharded_ones_end(check):
-    """A healthy 1D multicast reads 348 to 390 GB/s there; 320 are what a DRAM-sharded matmul reaches."""
-    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=58_637, fires=65_000).claim
-    assert claim.at_most_ns.tolist() == [pytest.approx(65_000 - 17_825_792 / 320)]
+    """A healthy 1D multicast reads 348 to 390 GB/s there; of a DRAM-sharded matmul at HiFi2 61.8 us are expected."""
+    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=65_030, fires=65_040).claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(65_040 - 17_825_792 / 320)]
     assert "often slower on Blackhole" in claim.caveat
+
+
+def test_on_blackhole_sharded_weights_are_quicker_at_lofi(check):
+    """39.2 us are expected, 37.2 at least."""
+    outcome = check.pair(
+        lambda ns: on_blackhole(where=DRAM, fidelity="LoFi", kernel_ns=ns), silent=41_220, fires=42_500
+    )
+    assert outcome.at_most_ns == pytest.approx(42_500 - 37_207.6, rel=1e-3)
 
 
 def test_on_blackhole_a_config_comes_before_banks(check):
@@ -79,6 +92,14 @@ def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
     assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert "num_workers_per_dram_bank=2" in claim.caveat
     assert cells(outcome)[-1] == (line, "ATTRIBUTES.program_config")
+
+
+def test_on_blackhole_fewer_passes_come_before_another_place(check):
+    """BFLOAT4_B at HiFi2: LoFi was the gain of Llama-3.1 8B's down projection, interleaved weights a loss."""
+    check.pair(lambda inner: on_blackhole(inner=inner), silent="BFLOAT4_B", fires="BFLOAT8_B")
+    check.pair(
+        lambda fidelity: on_blackhole(inner="BFLOAT4_B", fidelity=fidelity, block=2), silent="HiFi2", fires="LoFi"
+    )
 
 
 def test_on_blackhole_sharded_weights_that_stream_are_left_alone(check):

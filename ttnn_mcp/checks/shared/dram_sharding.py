@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.analyses.laws.law import Expected
 
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
@@ -57,12 +59,28 @@ def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:
     return _bytes_at(facts, rows, lambda row: (rate := fastest(facts, row)) and rate.gb_s)
 
 
-def sharded_ns(facts: WindowFacts, rows: Rows) -> Floats:
-    """The same for DRAM-sharded weights, on the cores that would work; NaN if no config fits or was measured."""
+class Sharded(NamedTuple):
+    """Per row, time on DRAM-sharded weights: as expected, and at least; NaN if no config fits or was measured."""
+
+    expected_ns: Floats
+    least_ns: Floats
+
+
+def sharded_ns(facts: WindowFacts, rows: Rows) -> Sharded:
+    """By the law of such matmuls; where it is silent, at the measured bandwidth, on the cores that would work."""
     gb_s = SHARDED_GB_S.get(facts.chip.arch or "", np.nan)
     streamed = _bytes_at(facts, rows, lambda row: gb_s if dram_sharded(facts, row) else None)
     slower = (facts.chip.cores or np.nan) / (dram_banks(facts.chip) or np.nan)
-    return np.fmax(streamed, np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower))
+    plain = np.fmax(streamed, np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower))
+    told = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.us * 1e3)
+    low = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.low_us * 1e3)
+    return Sharded(np.where(np.isnan(told), plain, told), np.fmin(plain, low))
+
+
+def _law_of_sharded(facts: WindowFacts, row: int) -> Expected | None:
+    """What the law expects: its bytes are padded to the banks, and each block of K costs."""
+    after = banked(facts, row)
+    return after and expected(after)
 
 
 def dram_sharded(facts: WindowFacts, row: int) -> str | None:
@@ -139,11 +157,16 @@ def two_sided_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
-    """DRAM bytes of each row at a bandwidth that depends only on its shapes and types: computed once for each."""
-    alike = numbered(len(facts), [signatures(facts.ops)])[rows]
+    """DRAM bytes of each row at a bandwidth that depends only on its shapes and types."""
+    return facts.roofline.dram_bytes[rows] / by_row(facts, rows, gb_s_of)
+
+
+def by_row(facts: WindowFacts, rows: Rows, value_of: Callable[[int], float | None]) -> Floats:
+    """A value per row that depends only on its shapes, types and attributes: computed once for each; None is NaN."""
+    alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
-    gb_s = np.array([gb_s_of(int(rows[first])) or np.nan for first in firsts], dtype=np.float64)
-    return facts.roofline.dram_bytes[rows] / gb_s[kinds]
+    values = np.array([value_of(int(rows[first])) or np.nan for first in firsts], dtype=np.float64)
+    return values[kinds]
 
 
 def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:

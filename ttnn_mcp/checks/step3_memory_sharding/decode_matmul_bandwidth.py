@@ -9,12 +9,16 @@ is below those 320 now can gain from it there: some QKV projections did, by 4 to
 
 The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights interleaved in DRAM: K of 2048 and more (at
 1024 DRAM sharding loses on Wormhole), a DRAM-sharded config that fits L1 with blocks of 4 tiles and more, at least 5 %
-slower than measured. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
-Blackhole at more than LoFi. 1 % of the window to save.
+slower than expected of them. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
+Blackhole at more than LoFi. 1 % of the window to save. What DRAM-sharded weights would take is told by a law fitted to
+measurements (ttnn://laws: bytes padded to the banks, a cost per block of K), and by their bandwidth where it does not
+speak: of 48 claims on N150 by bandwidth alone 12 lost time.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
 Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
-by a 1D config, its port in tt-metal), and about minimal_matmul (minimal-matmul-on-few-rows).
+by a 1D config, its port in tt-metal) and about DRAM-sharded weights at more passes than they can use (BFLOAT4_B at
+HiFi2: LoFi took a third off Llama-3.1 8B's down projection, interleaved weights lost a quarter), and about
+minimal_matmul (minimal-matmul-on-few-rows).
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.formats import phases, reads_weights, waits_for_bytes
+from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
@@ -59,8 +63,11 @@ def look(facts: WindowFacts) -> Problems:
     first = choice.chosen & (facts.chip.arch in SLOW_SHARDED)  # a config of the caller's comes before banks there
     yield _interleaved(facts, choice.rows[able & ~small & ~first])
     shallow = choice.block_w < STREAMING_BLOCK
-    slow = (facts.chip.arch in SLOW_SHARDED) & (phases(facts.ops)[choice.rows] > LOFI)
-    yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow)])
+    on_eight_cores = facts.chip.arch in SLOW_SHARDED
+    passes, needed = phases(facts.ops)[choice.rows], needed_phases(facts.ops)[choice.rows]
+    slow = on_eight_cores & (passes > LOFI)
+    wasted = on_eight_cores & (passes > needed)  # fewer passes come first: fidelity-above-operands
+    yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow) & ~wasted])
 
 
 def _decodes(facts: WindowFacts) -> Mask:
@@ -80,11 +87,10 @@ def _interleaved(facts: WindowFacts, rows: Rows) -> Problem:
         ~facts.ops.inputs[1].sharded & ~in_l1_interleaved(facts.ops) & waits_for_bytes(facts.ops, facts.roofline)
     )
     rows = rows[apart[rows]]
-    best = sharded_ns(facts, rows)
-    gains = best < NOISE * facts.kernel_ns[rows]
-    return Problem(
-        rows[gains], (facts.kernel_ns[rows] - best)[gains], tell=_tell_interleaved, becomes=partial(banked, facts)
-    )
+    sharded, took = sharded_ns(facts, rows), facts.kernel_ns[rows]
+    gains = sharded.expected_ns < NOISE * took
+    saved = (took - sharded.least_ns)[gains]
+    return Problem(rows[gains], saved, tell=_tell_interleaved, becomes=partial(banked, facts))
 
 
 def _tell_interleaved(ops: Affected) -> Words:
@@ -94,7 +100,7 @@ def _tell_interleaved(ops: Affected) -> Words:
             f"{ops.kinds} with at most {TILE_SIDE} rows {ops.verb('stream')} interleaved weights at {_reached(ops)} "
             f"GB/s ({ops.time}): {ops.example}"
         ),
-        assumption=f"DRAM-sharded weights arrive at the {gb_s:.0f} GB/s measured on {facts.chip.arch}",
+        assumption=f"DRAM-sharded weights take what was measured on {facts.chip.arch}, or arrive at {gb_s:.0f} GB/s",
         cells=((facts.ops.inputs[1], "MEMORY"),),
         cited=2,
         fix=dram_sharded(facts, ops.row) or "",
