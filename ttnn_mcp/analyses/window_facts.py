@@ -216,9 +216,14 @@ class WindowFacts:
         """Kernel time on these ops, in microseconds; an op that is named twice counts once."""
         return float(self.kernel_ns[_once(rows)].sum()) / 1e3
 
-    def heaviest(self, rows: NDArray[np.int64], most: int = 3) -> list[int]:
-        """The `most` costliest of these ops, costliest first, different signatures before repeats."""
-        ranked = rows[np.argsort(-self.kernel_ns[rows], kind="stable")]
+    def heaviest(
+        self, rows: NDArray[np.int64], most: int = 3, weigh_ns: NDArray[np.float64] | None = None
+    ) -> list[int]:
+        """The `most` costliest of these ops, costliest first, different signatures before repeats.
+
+        `weigh_ns` is what each of them costs, where that is more than its own time.
+        """
+        ranked = rows[np.argsort(-(self.kernel_ns[rows] if weigh_ns is None else weigh_ns), kind="stable")]
         by_kind: dict[tuple[object, ...], int] = {}
         for row in ranked[: 50 * most]:
             by_kind.setdefault((self.names[int(row)], self.shapes(int(row))), int(row))

@@ -28,17 +28,19 @@ class Affected:
         facts: the window.
         rows: positions of the ops, at least one.
         together: positions of all ops of the problem: these, and those that count beside them.
+        weigh_ns: per row, what ranks it, where that is more than its own time.
         examples: the heaviest three, different signatures before repeats.
     """
 
     facts: WindowFacts
     rows: Rows
     together: Rows
+    weigh_ns: Floats | None = None
     examples: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """Look for the heaviest once."""
-        object.__setattr__(self, "examples", self.facts.heaviest(self.rows))
+        object.__setattr__(self, "examples", self.facts.heaviest(self.rows, weigh_ns=self.weigh_ns))
 
     @property
     def row(self) -> int:
@@ -229,12 +231,14 @@ class Problem(Bounds):
         tell: its words, made only if it is worth telling.
         becomes: the op at a row after the change, as laws of time look at it; None where none can tell.
         about: the ops that the words are about, where others beside them count too.
+        weigh_ns: per op of these, what ranks it: the time of a pair of ops that goes together.
         of_window: whether it is seen elsewhere, in no op of the window: then it may be one without ops.
     """
 
     tell: Callable[[Affected], Words]
     becomes: Callable[[int], Described | None] | None = None
     about: Rows | None = None
+    weigh_ns: Floats | None = None
     of_window: bool = False
 
     @property
@@ -244,7 +248,8 @@ class Problem(Bounds):
 
     def told(self, facts: WindowFacts) -> Claim:
         """The problem in words."""
-        affected = Affected(facts, self.rows if self.about is None else self.about, self.rows)
+        about = self.rows if self.about is None else self.about
+        affected = Affected(facts, about, self.rows, self.weigh_ns)
         words = self.tell(affected)
         return Claim(
             self.rows,

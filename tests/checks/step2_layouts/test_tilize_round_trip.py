@@ -54,6 +54,18 @@ def test_conversions_of_different_tensors_are_no_round_trip(check, program):
     assert check.ask(program).status == "clean"
 
 
+def test_the_heaviest_pair_is_that_of_the_longest_two(check, program):
+    """The first pair untilizes longer, the second takes longer in all."""
+    for height, times in ((512, (30_000, 5_000)), (1024, (20_000, 40_000))):
+        x = relu(program, program.tensor([1, 1, height, 256]))
+        relu(program, to_tiles(program, to_rows(program, x)))
+        for call, kernel_ns in zip((program.calls[-3], program.calls[-2]), times, strict=True):
+            call.ops[0].kernel_ns = kernel_ns
+    outcome = check.ask(program)
+    assert "heaviest 1024x256 -> 1024x256" in outcome.claim.claim
+    assert outcome.claim.evidence[0].row == outcome.case.line(5)
+
+
 def test_both_ops_of_a_round_trip_can_go(check, program):
     round_trips(program)
     outcome = check.ask(program)

@@ -358,3 +358,17 @@ def test_of_small_blocks_the_depth_is_told_too(check):
 
 def test_sparse_matmuls_have_their_own_checks(check):
     assert check.ask(upsampled(name="SparseMatmulDeviceOperation")).status == "clean"
+
+
+def test_an_update_of_a_cache_writes_a_few_rows_of_it(check):
+    """Its output is the whole cache: 352 pieces, of which it writes a row of each head."""
+
+    def updated(name):
+        program = Program("wormhole_b0")
+        cache = program.tensor([8, 1, 352, 128])
+        rows = program.tensor([8, 1, 32, 128])
+        op = DeviceOp(f"{name}DeviceOperation", (cache, rows), (cache,), 8_000, cores=16)
+        put(program, op)
+        return program
+
+    check.pair(updated, silent="PagedUpdateCache", fires="Unary")

@@ -49,6 +49,10 @@ class RoundTrips:
         needless = np.concatenate((self.sole, np.ones(len(self.back), dtype=np.bool_)))
         return np.where(needless, took_ns[self.rows], 0.0)
 
+    def pairs_ns(self, took_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Per pair, the time of both ops."""
+        return took_ns[self.out] + took_ns[self.back]
+
     def undone_by(self, row: int) -> int:
         """The op that undoes the first op at `row`."""
         return int(self.back[self.out == row][0])

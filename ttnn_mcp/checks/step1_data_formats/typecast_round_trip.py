@@ -27,8 +27,9 @@ def look(facts: WindowFacts) -> Problems:
     trips = round_trips(facts.ops, facts.flow, casts, casts)
     trips = trips.where(ends_as_it_began(facts.ops, trips))
     sure = trips.surely_saves(facts.run, facts.ops, facts.kernel_ns)
-    at_most = trips.saves(facts.kernel_ns)
-    yield Problem(trips.rows, at_most, at_least_ns=sure, tell=partial(_tell, trips), about=trips.out)
+    at_most, pairs = trips.saves(facts.kernel_ns), trips.pairs_ns(facts.kernel_ns)
+    tell = partial(_tell, trips)
+    yield Problem(trips.rows, at_most, at_least_ns=sure, tell=tell, about=trips.out, weigh_ns=pairs)
 
 
 def _tell(trips: RoundTrips, ops: Affected) -> Words:

@@ -33,7 +33,8 @@ def look(facts: WindowFacts) -> Problems:
     trips = _undone(facts)
     sure = trips.surely_saves(facts.run, facts.ops, facts.kernel_ns)
     tell = partial(_tell, trips)
-    yield Problem(trips.rows, trips.saves(facts.kernel_ns), at_least_ns=sure, tell=tell, about=trips.out)
+    at_most, pairs = trips.saves(facts.kernel_ns), trips.pairs_ns(facts.kernel_ns)
+    yield Problem(trips.rows, at_most, at_least_ns=sure, tell=tell, about=trips.out, weigh_ns=pairs)
 
 
 def _tell(trips: RoundTrips, ops: Affected) -> Words:

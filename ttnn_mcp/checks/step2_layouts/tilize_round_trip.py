@@ -33,11 +33,13 @@ def look(facts: WindowFacts) -> Problems:
     trips = layout_round_trips(facts.ops, facts.flow)
     same = ends_as_it_began(facts.ops, trips)
     both, one = trips.where(same), trips.where(~same)
-    sure = both.surely_saves(facts.run, facts.ops, facts.kernel_ns)
+    took = facts.kernel_ns
+    sure = both.surely_saves(facts.run, facts.ops, took)
     tell = partial(_tell, both, "drop both: pass the TILE tensor on")
-    yield Problem(both.rows, both.saves(facts.kernel_ns), at_least_ns=sure, tell=tell, about=both.out)
+    pairs = both.pairs_ns(took)
+    yield Problem(both.rows, both.saves(took), at_least_ns=sure, tell=tell, about=both.out, weigh_ns=pairs)
     tell = partial(_tell, one, "replace both by one ttnn.to_memory_config or ttnn.typecast in TILE")
-    yield Problem(one.rows, one.saves(facts.kernel_ns), tell=tell, about=one.out)
+    yield Problem(one.rows, one.saves(took), tell=tell, about=one.out, weigh_ns=one.pairs_ns(took))
 
 
 def _tell(trips: RoundTrips, advice: str, ops: Affected) -> Words:

@@ -10,9 +10,9 @@ the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instea
 
 Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
 in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
-which use few cores on purpose, and about moves, whose cores depend on their neighbours. Matmuls on DRAM-sharded weights
-use as many cores as DRAM has banks, and rings use the cores of the ring. Small element-wise ops can be faster on fewer
-cores (tt-metal #54915).
+which use few cores on purpose, about moves, whose cores depend on their neighbours, and about updates of caches, whose
+output is more than they write. Matmuls on DRAM-sharded weights use as many cores as DRAM has banks, and rings use the
+cores of the ring. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores, parallel_units, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
+from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES
@@ -79,6 +80,7 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
         on_few_cores(facts.ops, cores)
         & ~facts.of_family(*CHECKED_ELSEWHERE)
         & ~facts.named("MinimalMatmul", "SparseMatmul")
+        & ~writes_cache(facts.ops)  # their output is the whole cache, their work the rows that are written
     )
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of_chains(facts.attentions)] = False
