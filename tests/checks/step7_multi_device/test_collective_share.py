@@ -53,5 +53,10 @@ def test_the_fused_op_is_named_where_it_can_pay(check, rows, fused):
     assert ("all_gather_matmul_async" in check.ask(program).claim.fix) is fused
 
 
+@pytest.mark.parametrize(("kernel_ns", "fix"), [(30_000, "halve the payload"), (29_000, "have fewer of them")])
+def test_below_thirty_microseconds_an_exchange_is_hops_and_set_up(check, kernel_ns, fix):
+    assert fix in check.assert_sound(with_gather(10_000, kernel_ns=kernel_ns)).fix
+
+
 def test_deepseeks_collectives_take_less(check):
     assert check.ask(real_case(DEEPSEEK)).status == "clean"

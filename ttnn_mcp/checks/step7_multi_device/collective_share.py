@@ -4,6 +4,9 @@ Exchanges do no work of the model. Fewer of them (one reduction per pair of laye
 (bfloat8_b payload, norms on the shard between reduce-scatter and all-gather) or fused ones (all-gather matmul,
 matmul reduce-scatter) save time.
 
+Below 30 us an exchange is hops and set-up: there the fix is fewer ones, because smaller payloads and more links bring
+nothing (two links took 69 us for 34, Qwen3-TTS on N300).
+
 The line: collectives take more than a fifth of the critical device's kernel time (domain practice). The bound
 keeps what the payload needs over the links in use, both directions at their specified rate. A collective's time
 contains waiting for slower devices: the caveat tells how much, and device-imbalance has the cause.
@@ -20,9 +23,17 @@ from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, worth_fusing
+from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, worth_fusing
 
 FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
+SMALLER = (
+    "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + all_gather with the "
+    "norm on the shard between; one fused QKV instead of three"
+)
+FEWER = (
+    "these wait for hops and set-up, not for bytes: have fewer of them (one sum for attention and MLP where the model "
+    "allows it, ttnn.all_reduce in place of two exchanges, one fused QKV instead of three); not more links"
+)
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
@@ -43,11 +54,8 @@ def _tell(ops: Affected) -> Words:
             f"Collectives take {ops.time} of kernel time ({len(ops.rows)}x) on device {device}; heaviest {ops.example}"
         ),
         assumption="at best only the payload at the links' specified rate is left",
-        fix=(
-            "halve the payload: ttnn.typecast(x, ttnn.bfloat8_b) before the exchange; reduce_scatter + "
-            "all_gather with the norm on the shard between; one fused QKV instead of three"
-            + (FUSED if worth_fusing(facts)[ops.rows].any() else "")
-        ),
+        fix=(SMALLER if facts.kernel_ns[ops.row] >= LATENCY_NS else FEWER)
+        + (FUSED if worth_fusing(facts)[ops.rows].any() else ""),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
         caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",
     )
