@@ -91,7 +91,7 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
 
 
 def _cut(message: str) -> str:
-    said = message.split("backtrace:", maxsplit=1)[0]
+    own = message.split("backtrace:", maxsplit=1)[0]
     clean = " ".join("".join(char if char.isprintable() else " " for char in own).split())
     return clean if len(clean) <= MESSAGE_CHARS else clean[: MESSAGE_CHARS - 3] + "..."
 
