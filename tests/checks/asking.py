@@ -187,7 +187,7 @@ class Asker:
         claim, case = outcome.claim, outcome.case
         assert len(claim.claim) <= 200
         assert len(claim.assumption) <= 120
-        assert len(claim.fix) <= 260
+        assert len(claim.fix) <= 290  # a whole Conv2dConfig on a grid is the longest
         assert len(claim.verify) <= 120
         assert len(claim.caveat or "") <= 160
         assert (claim.at_most_ns <= case.kernel_ns[claim.rows]).all()

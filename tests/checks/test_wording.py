@@ -1,4 +1,4 @@
-"""Phrases of claims: times, examples, and a compute config with one field changed."""
+"""Phrases of claims: times, examples, cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ttnn_mcp.checks.wording import (
     cite_op,
     cite_setting,
     example,
-    kernel_config,
     kinds,
     took,
     unprinted,
@@ -51,20 +50,6 @@ def test_shapes_of_more_than_48_characters_are_cut(tmp_path, n, shapes):
     assert example(case, 0) == f"{shapes} at line {case.line(0)}"
 
 
-def test_a_changed_config_keeps_what_the_op_has(tmp_path):
-    program = Program("wormhole_b0")
-    configured(program, fp32=1, packer=0)
-    conv(program, fidelity="HiFi3")
-    case = case_of(tmp_path, program)
-    assert kernel_config(case, 0, packer_l1_acc="True") == (
-        "compute_kernel_config=ttnn.init_device_compute_kernel_config(device.arch(), "
-        "math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=True, fp32_dest_acc_en=True, packer_l1_acc=True)"
-    )
-    assert "compute_config=" in kernel_config(case, 1)
-    assert "fp32_dest_acc_en=False, packer_l1_acc=False" in kernel_config(case, 1)
-    assert "MathFidelity.HiFi3" in kernel_config(case, 1)
-
-
 def test_kinds_are_counted(tmp_path):
     program = Program("wormhole_b0")
     prefill(program)
@@ -82,25 +67,6 @@ def test_cited_settings_and_cells_stand_in_the_file(tmp_path):
     assert (kernel.value, dtype.column, dtype.value) == (4_000_000, "INPUT_1_DATATYPE", "BFLOAT8_B")
     assert cite_setting(case, 0, "compute_kernel_config", "fp32_dest_acc_en").value == "1"
     assert cite_setting(case, 0, "compute_kernel_config", "unheard_of").value is None
-
-
-def test_a_matmul_that_says_no_config_keeps_what_ttnn_runs_it_with(tmp_path):
-    """TTNN 0.81.1: a matmul left to itself accumulates in the packer, a conv does not, a minimal matmul in float32."""
-    program = Program("wormhole_b0")
-    prefill(program)
-    conv(program)
-    prefill(program)
-    program.device_ops[-1].op_code = "MinimalMatmulDeviceOperation"
-    prefill(program, output="FLOAT32")
-    for op in program.device_ops:
-        op.attributes = {}
-    case = case_of(tmp_path, program)
-    assert [kernel_config(case, row).partition("math_approx_mode=")[2] for row in range(4)] == [
-        "False, fp32_dest_acc_en=False, packer_l1_acc=True)",
-        "True, fp32_dest_acc_en=False, packer_l1_acc=False)",
-        "False, fp32_dest_acc_en=True, packer_l1_acc=True)",
-        "False, fp32_dest_acc_en=True, packer_l1_acc=False)",
-    ]
 
 
 def test_only_cells_that_there_are_can_be_cited(tmp_path):

@@ -14,6 +14,7 @@ import numpy as np
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.expectation import by_cases, by_law
+from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of, saves_alone
 from ttnn_mcp.checks.plan.remaining import Relief
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Mask
     from ttnn_mcp.checks.needs import Need
+    from ttnn_mcp.checks.plan.configs import Fix
     from ttnn_mcp.checks.plan.edits import Edit, Resolved
     from ttnn_mcp.checks.worth import Worth
 
@@ -56,12 +58,14 @@ class Diagnosis:
         findings: in the order of the plan; trials and risks last.
         steps: one per step of the skill.
         unexplained: what the plan of all checks leaves above the floors, even if only some checks were asked for.
+        configs: what the plan sets of each op.
     """
 
     plan: Plan
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...]
     unexplained: Unexplained
+    configs: Configs
 
 
 def diagnose(
@@ -79,11 +83,13 @@ def diagnose(
     plan = plan_of(facts, claims)
     rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
     whole = plan_of(facts, [*claims, *rest]) if rest else plan
+    configs = Configs(facts, plan)
     return Diagnosis(
         plan=plan,
-        findings=tuple(_findings(facts, plan, min_saving_share)),
+        findings=tuple(_findings(facts, plan, configs, min_saving_share)),
         steps=tuple(_steps(asked)),
         unexplained=unexplained(facts, whole),
+        configs=configs,
     )
 
 
@@ -160,16 +166,20 @@ def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
     return replace(claim, fix=check.compiled) if facts.compiled and check.compiled else claim
 
 
-def _findings(facts: WindowFacts, plan: Plan, min_saving_share: float) -> Iterator[Finding]:
+def _findings(facts: WindowFacts, plan: Plan, configs: Configs, min_saving_share: float) -> Iterator[Finding]:
     """Each claim once, under the edit that resolves most of it."""
     least_ns, listed = min_saving_share * plan.before_ns, set[int]()
+    values: dict[tuple[str, str], str] = {}
     edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
-    mostly = _mostly([*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks])
+    mostly = _mostly(plan.edits)
     for edit in (*edits, *plan.trials, *plan.risks):
         for part in edit.parts:
             if part.place not in listed and mostly[part.place] == edit.name:  # unmoved: an edit has a claim once
                 listed.add(part.place)
-                yield _finding(facts, plan, edit, part)
+                fix = configs.fix(edit, part)
+                first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id
+                printed = fix if first == part.check.id else fix.after(first)
+                yield _finding(facts, plan, edit, part, printed)
 
 
 def _mostly(edits: Sequence[Edit]) -> dict[int, str]:
@@ -181,7 +191,7 @@ def _mostly(edits: Sequence[Edit]) -> dict[int, str]:
     return {place: name for place, (_, name) in sizes.items()}
 
 
-def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> Finding:
+def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fix) -> Finding:
     check, claim = part.check, part.claim
     at_most_ns = saves_alone(plan.ground, [(check, claim)])
     expected = expected_alone(plan.ground, [part._replace(change=Relief.of(claim, check.slot))])
@@ -202,9 +212,9 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> Find
         ),
         assumption=claim.assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
-        fix=claim.fix,
+        fix=fix.text,
         verify=claim.verify,
-        caveat=claim.caveat,
+        caveat=fix.caveat,
         read_next=check.read_next,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.checks.op_config import OpConfig, set_alone
 from ttnn_mcp.checks.wording import cite_op, counted, example, kinds, op_name, time_of
 from ttnn_mcp.wire import Evidence
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
     from ttnn_mcp.checks.expectation import Expectation
+    from ttnn_mcp.checks.op_config import Sets
     from ttnn_mcp.run.ops.operand import Operand
 
 
@@ -71,6 +73,10 @@ class Affected:
     def time(self) -> str:
         """Time of all: '19.5 ms, 61.6 %'."""
         return time_of(self.facts, self.rows)
+
+    def with_only(self, sets: Sets) -> OpConfig:
+        """The configs of the heaviest op with this fix and no other."""
+        return set_alone(self.facts, self.row, sets)
 
     @property
     def kinds(self) -> str:
@@ -207,7 +213,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Bounds):
-    """A problem in words, with cited cells. The words are those of `Words`."""
+    """A problem in words, with cited cells. The words are those of `Words`.
+
+    Attributes:
+        sets: what its fix sets of each op's configs; None where it sets none.
+        row: the op that its fix is written for; None where there is none.
+    """
 
     claim: str
     assumption: str
@@ -215,6 +226,8 @@ class Claim(Bounds):
     fix: str
     verify: str
     caveat: str | None = None
+    sets: Sets | None = None
+    row: int | None = None
 
     def __post_init__(self) -> None:
         """A claim cannot exist without evidence."""
@@ -233,6 +246,7 @@ class Problem(Bounds):
         about: the ops that the words are about, where others beside them count too.
         weigh_ns: per op of these, what ranks it: the time of a pair of ops that goes together.
         of_window: whether it is seen elsewhere, in no op of the window: then it may be one without ops.
+        sets: what its fix sets of each op's configs; None where it sets none.
     """
 
     tell: Callable[[Affected], Words]
@@ -240,6 +254,7 @@ class Problem(Bounds):
     about: Rows | None = None
     weigh_ns: Floats | None = None
     of_window: bool = False
+    sets: Sets | None = None
 
     @property
     def exists(self) -> bool:
@@ -266,6 +281,8 @@ class Problem(Bounds):
             fix=words.fix,
             verify=words.verify_of(affected),
             caveat=words.caveat,
+            sets=self.sets,
+            row=affected.row if len(affected.rows) else None,
         )
 
 

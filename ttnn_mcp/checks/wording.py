@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.ops.operand import Operand
 
 SHAPES_AT_MOST = 48  # characters of an op's shapes, of a claim's 200 (ours)
@@ -32,6 +31,11 @@ OTHERS_UNCONFIGURED = (True, False, False)  # convs and attention: same
 def took(ns: float) -> str:
     """19476700.0 -> '19.5 ms'; below a millisecond in microseconds."""
     return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
+
+
+def megabytes(size: float) -> str:
+    """1370368 -> '1.37 MB'."""
+    return f"{size / 1e6:.2f} MB"
 
 
 def counted(number: int, noun: str) -> str:
@@ -79,18 +83,6 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
     return " and ".join(counted(count, name) for count, name in counts if count)
 
 
-def kernel_config(facts: WindowFacts, row: int, **changed: str) -> str:
-    """The keyword argument for this op's present compute config with the named fields changed."""
-    now = facts.attributes(row).struct("compute_kernel_config")
-    defaults = zip(FLAGS, unprinted(facts, row), strict=True)
-    flags = {name: _flag(now, name, default=default) for name, default in defaults}
-    fields = {"math_fidelity": fidelity_of(facts, row), **flags, **changed}
-    fields["math_fidelity"] = f"ttnn.MathFidelity.{fields['math_fidelity']}"
-    keyword = "compute_config" if facts.of_family("conv")[row] else "compute_kernel_config"
-    fields_text = ", ".join(f"{name}={value}" for name, value in fields.items())
-    return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {fields_text})"
-
-
 def unprinted(facts: WindowFacts, row: int) -> tuple[bool, bool, bool]:
     """The FLAGS that the op ran with where its row prints no compute config."""
     name = canonical(facts.names[row])
@@ -103,11 +95,6 @@ def fidelity_of(facts: WindowFacts, row: int) -> str:
     """The op's MATH FIDELITY as ttnn spells it; HiFi2, ttnn's own choice, where the cell names none."""
     fidelity = facts.ops.texts("fidelity")[row]
     return fidelity if fidelity in FIDELITY_PHASES else "HiFi2"
-
-
-def _flag(config: PrintedStruct | None, field: str, *, default: bool) -> str:
-    value = config.number(field) if config else None
-    return str(default if value is None else bool(value))
 
 
 def cite_setting(facts: WindowFacts, row: int, key: str, field: str) -> Evidence:

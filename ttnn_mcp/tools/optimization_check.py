@@ -13,7 +13,16 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
-from ttnn_mcp.tools.parts.plan_tables import OTHERS, PLAN, UNEXPLAINED, other_edits, plan_table, unexplained_table
+from ttnn_mcp.tools.parts.plan_tables import (
+    OTHERS,
+    PLAN,
+    SETTINGS,
+    UNEXPLAINED,
+    other_edits,
+    plan_table,
+    settings_table,
+    unexplained_table,
+)
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
 
@@ -51,7 +60,7 @@ class Total(Wire):
 
 
 class Answer(Wire):
-    """Answer of optimization_check; pages behind the first hold findings only."""
+    """Answer of optimization_check; pages behind the first hold findings only, `settings` come with details."""
 
     kernel_ms: Ms
     total: Total | None = None
@@ -59,6 +68,7 @@ class Answer(Wire):
     smaller_edits: int = 0
     trials: Annotated[Table, OTHERS] | None = None
     risks: Annotated[Table, OTHERS] | None = None
+    settings: Annotated[Table, SETTINGS] | None = None
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...] = ()
     unexplained_us: dict[str, Us] = Field(default={})
@@ -88,7 +98,10 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
         trust=tuple(_trust(facts.run)),
         window=facts.scope.window,
     )
-    if offset or asked.details is not None:
+    if asked.details is not None and not offset:
+        edits = [edit for edit in diagnosis.plan.edits if edit.name in asked.details]
+        return answer.model_copy(update={"settings": settings_table(facts, diagnosis.configs, edits)})
+    if offset:
         return answer
     plan = diagnosis.plan
     least_ns = asked.min_saving_share * plan.before_ns
@@ -120,8 +133,7 @@ def _of_edits(diagnosis: Diagnosis, names: list[str]) -> tuple[Finding, ...]:
     Raises:
         QuestionRefused: there is no such edit; names the nearest.
     """
-    plan = diagnosis.plan
-    known = [edit.name for edit in (*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks)]
+    known = [edit.name for edit in diagnosis.plan.edits]
     for name in names:
         if name not in known:
             near = get_close_matches(name, known, n=1)

@@ -70,7 +70,7 @@ def test_time_the_arithmetic_needs_is_not_promised(check):
     assert check.ask(with_conv(inner=576, fidelity="HiFi4", kernel_ns=round(needed / 0.99))).status == "clean"
 
 
-def test_the_heaviest_conv_comes_first_and_two_more_behind_it(check):
+def test_the_heaviest_conv_is_the_example(check):
     program = Program("wormhole_b0")
     for per_core, kernel_ns in (((2, 2), 50_000), ((8, 2), 300_000), ((6, 2), 100_000), ((4, 2), 80_000)):
         put_conv(program, per_core=per_core, block=(1, 6), kernel_ns=kernel_ns)
@@ -79,7 +79,6 @@ def test_the_heaviest_conv_comes_first_and_two_more_behind_it(check):
     assert "4 of 5 convs" in claim.claim
     assert "(1 are at the maximum)" in claim.claim
     assert "act_block_h_override=256)  # line 8" in claim.fix
-    assert claim.fix.endswith(" L1; line 9: 192; line 10: 128")
 
 
 @pytest.mark.parametrize(("one_byte", "doubled"), [(0, True), (1, False)])

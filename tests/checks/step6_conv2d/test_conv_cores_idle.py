@@ -28,9 +28,12 @@ def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busi
     assert "at line 3 uses 64 of 110; its busiest core would have 75% of its tiles" in claim.claim
     assert claim.at_most_ns.tolist() == [25_000]
     assert "shard_layout=ttnn.TensorMemoryLayout.BLOCK_SHARDED" in claim.fix
-    assert "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9))}), transpose_shards=True)" in claim.fix
+    assert (
+        "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9))}), transpose_shards=True, act_block_h_override=192"
+        in claim.fix
+    )
     assert {one.column: one.value for one in claim.evidence}["CORE COUNT"] == 64
-    assert claim.caveat == "ttnn may round the grid to what channels divide into"
+    assert claim.caveat == "not with reshard_if_not_optimal; ttnn may round the grid to what channels divide into"
     assert "op_detail(op=3)" in claim.verify
 
 
@@ -45,6 +48,13 @@ def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busi
 def test_rows_lie_along_the_columns_where_that_leaves_less(check, how, transposed):
     claims = check.ask(with_conv("blackhole", grid=(8, 8), **how)).claims
     assert ["transpose_shards" in claim.fix for claim in claims] == [transposed]
+
+
+def test_cores_that_would_take_more_blocks_than_larger_ones_here_are_left_idle(check):
+    """13 rows of tiles on a core are one block or thirteen: where the whole does not fit, 22 in two blocks are better."""
+    rows = {"layout": "HEIGHT", "grid": (8, 8), "per_core": (22, 2), "allocated": 10_000}
+    assert check.ask(with_conv("blackhole", **rows, inner=96, block=(11, 32))).status == "clean"
+    assert check.ask(with_conv("blackhole", **rows, inner=90, block=(11, 30))).fires
 
 
 def test_one_percent_of_the_window_is_the_line(check):

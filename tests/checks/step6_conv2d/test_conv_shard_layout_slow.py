@@ -46,7 +46,8 @@ def test_the_faster_layout_of_a_similar_conv_is_proposed_whichever_it_is(check, 
         conv_in(program, layout, kernel_ns)
     claim = check.ask(program).claim
     line, other = (4, 5) if slow_first else (5, 4)  # of the second iteration
-    assert f"TensorMemoryLayout.{fast}_SHARDED, reshard_if_not_optimal=True)  # line {line}" in claim.fix
+    assert f"TensorMemoryLayout.{fast}_SHARDED, reshard_if_not_optimal=True, act_block_h_override=" in claim.fix
+    assert f")  # line {line}: " in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(160_000)]
     rates = f"{FLOP / 260_000 / 1e3:.1f} TFLOP/s against {FLOP / 100_000 / 1e3:.1f} of the {fast}_SHARDED conv"
     assert f"{slow}_SHARDED, {rates} at line {other}" in claim.claim
@@ -145,7 +146,7 @@ def test_what_weights_from_dram_need_is_not_promised(check):
 def test_one_tile_of_rows_per_core_is_starved_where_nothing_else_ran(check):
     claim = check.assert_sound(with_conv(**STARVED))
     assert "HEIGHT_SHARDED, 1 x 16 tiles per core; no BLOCK_SHARDED conv to compare with" in claim.claim
-    assert "TensorMemoryLayout.BLOCK_SHARDED, reshard_if_not_optimal=True)  # line 3" in claim.fix
+    assert "TensorMemoryLayout.BLOCK_SHARDED, reshard_if_not_optimal=True, act_block_h_override=256" in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(100_000 - FLOP * 2 / (64 * 4096))]  # at best the roofline
     assert "at best the roofline" in claim.assumption
 

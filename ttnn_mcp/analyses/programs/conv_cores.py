@@ -61,14 +61,16 @@ def _of_block(size: Size, grid: tuple[int, int]) -> int:
     return ceil(size.rows / y) * ceil(size.columns / x)
 
 
-def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Conv:
-    """The conv in another layout on the whole grid, for HEIGHT and BLOCK with the smallest block.
+def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int], *, transposed: bool = False) -> Conv:
+    """The conv in a layout on the whole grid, for HEIGHT and BLOCK with the smallest block.
 
-    Distributed as TTNN does it where the window is printed; otherwise by the sizes in tiles.
+    Distributed as TTNN does it where the window is printed; otherwise by the sizes in tiles. With `transposed` the rows
+    of BLOCK lie along the grid's columns.
     """
     if conv.window is None or not conv.input_channels:
-        return _by_tiles(conv, layout, size, grid)
-    spread = spread_of(layout, conv.window, Channels(conv.input_channels, TILE_SIDE * size.columns), grid)
+        return replace(_by_tiles(conv, layout, size, grid[::-1] if transposed else grid), transposed=transposed)
+    channels = Channels(conv.input_channels, TILE_SIDE * size.columns)
+    spread = spread_of(layout, conv.window, channels, grid, transposed=transposed)
     rows = 1 if layout == WIDTH else conv.kernel_h
     changed = replace(
         conv,
@@ -80,6 +82,7 @@ def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Con
         inner_blocks=rows if layout == HEIGHT else rows * spread.cores[1],
         cores=spread.cores,
         allocated_said=False,
+        transposed=transposed,
         weights_double=conv.weights_double and layout != HEIGHT,  # one block of weights serves all rows of a core
     )
     return replace(changed, allocated_bytes=changed.halo_bytes or 0)

@@ -79,6 +79,11 @@ class Edit:
         return all(part.check.general for part in self.parts)
 
     @property
+    def lowers_accuracy(self) -> bool:
+        """Whether any part may lower the PCC."""
+        return any(part.check.costs_accuracy for part in self.parts)
+
+    @property
     def costs_accuracy(self) -> bool:
         """Whether a part that saves time may lower the PCC."""
         return any(part.check.costs_accuracy for part in self.parts if part.claim.promise_ns > 0)

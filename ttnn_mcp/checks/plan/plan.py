@@ -55,6 +55,7 @@ class Ranked:
         after: places of edits above that change some of its ops too.
         instead_of: the place of an edit above that sets the same on its ops; None where there is none.
         left_ns: what is left of the window after it.
+        overruled: per part, its ops on which an edit above sets the same.
     """
 
     edit: Edit
@@ -67,6 +68,7 @@ class Ranked:
     after: tuple[int, ...]
     instead_of: int | None
     left_ns: float
+    overruled: tuple[Mask, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,11 @@ class Plan:
         return float(self.left_ns.sum() + self.left_gaps_ns.sum())
 
     @property
+    def edits(self) -> tuple[Edit, ...]:
+        """All of them: those that save time, trials, risks."""
+        return (*(each.edit for each in self.ranked), *self.trials, *self.risks)
+
+    @property
     def touched(self) -> Mask:
         """The ops that an edit changes."""
         touched = np.zeros(len(self.left_ns), dtype=np.bool_)
@@ -120,7 +127,9 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     ground = ground_of(facts)
     edits = edits_of(facts, claims)
     ordered = _in_order(ground, [edit for edit in edits if edit.promises])
-    others = sorted((edit for edit in edits if not edit.promises), key=lambda edit: edit.risk)
+    others = sorted(
+        (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.lowers_accuracy)
+    )
     named = numbered([*(each.edit for each in ordered), *others])
     remaining = Remaining(ground)
     ordered = [each._replace(edit=edit) for edit, each in zip(named, ordered, strict=False)]
@@ -197,6 +206,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterato
             after=tuple(place for place in shared if place != rival),
             instead_of=rival,
             left_ns=left,
+            overruled=tuple(taken),
         )
         if len(made) < MOST_RELATED:
             changed_by[rows] |= 1 << len(made)

@@ -90,11 +90,6 @@ def candidates(facts: WindowFacts, change: Callable[[Conv], Conv | None]) -> Can
     return Candidates(facts.convs.where(to.__contains__), to)
 
 
-def room_for(facts: WindowFacts, row: int, conv: Conv) -> str:
-    """'# line 948: 0.61 MB of 1.40 MB L1': the comment after a config for the conv at `row`."""
-    return f"# line {facts.line(row)}: {megabytes(conv.total_bytes)} of {megabytes(l1_of(facts).limit_bytes)} L1"
-
-
 def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     """The block height of a conv, and the height per core (in elements before 2025-03)."""
     spread = facts.attributes(row).get("parallelization_config", "")
@@ -104,11 +99,6 @@ def cite_height(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
         cite_setting(facts, row, "block_config", "act_block_h_ntiles"),
         cite_setting(facts, row, "parallelization_config", key),
     )
-
-
-def megabytes(size: float) -> str:
-    """1370368 -> '1.37 MB'."""
-    return f"{size / 1e6:.2f} MB"
 
 
 def l1_caveat(facts: WindowFacts, conv: Conv) -> str:

@@ -16,6 +16,9 @@ element-wise ops, which print a fidelity and ignore it.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -30,9 +33,13 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, W
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.changed_ops import changed
+from ttnn_mcp.checks.shared.compute_configs import sets_fidelity
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.wording import cite_op, kernel_config
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import Sets
 
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
@@ -42,18 +49,15 @@ def look(facts: WindowFacts) -> Problems:
     needed = needed_phases(facts.ops)
     saves = fewer_passes_save(facts.ops, facts.roofline, needed)
     rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    yield Problem(
-        rows,
-        saves[rows],
-        passes=(needed / phases(facts.ops))[rows],
-        tell=_tell,
-        becomes=lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])]),
-    )
+    sets = sets_fidelity(lambda row: NAMES[float(needed[row])])
+    passes = (needed / phases(facts.ops))[rows]
+    fewer = lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])])  # noqa: E731
+    yield Problem(rows, saves[rows], passes=passes, sets=sets, tell=partial(_tell, sets), becomes=fewer)
 
 
-def _tell(ops: Affected) -> Words:
-    facts, row = ops.facts, ops.row
-    wanted = NAMES[float(needed_phases(facts.ops)[row])]
+def _tell(sets: Sets, ops: Affected) -> Words:
+    facts, row, config = ops.facts, ops.row, ops.with_only(sets)
+    wanted = config.compute.math_fidelity
     return Words(
         claim=(
             f"{ops.kinds} ({ops.time}) compute at {facts.ops.texts('fidelity')[row]} what {wanted} covers; heaviest "
@@ -61,7 +65,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption=f"{wanted} instead; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight_of(facts.ops), "DATATYPE"))),
-        fix=kernel_config(facts, row, math_fidelity=wanted),
+        fix=config.compute_text,
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",
         caveat="an op that waits for its readers gains less; with BFLOAT8_B weights LoFi is worth one PCC try",
     )

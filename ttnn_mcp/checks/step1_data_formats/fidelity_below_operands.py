@@ -16,11 +16,13 @@ from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
-from ttnn_mcp.checks.wording import cite_op, kernel_config
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
+SETS = sets_compute(math_fidelity="HiFi2")
 GIVEN = "a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
 
 
@@ -29,7 +31,7 @@ def look(facts: WindowFacts) -> Problems:
     weight, activation = facts.ops.inputs[1], facts.ops.inputs[0]
     wide = weight.dtype.among(*SIXTEEN_BITS_OR_MORE) & activation.dtype.among(*SIXTEEN_BITS_OR_MORE)
     rows = np.flatnonzero(WEIGHTED_OPS.mask(facts) & wide & (phases(facts.ops) == 1))
-    yield Problem(rows, no_saving(rows), tell=_tell)
+    yield Problem(rows, no_saving(rows), sets=SETS, tell=_tell)
 
 
 def _tell(ops: Affected) -> Words:
@@ -46,7 +48,7 @@ def _tell(ops: Affected) -> Words:
             facts.ops.cite_operand(row, activation, "DATATYPE"),
             *cite_op(facts, row, (weight, "DATATYPE")),
         ),
-        fix=f"if PCC is short: {kernel_config(facts, row, math_fidelity='HiFi2')}; else weights in BFLOAT8_B",
+        fix=f"if PCC is short: {ops.with_only(SETS).compute_text}; else weights in BFLOAT8_B",
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
         caveat=GIVEN if chosen else None,
     )

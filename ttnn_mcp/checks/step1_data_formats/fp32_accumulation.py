@@ -18,10 +18,13 @@ from ttnn_mcp.analyses.op_kinds.formats import any_operand, waits_for_arithmetic
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.wording import cite_setting, kernel_config
+from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
+
+SETS = sets_compute(fp32_dest_acc_en="False")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -31,7 +34,7 @@ def look(facts: WindowFacts) -> Problems:
     at_limit = subblock_tiles(facts.ops, able) == DST_TILES_FP32
     meant = any_operand(facts.ops, "FLOAT32") | ~waits_for_arithmetic(facts.ops, facts.roofline)
     rows = able[fp32 & at_limit & ~meant[able]]
-    yield Problem(rows, no_saving(rows), tell=_tell)
+    yield Problem(rows, no_saving(rows), sets=SETS, tell=_tell)
 
 
 def _tell(ops: Affected) -> Words:
@@ -43,7 +46,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption=f"a trial: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "fp32_dest_acc_en"), *facts.cite(row)),
-        fix=kernel_config(facts, row, fp32_dest_acc_en="False"),
+        fix=ops.with_only(SETS).compute_text,
         caveat="long inner dimensions may need it: judge by PCC of the whole model",
     )
 

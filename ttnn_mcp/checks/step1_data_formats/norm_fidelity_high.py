@@ -19,14 +19,16 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, OPERANDS
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.wording import cite_op, kernel_config
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
 NORMS = ops_named("no LayerNorm or RMSNorm ops", "LayerNorm", "RMSNorm")
 ENOUGH = FIDELITY_PHASES["HiFi2"]
+SETS = sets_compute(math_fidelity="HiFi2")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -39,7 +41,7 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(able)
     took = facts.kernel_ns[rows]
     saves = np.minimum(took * (1 - ENOUGH / passes[rows]), took - achievable_ns(facts)[rows])
-    yield Problem(rows[saves > 0], saves[saves > 0], tell=_tell)
+    yield Problem(rows[saves > 0], saves[saves > 0], sets=SETS, tell=_tell)
 
 
 def _tell(ops: Affected) -> Words:
@@ -51,7 +53,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="a try: HiFi2 keeps the accuracy; time falls at most in step with the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.input(0), "DATATYPE"))),
-        fix=kernel_config(facts, row, math_fidelity="HiFi2"),
+        fix=ops.with_only(SETS).compute_text,
         verify="re-profile: the norms' MATH FIDELITY is HiFi2, kernel_us falls; PCC of the whole model >= 0.99",
         caveat="keep fp32_dest_acc_en as it is; what passes in one layer can fail over all: judge the whole model",
     )

@@ -19,14 +19,16 @@ from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, inner_block
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, no_saving
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
-from ttnn_mcp.checks.wording import cite_setting, kernel_config
+from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
+SETS = sets_compute(packer_l1_acc="True")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -37,7 +39,7 @@ def look(facts: WindowFacts) -> Problems:
     biased = facts.attributes_of_ops.flags(able, "has_bias")
     reloads = off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[reloads]
-    yield Problem(rows, no_saving(rows), tell=partial(_tell, blocks[reloads]))
+    yield Problem(rows, no_saving(rows), sets=SETS, tell=partial(_tell, blocks[reloads]))
 
 
 def _tell(blocks: Floats, ops: Affected) -> Words:
@@ -50,7 +52,7 @@ def _tell(blocks: Floats, ops: Affected) -> Words:
         ),
         assumption="a trial: partial sums stay in L1; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),
-        fix=kernel_config(facts, row, packer_l1_acc="True"),
+        fix=ops.with_only(SETS).compute_text,
         caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
     )
 

@@ -23,12 +23,14 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import becomes
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.wording import cite_op, kernel_config
+from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 LOFI, HIFI2 = 1.0, 2.0  # passes (tt-metal's matrix_engine.md)
 WEIGHTED = ("matmul", "conv")
+SETS = sets_compute(math_fidelity="LoFi")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -39,8 +41,8 @@ def look(facts: WindowFacts) -> Problems:
     twice = about & (passes == HIFI2) & facts.ops.inputs[1].dtype.among("BFLOAT8_B")
     saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
     rows = np.flatnonzero(twice & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
-    once = becomes(facts, fidelity="LoFi")
-    yield Problem(rows, saves[rows], passes=np.full(len(rows), LOFI / HIFI2), tell=_tell, becomes=once)
+    once = np.full(len(rows), LOFI / HIFI2)
+    yield Problem(rows, saves[rows], passes=once, sets=SETS, tell=_tell, becomes=becomes(facts, fidelity="LoFi"))
 
 
 def _tell(ops: Affected) -> Words:
@@ -49,7 +51,7 @@ def _tell(ops: Affected) -> Words:
         claim=f"{ops.kinds} ({ops.time}) wait for the second pass over BFLOAT8_B weights; heaviest {ops.example}",
         assumption="all of them stand LoFi; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.ops.inputs[1], "DATATYPE"))),
-        fix=kernel_config(facts, row, math_fidelity="LoFi"),
+        fix=ops.with_only(SETS).compute_text,
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
         caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
     )

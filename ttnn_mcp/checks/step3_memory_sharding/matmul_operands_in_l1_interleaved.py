@@ -23,9 +23,10 @@ from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
+from ttnn_mcp.checks.op_config import present
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
-from ttnn_mcp.checks.wording import cite_each, cite_op, kernel_config
+from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
@@ -70,7 +71,7 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
 def _fix(facts: WindowFacts, row: int) -> str:
     grid = worker_grid(facts.chip)
     core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    return f"ttnn.matmul(a, b, core_grid={core_grid}, {kernel_config(facts, row)}), or operands in DRAM"
+    return f"ttnn.matmul(a, b, core_grid={core_grid}, {present(facts, row).compute_text}), or operands in DRAM"
 
 
 CHECK = Check(

@@ -22,9 +22,10 @@ from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import CORES
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
-from ttnn_mcp.checks.wording import cite_op, cite_setting, kernel_config
+from ttnn_mcp.checks.wording import cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ RATES = {  # of the full one: compute_throttle_utils.hpp
     "LEVEL_5": 0.33,
 }
 LEVEL = re.compile("|".join(RATES))
+SETS = sets_compute(throttle_level="ttnn.ThrottleLevel.NO_THROTTLE")
 UNTHROTTLED_CORES = 48  # of a Wormhole: WH_B0_MM_MAX_CORES_NO_THROTTLE, same file
 
 
@@ -50,7 +52,7 @@ def look(facts: WindowFacts) -> Problems:
     rows, rates = able[rates < 1], rates[rates < 1]
     took = facts.kernel_ns[rows]
     saved = took - np.maximum(took * rates, least_ns(facts)[rows])
-    yield Problem(rows, saved, tell=partial(_tell, rates))
+    yield Problem(rows, saved, sets=SETS, tell=partial(_tell, rates))
 
 
 def _tell(rates: Floats, ops: Affected) -> Words:
@@ -62,7 +64,7 @@ def _tell(rates: Floats, ops: Affected) -> Words:
         ),
         assumption="time falls with the rate given back, down to the roofline; no gain where reading sets the time",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "throttle_level"), *cite_op(facts, row)),
-        fix=kernel_config(facts, row, throttle_level="ttnn.ThrottleLevel.NO_THROTTLE"),
+        fix=ops.with_only(SETS).compute_text,
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls; a long run that does not hang",
         caveat="somebody may have set it because this board hung under load: ask before, and run long",
     )

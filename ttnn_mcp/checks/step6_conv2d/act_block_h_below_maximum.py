@@ -24,7 +24,8 @@ from ttnn_mcp.analyses.programs.convs import Conv, larger_block
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat, room_for
+from ttnn_mcp.checks.shared.conv_forms import grown
+from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -35,15 +36,14 @@ def look(facts: WindowFacts) -> Problems:
     rows, larger = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
     left = facts.convs.numbers(lambda conv: larger[conv].blocks / conv.blocks if conv in larger else None)
     per_block = facts.kernel_ns - least_ns(facts)
-    yield Problem(rows, per_block[rows] * (1 - left[np.isfinite(left)]), tell=partial(_tell, larger))
+    saved = per_block[rows] * (1 - left[np.isfinite(left)])
+    yield Problem(rows, saved, sets=grown, tell=partial(_tell, larger))
 
 
 def _tell(larger: dict[Conv, Conv], ops: Affected) -> Words:
     facts, convs = ops.facts, ops.facts.convs
-    (row, conv), *rest = convs.configured(ops.examples)
+    row, conv = convs.configured(ops.examples)[0]
     to, tuned = larger[conv], len(convs.where(lambda conv: conv.block_h >= conv.per_core_h))
-    double = ", enable_act_double_buffer=True" if to.act_double else ""
-    others = "".join(f"; line {facts.line(other)}: {32 * larger[form].block_h}" for other, form in rest)
     return Words(
         claim=(
             f"{len(ops.rows)} of {len(convs.rows)} convs ({ops.time}) run in more blocks than L1 needs ({tuned} are at "
@@ -51,9 +51,7 @@ def _tell(larger: dict[Conv, Conv], ops: Affected) -> Words:
         ),
         assumption="all time above the roofline is paid once per block; cores unchanged",
         evidence=(*cite_height(facts, row), *cite_op(facts, row)),
-        fix=(
-            f"ttnn.Conv2dConfig(act_block_h_override={32 * to.block_h}{double})  {room_for(facts, row, to)}{others}"
-        ),
+        fix=ops.with_only(grown).conv_text,
         verify=f"re-profile: op_detail(op={ops.line}).attributes shows the new block, kernel_us falls, cores stay",
         caveat=l1_caveat(facts, conv),
     )

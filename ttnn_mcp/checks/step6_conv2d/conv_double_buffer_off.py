@@ -19,49 +19,43 @@ Silent if the flags are on, if there is only one block, and if no second block f
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.programs.convs import DOUBLE_BUFFER_BEST, HEIGHT, Conv
+from ttnn_mcp.analyses.programs.convs import DOUBLE_BUFFER_BEST, Conv
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_ops import candidates, conv_check, l1_caveat, room_for
+from ttnn_mcp.checks.op_config import DOUBLES
+from ttnn_mcp.checks.shared.conv_forms import ACTIVATIONS, WEIGHTS, doubled, with_doubles
+from ttnn_mcp.checks.shared.conv_ops import candidates, conv_check, l1_caveat
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-ACTIVATIONS, WEIGHTS = "enable_act_double_buffer", "enable_weights_double_buffer"
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield the convs of each set of flags that can be turned on together."""
     saved = np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))
     for flags in ((ACTIVATIONS, WEIGHTS), (ACTIVATIONS,), (WEIGHTS,)):
-        rows, doubled = candidates(facts, partial(_doubled, facts.safe_l1_bytes, flags))
-        yield Problem(rows, saved[rows], tell=partial(_tell, flags, doubled))
+        rows, _ = candidates(facts, partial(_turned_on, facts.safe_l1_bytes, flags))
+        yield Problem(rows, saved[rows], sets=with_doubles, tell=partial(_tell, flags))
 
 
-def _doubled(safe_bytes: float, flags: tuple[str, ...], conv: Conv) -> Conv | None:
-    """The form with these flags on; None where other flags are the first that fit: both before one."""
-    forms: dict[tuple[str, ...], Conv] = {}
-    if conv.doubling_helps and not conv.act_double:
-        forms[ACTIVATIONS,] = replace(conv, act_double=True)
-    if not conv.weights_double and conv.layout != HEIGHT and conv.inner_blocks > 1:
-        forms[WEIGHTS,] = replace(conv, weights_double=True)
-    if len(forms) > 1:
-        forms = {(ACTIVATIONS, WEIGHTS): replace(forms[ACTIVATIONS,], weights_double=True), **forms}
-    first = next((on for on, form in forms.items() if form.total_bytes <= safe_bytes), None)
-    return forms[flags] if first == flags else None
+def _turned_on(safe_bytes: float, flags: tuple[str, ...], conv: Conv) -> Conv | None:
+    """The form with these flags on; None where others are the first that fit."""
+    form = doubled(conv, safe_bytes)
+    if form is None:
+        return None
+    on = tuple(flag for flag, side in DOUBLES.items() if getattr(form, side) and not getattr(conv, side))
+    return form if on == flags else None
 
 
-def _tell(flags: tuple[str, ...], doubled: dict[Conv, Conv], ops: Affected) -> Words:
+def _tell(flags: tuple[str, ...], ops: Affected) -> Words:
     facts = ops.facts
     row, conv = facts.convs.configured(ops.examples)[0]
     fit = "second blocks fit" if len(flags) > 1 else "a second block fits"
-    room = room_for(facts, row, doubled[conv])
     return Words(
         claim=(
             f"{len(ops.rows)} of {len(facts.convs.rows)} convs ({ops.time}) run with {' and '.join(flags)} off "
@@ -70,7 +64,7 @@ def _tell(flags: tuple[str, ...], doubled: dict[Conv, Conv], ops: Affected) -> W
         ),
         assumption="reading and computing take turns; overlapped, the longer half stays (no gain where compute-bound)",
         evidence=(*(cite_attribute(facts, row, flag) for flag in flags), *cite_op(facts, row)),
-        fix=f"ttnn.Conv2dConfig({', '.join(f'{flag}=True' for flag in flags)})  {room}",
+        fix=ops.with_only(with_doubles).conv_text,
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls, memory_summary headroom stays positive",
         caveat=l1_caveat(facts, conv),
     )

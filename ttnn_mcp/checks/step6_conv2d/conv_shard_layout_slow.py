@@ -19,6 +19,7 @@ one layout for all convs.
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,10 +30,14 @@ from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
+from ttnn_mcp.checks.shared.conv_forms import in_other_layout
 from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import OpConfig, Sets
 
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
@@ -52,7 +57,8 @@ def look(facts: WindowFacts) -> Problems:
         peer_of = _fitting(facts, rows[slow], peer[slow])
         fitting = np.isin(rows, [*peer_of])
         at_most = (facts.kernel_ns[rows] - np.fmax(best, least))[fitting]
-        yield Problem(rows[fitting], at_most, tell=partial(_tell, peer_of))
+        sets = partial(_in_layout_of, peer_of)
+        yield Problem(rows[fitting], at_most, sets=sets, tell=partial(_tell, peer_of, sets))
 
 
 def _fitting(facts: WindowFacts, slow: Rows, peers: Rows) -> dict[int, int]:
@@ -72,7 +78,12 @@ def _layout_of(facts: WindowFacts, peer: int) -> str:
     return next((conv.layout for _, conv in facts.convs.configured([peer] if peer != NO_PEER else [])), BLOCK)
 
 
-def _tell(peer_of: dict[int, int], ops: Affected) -> Words:
+def _in_layout_of(peer_of: dict[int, int], config: OpConfig) -> OpConfig | None:
+    facts = config.facts
+    return in_other_layout(_layout_of(facts, peer_of[config.row]), whole_grid(facts))(config)
+
+
+def _tell(peer_of: dict[int, int], sets: Sets, ops: Affected) -> Words:
     facts = ops.facts
     row, conv = facts.convs.configured(ops.examples)[0]
     peer = peer_of[row]
@@ -91,12 +102,10 @@ def _tell(peer_of: dict[int, int], ops: Affected) -> Words:
             *facts.cite(row),
             *(facts.cite(peer) if is_outrun else ()),
         ),
-        fix=(
-            f"ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.{layout}, reshard_if_not_optimal=True)  # line "
-            f"{ops.line}: without the second a sharded input keeps its layout; try it on this conv alone"
-        ),
+        fix=f"{ops.with_only(sets).conv_text}; try it on this conv alone",
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls by more than any Reshard that appears",
-        caveat="which layout wins depends on rows per core against channels: neither is always right",
+        caveat="which layout wins depends on rows per core against channels; without reshard_if_not_optimal a sharded "
+        "input keeps its layout",
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Rows
+    from ttnn_mcp.checks.plan.configs import Configs, Group
     from ttnn_mcp.checks.plan.edits import Edit
     from ttnn_mcp.checks.plan.plan import Plan, Ranked
     from ttnn_mcp.checks.unexplained import Unexplained
@@ -27,6 +28,8 @@ PLAN = Columns(
 )
 OTHERS = Columns("edit", "what", "where", quoted=("where",))
 UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", quoted=("op_code",))
+SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
+LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
 
 
@@ -73,6 +76,32 @@ def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
     if not edits:
         return None
     return OTHERS.table([(edit.name, edit.what, where(facts, edit.rows)) for edit in edits])
+
+
+def settings_table(facts: WindowFacts, configs: Configs, edits: Sequence[Edit]) -> Table | None:
+    """What these edits and those above them set of each group of shapes; None where they set no config."""
+    rows = [
+        (edit.name, _shapes(facts, group), _lines(facts, np.concatenate(group.rows)), group.value)
+        for edit in edits
+        for group in configs.groups(edit)
+    ]
+    return SETTINGS.table(rows) if rows else None
+
+
+def _shapes(facts: WindowFacts, group: Group) -> str:
+    """Those of the heaviest op: '8192x128 * 128x512 -> 8192x512 and 2 shapes more'."""
+    first = group.rows[0]
+    shapes = facts.shapes(int(first[np.argmax(facts.kernel_ns[first])]))
+    more = len(group.rows) - 1
+    return f"{shapes} and {more} shape{'s' * (more > 1)} more" if more else shapes
+
+
+def _lines(facts: WindowFacts, rows: Rows) -> str:
+    """'289, 227 and 11 more', the heaviest first."""
+    heaviest = rows[np.argsort(-facts.kernel_ns[rows], kind="stable")]
+    named = ", ".join(str(facts.line(int(row))) for row in heaviest[:LINES_OF_GROUP])
+    left = len(rows) - LINES_OF_GROUP
+    return f"{named} and {left} more" if left > 0 else named
 
 
 def where(facts: WindowFacts, rows: Rows) -> str:

@@ -1,0 +1,100 @@
+"""The configs of an op as one value: what it has stays, what others set stays, and the whole must fit L1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.checks.asking import asker
+from tests.checks.conv_programs import put_conv, with_conv
+from tests.checks.programs import configured, conv, prefill
+from tests.profiles import Program
+from ttnn_mcp.checks.op_config import ComputeConfig, present, set_alone
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
+
+
+def case_of(tmp_path, program, **how):
+    return asker(__name__, tmp_path).case(program, **how)
+
+
+def test_a_changed_config_keeps_what_the_op_has(tmp_path):
+    program = Program("wormhole_b0")
+    configured(program, fp32=1, packer=0)
+    conv(program, fidelity="HiFi3")
+    case = case_of(tmp_path, program)
+    assert present(case, 0).computing(packer_l1_acc="True").compute_text == (
+        "compute_kernel_config=ttnn.init_device_compute_kernel_config(device.arch(), "
+        "math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=True, fp32_dest_acc_en=True, packer_l1_acc=True)"
+    )
+    assert "compute_config=" in present(case, 1).compute_text
+    assert "fp32_dest_acc_en=False, packer_l1_acc=False" in present(case, 1).compute_text
+    assert "MathFidelity.HiFi3" in present(case, 1).compute_text
+
+
+def test_a_matmul_that_says_no_config_keeps_what_ttnn_runs_it_with(tmp_path):
+    """TTNN 0.81.1: a matmul left to itself accumulates in the packer, a conv does not, a minimal matmul in float32."""
+    program = Program("wormhole_b0")
+    prefill(program)
+    conv(program)
+    prefill(program)
+    program.device_ops[-1].op_code = "MinimalMatmulDeviceOperation"
+    prefill(program, output="FLOAT32")
+    for op in program.device_ops:
+        op.attributes = {}
+    case = case_of(tmp_path, program)
+    assert [present(case, row).compute_text.partition("math_approx_mode=")[2] for row in range(4)] == [
+        "False, fp32_dest_acc_en=False, packer_l1_acc=True)",
+        "True, fp32_dest_acc_en=False, packer_l1_acc=False)",
+        "False, fp32_dest_acc_en=True, packer_l1_acc=True)",
+        "False, fp32_dest_acc_en=True, packer_l1_acc=False)",
+    ]
+
+
+def test_a_throttle_level_that_is_set_is_kept_and_one_that_is_not_is_not_named():
+    level = ComputeConfig("HiFi2", "False", "False", "True", "ttnn.ThrottleLevel.LEVEL_2")
+    assert list(level.fields) == [
+        "math_fidelity",
+        "math_approx_mode",
+        "fp32_dest_acc_en",
+        "packer_l1_acc",
+        "throttle_level",
+    ]
+    assert "throttle_level" not in replace(level, throttle_level="").fields
+
+
+def test_a_fix_that_cannot_be_leaves_the_op_as_it_is(tmp_path):
+    case = case_of(tmp_path, with_conv())
+    assert set_alone(case, 0, lambda _: None) == present(case, 0)
+    assert not set_alone(case, 0, lambda _: None).changes
+
+
+def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has(tmp_path):
+    case = case_of(tmp_path, with_conv())
+    now = present(case, 0)
+    assert now.conv_fields == {}
+    larger = replace(now, conv=replace(now.conv, block_h=4))
+    assert larger.conv_fields == {"act_block_h_override": "128"}
+    doubled = replace(now, conv=replace(now.conv, act_double=True))
+    assert doubled.conv_fields == {"enable_act_double_buffer": "True"}
+    assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128)"}
+    assert larger.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128)  # line 3: 0.")
+
+
+@pytest.mark.parametrize(("above", "fits"), [(0, True), (1, False)])
+def test_a_value_must_fit_l1_with_its_sums_to_the_byte(tmp_path, above, fits):
+    program = Program("wormhole_b0")
+    put_conv(program, per_core=(8, 2), block=(2, 6), layout="BLOCK", channel_cores=8)
+    case = case_of(tmp_path, program)
+    wider = sets_compute(packer_l1_acc="True", fp32_dest_acc_en="True")(present(case, 0))
+    assert wider.l1_bytes > present(case, 0).l1_bytes
+    spare = case.l1_limit.safe_bytes - wider.l1_bytes
+    full = replace(wider.conv, allocated_bytes=wider.conv.allocated_bytes + spare + above)
+    assert replace(wider, conv=full).fits is fits
+
+
+def test_what_takes_no_more_than_now_fits_even_above_the_safe_limit(tmp_path):
+    case = case_of(tmp_path, with_conv(allocated=1_380_000))
+    now = present(case, 0)
+    assert now.l1_bytes > case.l1_limit.safe_bytes
+    assert now.fits

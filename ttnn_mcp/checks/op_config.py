@@ -1,0 +1,181 @@
+"""All that findings set of one op, as one value: its compute kernel config, Conv2dConfig and program config.
+
+Each finding changes what those before it left, and the value is checked as a whole, so no fix undoes another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from ttnn_mcp.checks.wording import FLAGS, fidelity_of, megabytes, unprinted
+from ttnn_mcp.errors import shown
+from ttnn_mcp.hardware import TILE_SIDE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.convs import Conv
+    from ttnn_mcp.analyses.programs.grids import Grid
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.readers.printed.nesting import PrintedStruct
+
+COMPUTE_AS_NOW = "compute_kernel_config=<as now>"  # of a fix that gives an op a program: with its present passes
+DOUBLES = {"enable_act_double_buffer": "act_double", "enable_weights_double_buffer": "weights_double"}
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeConfig:
+    """Fields of a compute kernel config as code spells them; `throttle_level` is empty where none is set."""
+
+    math_fidelity: str
+    math_approx_mode: str
+    fp32_dest_acc_en: str
+    packer_l1_acc: str
+    throttle_level: str = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Its fields in the order of a call."""
+        named = {name: getattr(self, name) for name in ("math_fidelity", *FLAGS, "throttle_level")}
+        named["math_fidelity"] = f"ttnn.MathFidelity.{self.math_fidelity}"
+        return {name: value for name, value in named.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class OpConfig:
+    """The configs of one op.
+
+    Attributes:
+        facts: the window.
+        row: the op.
+        compute: its compute kernel config.
+        conv: it as a conv; None for other ops, and where the report does not describe it.
+        grid: columns and rows that its output is spread over anew; None where it is not.
+        program: code of its program config, or of the call that chooses it; empty where it stays.
+    """
+
+    facts: WindowFacts = field(compare=False, repr=False)
+    row: int
+    compute: ComputeConfig
+    conv: Conv | None = None
+    grid: Grid | None = None
+    program: str = ""
+
+    @property
+    def now(self) -> OpConfig:
+        """The op as it ran."""
+        return present(self.facts, self.row)
+
+    def computing(self, **fields: str) -> OpConfig:
+        """With fields of the compute kernel config changed."""
+        return replace(self, compute=replace(self.compute, **fields))
+
+    @property
+    def l1_bytes(self) -> int | None:
+        """Bytes per core of L1, by the model that check_setting asks; None where it has none of this op."""
+        if self.conv is None or not self.conv.modelled:
+            return None
+        compute = self.compute
+        sums = {
+            "fp32_accumulation": compute.fp32_dest_acc_en == "True",
+            "packer_l1": compute.packer_l1_acc == "True",
+        }
+        return replace(self.conv, **sums).total_bytes
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits L1, as far as that is modelled: as a whole, or by taking no more than the op does now."""
+        size, now, limit = self.l1_bytes, self.now.l1_bytes, self.facts.l1_limit
+        return size is None or now is None or limit is None or size <= max(limit.safe_bytes, now)
+
+    @property
+    def compute_text(self) -> str:
+        """The keyword argument with the whole compute kernel config: what is not written there falls to a default."""
+        keyword = "compute_config" if self.facts.of_family("conv")[self.row] else "compute_kernel_config"
+        fields = ", ".join(f"{name}={value}" for name, value in self.compute.fields.items())
+        return f"{keyword}=ttnn.init_device_compute_kernel_config(device.arch(), {fields})"
+
+    @property
+    def conv_fields(self) -> dict[str, str]:
+        """The fields of Conv2dConfig that change, and the double buffers that it has."""
+        conv, now = self.conv, self.now.conv
+        if conv is None or now is None:
+            return {}
+        fields: dict[str, str] = {}
+        layout = f"ttnn.TensorMemoryLayout.{conv.layout}"
+        if self.grid is not None:
+            x, y = self.grid
+            end = f"ttnn.CoreCoord({x - 1}, {y - 1})"
+            cores = f"ttnn.CoreRangeSet({{ttnn.CoreRange(ttnn.CoreCoord(0, 0), {end})}})"
+            fields |= {"override_sharding_config": "True", "shard_layout": layout, "core_grid": cores}
+            fields |= {"transpose_shards": "True"} if conv.transposed and not now.transposed else {}
+        elif conv.layout != now.layout:
+            fields |= {"shard_layout": layout, "reshard_if_not_optimal": "True"}
+        if fields or conv.block_h != now.block_h:
+            fields["act_block_h_override"] = str(TILE_SIDE * conv.block_h)
+        doubled = {name: (getattr(now, side), getattr(conv, side)) for name, side in DOUBLES.items()}
+        kept = {name: str(after) for name, (before, after) in doubled.items() if before or after}
+        changed = fields or any(before != after for before, after in doubled.values())
+        return fields | kept if changed else {}
+
+    @property
+    def conv_text(self) -> str:
+        """'ttnn.Conv2dConfig(act_block_h_override=64)  # line 948: 0.61 MB of 1.40 MB L1'."""
+        fields = ", ".join(f"{name}={value}" for name, value in self.conv_fields.items())
+        limit, size = self.facts.l1_limit, self.l1_bytes
+        room = f": {megabytes(size)} of {megabytes(limit.limit_bytes)} L1" if limit and size is not None else ""
+        return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}"
+
+    @property
+    def changed_fields(self) -> tuple[str, ...]:
+        """The names of the fields that change."""
+        now = self.now.compute.fields
+        return (*(name for name, value in self.compute.fields.items() if now.get(name) != value), *self.conv_fields)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Each argument as code, whether it changes or not."""
+        return self.compute_text, self.conv_text if self.conv else "", self.program
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """Each argument that changes, as code."""
+        texts = {
+            "compute": self.compute_text if self.compute != self.now.compute else "",
+            "conv": self.conv_text.partition("  #")[0] if self.conv_fields else "",
+            "program": self.program,
+        }
+        return {argument: text for argument, text in texts.items() if text}
+
+
+Sets: TypeAlias = "Callable[[OpConfig], OpConfig | None]"
+"""What a fix changes of an op's configs, on top of what others changed; None where it cannot, beside them."""
+
+
+def present(facts: WindowFacts, row: int) -> OpConfig:
+    """The configs of an op as it ran; what its row does not print is what TTNN takes without a config."""
+    printed = facts.attributes(row).struct("compute_kernel_config")
+    flags = dict(zip(FLAGS, unprinted(facts, row), strict=True))
+    compute = ComputeConfig(
+        fidelity_of(facts, row),
+        **{name: _flag(printed, name, default=default) for name, default in flags.items()},
+        throttle_level=_throttle(printed),
+    )
+    return OpConfig(facts, row, compute, facts.convs.at(row) if facts.named("Conv2d")[row] else None)
+
+
+def set_alone(facts: WindowFacts, row: int, sets: Sets) -> OpConfig:
+    """The configs of an op with one fix and no other."""
+    now = present(facts, row)
+    return sets(now) or now
+
+
+def _flag(printed: PrintedStruct | None, name: str, *, default: bool) -> str:
+    value = printed.number(name) if printed else None
+    return str(default if value is None else bool(value))
+
+
+def _throttle(printed: PrintedStruct | None) -> str:
+    """The throttle level where one is set: a config without it would take it away."""
+    level = shown((printed and printed.text_of("throttle_level")) or "").rpartition("::")[2]
+    return f"ttnn.ThrottleLevel.{level}" if level.startswith("LEVEL_") else ""
