@@ -34,7 +34,7 @@ class Setting(NamedTuple):
     rows: Rows
 
 
-class Group(NamedTuple):
+class Served(NamedTuple):
     """Ops that get one value, those of each shape together, the heaviest first."""
 
     rows: tuple[Rows, ...]
@@ -101,7 +101,7 @@ class Configs:
         moved = planned.config.row != claim.row and line not in fix
         return Fix(f"{fix}  {line}" if moved else fix, claim.caveat, value, alone.changed_fields)
 
-    def groups(self, edit: Edit) -> list[Group]:
+    def groups(self, edit: Edit) -> list[Served]:
         """What an edit sets of its ops: the values that serve most of their time."""
         steps = [step for step in self._steps if step.edit == edit]
         if not steps:
@@ -119,7 +119,7 @@ class Configs:
             value = self._own(edit, self._at(heaviest, self._stop(edit)))
             if value and (value in groups or len(groups) < GROUPS_SHOWN):
                 groups.setdefault(value, []).append(alike)
-        return [Group(tuple(alike), "; ".join(value)) for value, alike in groups.items()]
+        return [Served(tuple(alike), "; ".join(value)) for value, alike in groups.items()]
 
     def _own(self, edit: Edit, planned: Planned) -> tuple[str, ...]:
         """Of a value the arguments that this edit has a part in."""

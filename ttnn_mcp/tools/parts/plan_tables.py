@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Rows
-    from ttnn_mcp.checks.plan.configs import Configs, Group
+    from ttnn_mcp.checks.plan.configs import Configs, Served
     from ttnn_mcp.checks.plan.edits import Edit
     from ttnn_mcp.checks.plan.plan import Plan, Ranked
     from ttnn_mcp.checks.unexplained import Unexplained
@@ -88,7 +88,7 @@ def settings_table(facts: WindowFacts, configs: Configs, edits: Sequence[Edit]) 
     return SETTINGS.table(rows) if rows else None
 
 
-def _shapes(facts: WindowFacts, group: Group) -> str:
+def _shapes(facts: WindowFacts, group: Served) -> str:
     """Those of the heaviest op: '8192x128 * 128x512 -> 8192x512 and 2 shapes more'."""
     first = group.rows[0]
     shapes = facts.shapes(int(first[np.argmax(facts.kernel_ns[first])]))
