@@ -127,15 +127,21 @@ class OpConfig:
         return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}"
 
     @property
+    def with_compute(self) -> OpConfig:
+        """With its compute config written out in the program: without it BFLOAT16 falls to LoFi (tt-metal #55889)."""
+        return replace(self, program=self.program.replace(COMPUTE_AS_NOW, self.compute_text))
+
+    @property
     def changed_fields(self) -> tuple[str, ...]:
         """The names of the fields that change."""
         now = self.now.compute.fields
-        return (*(name for name, value in self.compute.fields.items() if now.get(name) != value), *self.conv_fields)
+        compute = (name for name, value in self.compute.fields.items() if now.get(name) != value)
+        return (*compute, *self.conv_fields, *(("program_config",) if self.program else ()))
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Each argument as code, whether it changes or not."""
-        return self.compute_text, self.conv_text if self.conv else "", self.program
+        """Each argument as code, whether it changes or not; the one that may hold another one first."""
+        return self.with_compute.program, self.conv_text if self.conv else "", self.compute_text
 
     @property
     def changes(self) -> dict[str, str]:
@@ -143,7 +149,7 @@ class OpConfig:
         texts = {
             "compute": self.compute_text if self.compute != self.now.compute else "",
             "conv": self.conv_text.partition("  #")[0] if self.conv_fields else "",
-            "program": self.program,
+            "program": self.with_compute.program,
         }
         return {argument: text for argument, text in texts.items() if text}
 
@@ -162,6 +168,16 @@ def present(facts: WindowFacts, row: int) -> OpConfig:
         throttle_level=_throttle(printed),
     )
     return OpConfig(facts, row, compute, facts.convs.at(row) if facts.named("Conv2d")[row] else None)
+
+
+def sets_program(of: Callable[[WindowFacts, int], str]) -> Sets:
+    """The program config of each op by its row, or the call that has it; one for which there is no text stays."""
+
+    def change(config: OpConfig) -> OpConfig | None:
+        text = of(config.facts, config.row)
+        return replace(config, program=text) if text else None
+
+    return change
 
 
 def set_alone(facts: WindowFacts, row: int, sets: Sets) -> OpConfig:

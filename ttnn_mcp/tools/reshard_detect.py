@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
 from ttnn_mcp.analyses.moves.placements import folded
+from ttnn_mcp.checks.shared.conv_ops import UNTILIZED, WRITTEN
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
@@ -50,11 +51,11 @@ WHY: dict[MovePattern, tuple[str, str | None]] = {
     ),
     "untilize-to-conv": (
         "the conv's input was untilized, then sharded",
-        "hand the conv the sharded TILE tensor; it untilizes itself",
+        f"{UNTILIZED}; or let the untilize write them",
     ),
     "conv-input": (
         "the conv's input came in another placement than the conv wants",
-        "let the op before write the conv's shards, or give both convs one shard_layout and core_grid",
+        f"{WRITTEN}: those of its new grid where optimization_check gives it one",
     ),
     "boundary": ("model input, or no reader in the window", None),
     "other": ("the op before or after wants this placement, as far as can be told", None),

@@ -213,10 +213,39 @@ def test_columns_are_cut_in_whole_tiles(check):
     assert "corerangeset(8, device.compute_with_storage_grid_size(), True), (4096, 32)" in fix
 
 
-def test_any_other_op_gets_more_rows(check):
-    fix = check.ask(upsampled()).claim.fix
-    assert "more rows to share" in fix
-    assert "over 64 cores" in fix
+@pytest.mark.parametrize(("rows", "more"), [(63, True), (64, False)])
+def test_only_an_op_of_fewer_rows_than_cores_gets_more_of_them(check, rows, more):
+    fix = check.ask(upsampled(shape=(1, 1, rows, 256))).claim.fix
+    assert ("more rows to share" in fix) is more
+    assert ("over 64 cores" in fix) is more
+
+
+@pytest.mark.parametrize(
+    ("height", "advice"),
+    [
+        (1, "its program shares the 1 piece of its input"),
+        (31, "shares the 31 pieces"),
+        (32, "shard the input: ttnn.Mem"),
+    ],
+)
+def test_rows_enough_of_a_program_that_does_not_share_them_are_not_asked_for_again(check, height, advice):
+    """DeepLab's upsample of one pixel: 2048 rows on one core, since it shares the rows of its input."""
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, height, 256], layout="ROW_MAJOR", placement=L1)
+    y = program.tensor([1, 64, 64, 256], layout="ROW_MAJOR", placement=L1)
+    put(program, DeviceOp("UpsampleOperation", (x,), (y,), 100_000, cores=1))
+    fix = check.ask(program).claim.fix
+    assert advice in fix
+    assert "more rows to share" not in fix
+
+
+def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(check):
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 4096, 64], placement=height_sharded(256, 64, 16)), program.weight([1, 1, 64, 256])
+    put(program, matmul(x, w, program.tensor([1, 1, 4096, 256], placement=L1), 200_000, cores=16))
+    fix = check.ask(program).claim.fix
+    assert fix.startswith("the shards of x choose the cores: cut it finer: ttnn.MemoryConfig(")
+    assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 64)" in fix
 
 
 def test_a_compiler_has_an_option_instead(check):
@@ -339,7 +368,7 @@ def test_the_models_input_was_not_moved_by_the_last_op(check):
     program = upsampled()
     x = program.tensor([1, 1, 32, 2560], placement=width_sharded(32, 64, (8, 5)))
     put(program, DeviceOp("ShardedToInterleavedDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
-    assert check.ask(program).claim.fix.startswith("give it more rows")
+    assert check.ask(program).claim.fix.startswith("its program shares the 1 piece of its input")
 
 
 def test_of_small_blocks_the_depth_is_told_too(check):

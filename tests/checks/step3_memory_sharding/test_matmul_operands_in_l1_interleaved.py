@@ -16,6 +16,7 @@ from tests.checks.step3_programs import (
 )
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul
 
 GRID_OF_2D = "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=8,y=2),in0_block_w=2)"
 
@@ -35,7 +36,7 @@ def test_a_matmul_left_to_ttnn_with_an_operand_in_l1_is_a_trap(check):
     )
     assert claim.fix.startswith("ttnn.matmul(a, b, core_grid=ttnn.CoreGrid(y=8, x=8), compute_kernel_config=")
     assert "math_approx_mode=True, fp32_dest_acc_en=False, packer_l1_acc=True))" in claim.fix  # as it ran
-    assert claim.fix.endswith("or operands in DRAM")
+    assert claim.fix.endswith(": 64 of 64 cores")
     assert f"op_detail(op={line})" in claim.verify
     assert claim.caveat == "L1_INTERLEAVED alone makes it slower, not faster"
     assert cells(outcome) == [
@@ -47,6 +48,29 @@ def test_a_matmul_left_to_ttnn_with_an_operand_in_l1_is_a_trap(check):
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(linear())
+
+
+def batched(heads, arch="blackhole"):
+    """`heads` pairs of 512 x 128 by 128 x 1024, the output in L1: DeepLab's line 388 has 32."""
+    program = Program(arch)
+    x, w = program.tensor([1, heads, 512, 128]), program.tensor([1, heads, 128, 1024])
+    put(program, matmul(x, w, program.tensor([1, heads, 512, 1024], placement=L1), 200_000, cores=heads))
+    return program
+
+
+def test_with_batches_on_both_sides_a_grid_brings_no_core_and_dram_does(check):
+    """TTNN 0.81.1 took 32 cores with core_grid, one for each pair, and 88 with all operands in DRAM."""
+    claim = check.ask(batched(32)).claim
+    assert claim.fix == "a, b and output in ttnn.DRAM_MEMORY_CONFIG, without core_grid: 88 of 110 cores"
+    assert claim.at_most_ns.tolist() == [pytest.approx(200_000 * (1 - 32 / 88))]
+
+
+def test_where_no_change_brings_a_core_nothing_is_told(check):
+    """One row of tiles by one column: one core, whatever is asked for."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 32, 4096], placement=L1), program.tensor([1, 1, 4096, 32])
+    put(program, matmul(x, w, program.tensor([1, 1, 32, 32]), 200_000, cores=1))
+    assert check.ask(program).status == "clean"
 
 
 @pytest.mark.parametrize("where", ["first", "second", "out"])

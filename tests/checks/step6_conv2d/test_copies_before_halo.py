@@ -21,7 +21,7 @@ from tests.checks.conv_programs import (
 )
 from tests.checks.rows import put
 from tests.profiles import Program, height_sharded
-from tests.profiles.ops import interleaved_to_sharded, reshard, sharded_to_interleaved
+from tests.profiles.ops import interleaved_to_sharded, reshard, sharded_to_interleaved, untilize
 from tests.shared_reports import SEGFORMER
 
 
@@ -38,6 +38,20 @@ def test_a_copy_in_front_of_halo_is_named_with_who_wrote_interleaved(check):
     assert "at line 7, written by Unary at line 6" in claim.claim
     assert "let line 6 write sharded" in claim.fix
     assert "memory_config that line 7 writes (L1 HEIGHT_SHARDED 256x64 on 64 cores)" in claim.fix
+
+
+@pytest.mark.parametrize(("maker", "first"), [("Concat", True), ("Typecast", False)])
+def test_behind_an_untilize_the_op_before_it_writes_the_shards_if_it_can(check, maker, first):
+    """As reshard_detect tells of the same copy: Halo reads TILE."""
+    program = Program("wormhole_b0")
+    made = relu(program, program.tensor([1, 1, 16_384, 64]))
+    program.device_ops[-1].op_code = f"{maker}DeviceOperation"
+    plain = put(program, untilize(made, row_major(program), 10_000))
+    put_conv(program, ROOMY, put_halo(program, into_shards(program, plain), ROOMY))
+    outcome = check.ask(program)
+    before, untilized = (outcome.case.line(row) for row in (0, 1))
+    tile = f"let line {before} (in TILE, without the untilize: Halo untilizes) or line {untilized} write sharded"
+    assert outcome.claim.fix.startswith(tile if first else f"let line {untilized} write sharded")
 
 
 @pytest.mark.parametrize("name", ["Typecast", "Upsample"])

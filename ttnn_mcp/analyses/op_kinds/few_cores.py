@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
 
 FEW_CORES = 0.5  # of the grid (domain practice)
 SMALL_NS = 5_000.0  # below it the launch dominates, and fewer cores may be faster (tt-metal #54915)
@@ -44,17 +45,19 @@ def parallel_units(ops: OpTable) -> NDArray[np.float64]:
 
     HEIGHT_SHARDED outputs are cut into rows of tiles only, WIDTH_SHARDED into columns. NaN without an output.
     """
-    if not ops.outputs:
-        return np.full(len(ops), np.nan)
-    output = ops.outputs[0]
-    tall = np.where(output.layout.among("TILE"), TILE_SIDE, 1)
-    rows = np.ceil(output.height / tall)
-    columns = np.ceil(output.padded[:, 3] / TILE_SIDE)
-    by_rows = output.placement.where(lambda text: text.endswith("HEIGHT_SHARDED"))
-    by_columns = output.placement.where(lambda text: text.endswith("WIDTH_SHARDED"))
-    in_rows = output.layout.among("ROW_MAJOR") & ~output.sharded
-    units = np.where(by_rows | in_rows, rows, np.where(by_columns, columns, rows * columns))
-    return np.where(output.present, units, np.nan)
+    return pieces_of(ops.outputs[0]) if ops.outputs else np.full(len(ops), np.nan)
+
+
+def pieces_of(operand: Operand) -> NDArray[np.float64]:
+    """The same of any operand; NaN where it is absent."""
+    tall = np.where(operand.layout.among("TILE"), TILE_SIDE, 1)
+    rows = np.ceil(operand.height / tall)
+    columns = np.ceil(operand.padded[:, 3] / TILE_SIDE)
+    by_rows = operand.placement.where(lambda text: text.endswith("HEIGHT_SHARDED"))
+    by_columns = operand.placement.where(lambda text: text.endswith("WIDTH_SHARDED"))
+    in_rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded
+    pieces = np.where(by_rows | in_rows, rows, np.where(by_columns, columns, rows * columns))
+    return np.where(operand.present, pieces, np.nan)
 
 
 def spread_ns(ops: OpTable, cores: int) -> NDArray[np.float64]:

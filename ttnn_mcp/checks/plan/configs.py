@@ -93,13 +93,13 @@ class Configs:
         planned = next((one for one in self._heaviest(edit, part) if part.place in one.places), None)
         if planned is None:
             return Fix(claim.fix, _joined(claim.caveat, self._overruled(edit)))
-        fix, value = claim.fix, ""
-        for before, after in zip(alone.texts, planned.config.texts, strict=True):
-            if before and before in fix:
-                fix, value = fix.replace(before, after), after
+        pairs = zip(alone.texts, planned.config.texts, strict=True)
+        before, value = next((pair for pair in pairs if pair[0] and pair[0] in claim.fix), ("", ""))
+        fix = claim.fix.replace(before, value) if before else claim.fix
         line = f"# line {self._facts.line(planned.config.row)}"
         moved = planned.config.row != claim.row and line not in fix
-        return Fix(f"{fix}  {line}" if moved else fix, claim.caveat, value, alone.changed_fields)
+        fix = f"{fix}  {line}" if moved else fix
+        return Fix(fix + self._others(edit, part, alone.program), claim.caveat, value, alone.changed_fields)
 
     def groups(self, edit: Edit) -> list[Served]:
         """What an edit sets of its ops: the values that serve most of their time."""
@@ -127,6 +127,14 @@ class Configs:
         sets = [part.claim.sets for part in parts if part.claim.sets is not None]
         alone = {argument for one in sets for argument in set_alone(self._facts, config.row, one).changes}
         return tuple(text for argument, text in config.changes.items() if argument in alone)
+
+    def _others(self, edit: Edit, part: Resolved, program: str) -> str:
+        """That other shapes get other program configs: blocks that fit one shape leave cores idle on another."""
+        sets, rows = part.claim.sets, self._facts.heaviest(part.claim.rows)
+        if not program or sets is None:
+            return ""
+        differ = sum(set_alone(self._facts, row, sets).program not in ("", program) for row in rows)
+        return f"; other shapes differ: details={edit.name}" if differ else ""
 
     def _heaviest(self, edit: Edit, part: Resolved) -> Iterator[Planned]:
         """The values of the op that the fix is written for, then of the heaviest ones that no edit above sets."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 
+# for an op between the untilize and the conv, told by check and by tool: Halo reads TILE (untilize_with_halo of TTNN)
+UNTILIZED = "let the op before the untilize write the conv's shards in TILE, without it: Halo untilizes"
+WRITTEN = "let the op before write the conv's shards"
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
 conv_check = partial(  # defaults of the checks of step 6; each may override them
     Check,

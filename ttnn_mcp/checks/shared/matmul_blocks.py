@@ -17,6 +17,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved,
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Floats, Mask, Problem, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
+from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.dram_sharding import suggested_config, two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -57,11 +58,12 @@ block_check = partial(
 def short_of_roofline(
     facts: WindowFacts, matmuls: Mask, tell: Callable[[Affected], Words], *, two_sided: bool = False
 ) -> Problem:
-    """The problem of these matmuls, whose bound is the roofline, and whose fix is `config_to_try`."""
+    """The problem of these matmuls, whose bound is the roofline; each gets the config that its shapes want."""
     rows, config_of = facts.matmuls.rows[matmuls], two_sided_config if two_sided else suggested_config
     return Problem(
         rows,
         (facts.kernel_ns - achievable_ns(facts))[rows],
+        sets=sets_program(partial(config_to_try, two_sided=two_sided)),
         tell=tell,
         becomes=configured(facts, partial(config_of, facts)),
     )

@@ -6,7 +6,9 @@ work item for many programs, a ROW_MAJOR row for others; a small shard grid stay
 The line: under 50 % of the grid, 5 us and more, together 1 % of the window (domain practice). The bound distributes
 the op's output tiles (rows in ROW_MAJOR, rows of tiles in HEIGHT_SHARDED) over all cores and stops at the DRAM bytes,
 the arithmetic and the launch: over 16 cores splitting heads took 1.85 us instead of 39, joining them 1.2 instead of 20
-(a skill of tt-metal). A move out of shards that such an op alone reads goes away with the fix, and counts whole.
+(a skill of tt-metal). More rows help where they are fewer than cores. Some programs do not share the rows that they
+write: interleaved upsample ran on one core until tt-metal PR #25424, and shares the rows of its input since. A move
+out of shards that such an op alone reads goes away with the fix, and counts whole.
 
 Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
 in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
@@ -23,7 +25,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
-from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores, parallel_units, spread_ns
+from ttnn_mcp.analyses.op_kinds.few_cores import FEW_CORES, on_few_cores, parallel_units, pieces_of, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.stages.attentions import writes_cache
@@ -33,7 +35,9 @@ from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.shards import spread_config
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 SHALLOW = (
@@ -99,6 +103,10 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
 
 def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if facts.of_family("matmul")[row]:
+        if facts.ops.inputs[0].sharded[row]:  # TTNN passes a core grid over: its shards choose the cores
+            wide = facts.ops.inputs[0].placement[row].endswith("WIDTH_SHARDED")
+            shards = spread_config(facts.ops.inputs[0], row, cores, wide=wide)
+            return f"the shards of x choose the cores: cut it finer: {shards}"
         block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
         deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
         return (
@@ -116,10 +124,25 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them "
             "(head ops of a decode step take WIDTH_SHARDED; ttnn.experimental.nlp_create_qkv_heads_decode)"
         )
-    return (
-        "give it more rows to share: fold batch or channels into the second-last dim, or shard its input "
-        f"over {cores} cores"
-    )
+    return _pieces_fix(facts, row, cores)
+
+
+def _pieces_fix(facts: WindowFacts, row: int, cores: int) -> str:
+    """More rows help only where they are fewer than cores. With rows enough the program does not share them."""
+    source, output = facts.ops.inputs[0], facts.ops.outputs[0]
+    if output.height[row] < cores * (TILE_SIDE if output.layout[row] == "TILE" else 1):
+        return (
+            "give it more rows to share: fold batch or channels into the second-last dim, or shard its input over "
+            f"{cores} cores"
+        )
+    pieces = int(np.nan_to_num(pieces_of(source)[row]))
+    if pieces < FEW_CORES * cores:
+        return (
+            f"its program shares the {counted(pieces, 'piece')} of its input, so more rows change nothing: let its "
+            "readers broadcast the small tensor, or let an op write it that shares its output (ttnn.repeat)"
+        )
+    shards = spread_config(source, row, cores, wide=False)
+    return f"rows are enough, its program for an interleaved input takes no more cores: shard the input: {shards}"
 
 
 CHECK = Check(

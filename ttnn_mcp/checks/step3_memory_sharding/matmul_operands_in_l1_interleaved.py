@@ -7,39 +7,78 @@ a DeepLabV3 report on Blackhole.
 
 The line: INPUT_0 is not sharded, INPUT_0, INPUT_1 or the output is L1_INTERLEAVED, ATTRIBUTES show neither
 program_config nor user_core_coord, and under 60 % of the grid works (the rule is create_simple_matmul_program_config
-of tt-metal; the 60 % is ours). The bound spreads the same work over all cores, at best four times as fast, which is
-what was measured.
+of tt-metal; the 60 % is ours). The bound spreads the same work over the cores that TTNN 0.81.1 takes with the better of
+two changes, a core_grid or operands in DRAM, at best four times as fast, which is what was measured.
 
-Silent if the caller set a config or a core grid, and if INPUT_0 is sharded: its shards choose the cores.
+Silent if the caller set a config or a core grid, if INPUT_0 is sharded: its shards choose the cores, and where neither
+change brings more cores (with batches on both sides a core_grid gives one core to each pair of matrices).
 The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ttnn_mcp.analyses.from_graph.matmul_cores import IN_DRAM as INTERLEAVED_IN_DRAM
+from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, moved_to
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
-from ttnn_mcp.checks.op_config import present
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.iterations import signatures
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import OpConfig
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
+GRID, IN_DRAM = "core_grid", "DRAM"  # what can be changed
 
 
 def look(facts: WindowFacts) -> Problems:
-    """Yield all trapped matmuls."""
+    """Yield all trapped matmuls that a change frees."""
     cores = facts.chip.cores or 0
     rows = trapped(facts.ops, facts.matmuls, cores)
+    kinds, of_row = np.unique(signatures(facts.ops)[rows], return_inverse=True)
+    firsts = [int(rows[np.argmax(of_row == kind)]) for kind in range(len(kinds))]
+    wider = np.array([max(_cores_with(facts, row).values()) for row in firsts], dtype=np.float64)[np.ravel(of_row)]
     took, used = facts.kernel_ns[rows], facts.ops.numbers("cores")[rows]
-    spread = np.maximum(took * used / cores, took / FASTER_AT_MOST)
+    spread = np.maximum(took * used / np.maximum(wider, used), took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
-    yield Problem(rows[at_most > 0], at_most[at_most > 0], tell=_tell)
+    yield Problem(rows[at_most > 0], at_most[at_most > 0], sets=_program, tell=_tell)
+
+
+def _cores_with(facts: WindowFacts, row: int) -> dict[str, int]:
+    """The cores that TTNN would take with each change; all of them where its choice is not modelled."""
+    grid, cores = worker_grid(facts.chip), facts.chip.cores or 0
+    as_it_lies = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes) if grid else None
+    if as_it_lies is None:
+        return {GRID: cores}
+    asked = {GRID: replace(as_it_lies, given_grid=True), IN_DRAM: moved_to(as_it_lies, INTERLEAVED_IN_DRAM)}
+    return {change: found for change, how in asked.items() if (found := cores_of(how)) is not None} or {GRID: cores}
+
+
+def _program(config: OpConfig) -> OpConfig | None:
+    """The change that brings most cores; of two alike the grid, which moves nothing."""
+    facts, row = config.facts, config.row
+    cores = _cores_with(facts, row)
+    best = max(cores, key=lambda change: cores[change])
+    if cores[best] <= facts.ops.numbers("cores")[row]:
+        return None
+    told = f"{cores[best]} of {facts.chip.cores} cores"
+    if best == IN_DRAM:
+        return replace(config, program=f"a, b and output in ttnn.DRAM_MEMORY_CONFIG, without core_grid: {told}")
+    grid = worker_grid(facts.chip)
+    core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
+    return replace(config, program=f"ttnn.matmul(a, b, core_grid={core_grid}, {COMPUTE_AS_NOW}): {told}")
 
 
 def _tell(ops: Affected) -> Words:
@@ -52,7 +91,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="the same work spread over all cores, at best 4x as fast (tt-metal #56976)",
         evidence=cite_each(ops.examples[:2], lambda row: _evidence(facts, row)),
-        fix=_fix(facts, ops.row),
+        fix=ops.with_only(_program).with_compute.program,
         verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
         caveat=(
             "L1_INTERLEAVED alone makes it slower, not faster"
@@ -66,12 +105,6 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     operands = (*facts.ops.inputs[:2], *facts.ops.outputs[:1])
     cells = [(operand, "MEMORY") for operand in operands if operand.in_l1[row]]
     return (*cite_op(facts, row, *cells[:1]), *facts.cite(row, "cores"))
-
-
-def _fix(facts: WindowFacts, row: int) -> str:
-    grid = worker_grid(facts.chip)
-    core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    return f"ttnn.matmul(a, b, core_grid={core_grid}, {present(facts, row).compute_text}), or operands in DRAM"
 
 
 CHECK = Check(

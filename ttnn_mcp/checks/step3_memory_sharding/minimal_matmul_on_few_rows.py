@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
+from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
 from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import took
@@ -30,6 +31,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
 NEAR_THE_RATE = 0.6  # of the measured rate: above it only fewer bytes help
+SETS = sets_program(lambda facts, row: remedy.fix if (remedy := fastest(facts, row)) else "")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -43,7 +45,7 @@ def look(facts: WindowFacts) -> Problems:
     slow = best < NEAR_THE_RATE * facts.kernel_ns[rows]
     rows, best = rows[slow], best[slow]
     tell = partial(_tell, float(best.sum()))
-    yield Problem(rows, facts.kernel_ns[rows] - best, tell=tell, becomes=partial(fastest_form, facts))
+    yield Problem(rows, facts.kernel_ns[rows] - best, sets=SETS, tell=tell, becomes=partial(fastest_form, facts))
 
 
 def _tell(best_ns: float, ops: Affected) -> Words:
@@ -58,7 +60,7 @@ def _tell(best_ns: float, ops: Affected) -> Words:
         assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(best_ns)}" if remedy else "",
         cells=((facts.input(1), "MEMORY"),),
         cited=2,
-        fix=remedy.fix if remedy else "",
+        fix=ops.with_only(SETS).program,
         verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="a call of ttnn.linear; keep compute_kernel_config, or fidelity drops to LoFi",
     )

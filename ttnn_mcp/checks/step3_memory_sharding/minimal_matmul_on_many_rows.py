@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
+from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -31,7 +32,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig
+    from ttnn_mcp.checks.op_config import Sets
 
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 
@@ -46,11 +47,12 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow)
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
-    tell = partial(_tell, configs)
-    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=tell, becomes=configured(facts, configs.get))
+    sets = sets_program(lambda _, row: f"ttnn.linear(x, w, program_config={configs[row]})")
+    saved, then = (facts.kernel_ns - best)[rows], configured(facts, configs.get)
+    yield Problem(rows, saved, sets=sets, tell=partial(_tell, sets), becomes=then)
 
 
-def _tell(configs: dict[int, MatmulConfig | None], ops: Affected) -> Words:
+def _tell(sets: Sets, ops: Affected) -> Words:
     facts, rows = ops.facts, ops.rows
     reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
     return Words(
@@ -61,7 +63,7 @@ def _tell(configs: dict[int, MatmulConfig | None], ops: Affected) -> Words:
         assumption="a try: the roofline is reached; 17 and 19 % less were measured on two shapes",
         cells=((facts.input(1), "DATATYPE"),),
         cited=2,
-        fix=f"ttnn.linear(x, w, program_config={configs[ops.row]})",
+        fix=ops.with_only(sets).program,
         verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="compute_kernel_config as now; from 4096 rows on minimal_matmul won for Llama-3.3 70B: measure",
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import BLOCK_CONFIG
 from ttnn_mcp.checks.shared.conv_ops import conv_check, makers_of
@@ -36,7 +36,7 @@ def look(facts: WindowFacts) -> Problems:
     halos = np.flatnonzero(facts.named("Halo"))
     copies = makers_of(facts, np.append(halos, makers_of(facts, halos, "Move")), *COPIES)
     source = facts.joins.makers[copies]
-    rows = copies[(source != NOBODY) & ~facts.named(*OUT_OF_SHARDS, *WRITES_NO_SHARDS)[source]]
+    rows = copies[(source != NOBODY) & _writes(facts)[source]]
     yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
 
 
@@ -52,13 +52,28 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="the op before can write the conv's shards itself at no extra cost",
         fix=(
-            f"let line {facts.line(maker)} write sharded, with the memory_config that line {ops.line} writes "
+            f"{_writer(facts, maker)} write sharded, with the memory_config that line {ops.line} writes "
             f"({target or shown(facts.ops.outputs[0].placement[row])}); a conv called with its input in DRAM: "
             "slice_config=ttnn.Conv2dL1FullSliceConfig, from 0.64.0"
         ),
         verify="re-profile; reshard_detect.total_us falls and compare_runs.added shows no new copy",
-        caveat="producers are inferred from shapes; an op that cannot write shards keeps its copy",
+        caveat="producers are inferred from shapes; a new grid or layout of the conv has other shards: set it first",
     )
+
+
+def _writer(facts: WindowFacts, maker: int) -> str:
+    """'let line 316 (TILE, without the untilize at line 317)': Halo untilizes what it reads; else the op before."""
+    before = int(facts.joins.makers[maker])
+    if not op_name(facts, maker).startswith("Untilize") or before == NOBODY or not _writes(facts)[before]:
+        return f"let line {facts.line(maker)}"
+    return (
+        f"let line {facts.line(before)} (in TILE, without the untilize: Halo untilizes) or line {facts.line(maker)}"
+    )
+
+
+def _writes(facts: WindowFacts) -> Mask:
+    """The ops that can write shards."""
+    return ~facts.named(*OUT_OF_SHARDS, *WRITES_NO_SHARDS)
 
 
 CHECK = conv_check(
