@@ -217,6 +217,18 @@ def test_the_settings_of_an_edit_are_told_per_value_with_their_lines():
     assert len({row[3] for row in rows}) == len(rows)
 
 
+def test_each_shape_of_the_encoders_matmuls_gets_the_config_that_fits_it():
+    """A block of three tiles fits 160 tiles of N, and leaves 50 of 64 cores idle on 40: those get blocks of one."""
+    case = real_case(CLIP)
+    diagnosis = diagnose(case, CATALOGUE)
+    edit = next(each.edit for each in diagnosis.plan.ranked if each.edit.name == "matmul-config")
+    rows = settings_table(case, diagnosis.configs, [edit]).rows
+    blocks = {row[1].rpartition("x")[2]: re.findall(r"per_core_N=(\d+)", row[3]) for row in rows if "1D" in row[3]}
+    assert blocks == {"5120": ["3"], "1280": ["1"]}
+    finding = next(one for one in diagnosis.findings if one.check == "minimal-matmul-on-few-rows")
+    assert finding.fix.endswith("; other shapes differ: details=matmul-config")
+
+
 def test_edits_that_set_no_config_have_no_settings():
     case = real_case(CLIP)
     diagnosis = diagnose(case, CATALOGUE)

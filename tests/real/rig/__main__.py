@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 KINDS = ("n150", "p100")
+BRING_CORES = ("matmul-operands-in-l1-interleaved", "conv-cores-idle", "low-core-count")
 MEMORY = ROOT / "resources" / "demo" / "memory"
 REPORT = {  # what the demo's capture writes, and where it is kept
     **dict.fromkeys(("db.sqlite", "cluster_descriptor.yaml", "config.json"), MEMORY),
@@ -107,6 +108,7 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
     known = {check.id for check in CATALOGUE} | {"check_setting"}
     found = [job for job in found if job["check"] in known]  # tests of the runner make up checks of their own
     counted: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
+    idle: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
@@ -117,16 +119,24 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
                 job = found[answer["job"]]
                 for how, told in counted.items():
                     told.extend(job["check"] for _ in answer[how])
+                idle += list(_idle(job, answer, kind))
                 for how, text in (("REFUSED", "refused"), ("NOT RUN", "words")):
                     for call in answer[text]:
                         say(f"{how} {job['check']}, {job['report']} line {job['line']}, on {kind}: {call}")
     missing = gaps(set(counted["ran"]))
-    for sentence in missing:
+    for sentence in (*missing, *idle):
         say(sentence)
     ran, words, refused = (len(told) for told in counted.values())
     say(f"advice: {ran} calls of {len(found)} fixes accepted, {refused} refused, {words} not run; "
         f"{len(known) - 1 - len(IN_WORDS)} checks by their calls, {len(IN_WORDS)} in words")  # fmt: skip
-    return not refused and not words and not missing
+    return not refused and not words and not missing and not idle
+
+
+def _idle(job: dict, answer: dict, kind: str) -> Iterator[str]:
+    """A fix that is to bring cores, and on the op that it cites brings none."""
+    now, then = job.get("cores", 0), max(map(int, answer["cores"]), default=0)
+    if job["check"] in BRING_CORES and now and 0 < then <= now:
+        yield f"CHANGED NOTHING {job['check']}, {job['report']} line {job['line']}, on {kind}: {now} cores, {then} then"
 
 
 def made() -> list[dict]:
@@ -152,7 +162,7 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
         started = [line["start"] for line in lines if "start" in line]
         if not started:
             raise SystemExit(f"real TTNN did not start on {kind}: {ran.stderr.strip()[-300:]}")
-        answers.append({"job": started[-1], "ran": [], "words": [], "refused": ["TTNN died of it"]})
+        answers.append({"job": started[-1], "ran": [], "words": [], "cores": [], "refused": ["TTNN died of it"]})
         first = started[-1] + 1
 
 

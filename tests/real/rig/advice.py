@@ -3,7 +3,7 @@
     PYTHON -m tests.real.rig.advice FILE FIRST KIND        within the environment
 
 FILE holds the jobs that `claims.jobs` collected. Prints one line of JSON per job from number FIRST on, for one kind of
-device: {"job", "ran", "words", "refused"}. `words` are calls that leave something to the reader (an ellipsis, a name).
+device: {"job", "ran", "words", "refused", "cores"}. `words` are calls that leave something to the reader (an ellipsis, a name).
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from tests.real.rig.calls import calls
 from tests.real.rig.devices import first_line, imported, meshed, opened
 from tests.real.rig.examples import Examples
 from tests.real.rig.fixed_op import Ops
+from tests.real.rig.program_buffers import programs
 from tests.real.rig.signatures import asked_of, unrunnable
 
 MESH = "t3000"
+COUNTED = ("Matmul", "Conv2d")  # ops whose cores a fix may change
 CONSTRUCTED = re.compile(r"\.(\w*(Config|Spec|Grid|WithParam|CoreRange\w*)|init_device_compute_kernel_config)$")
 # what a fix leaves to its reader: `name=<words>`, `<words>`, `tensor 7`, and an ellipsis behind keywords
 LEFT = ((r"=<[^<>]*>", "=..."), (r"<[^<>]*>", "_=..."), (r"\btensor \d+", "x"), (r", \.\.\.\)", ", _=...)"))
@@ -97,11 +99,23 @@ def _leaves_out(node: ast.expr) -> bool:
 
 def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
     """What became of each call of a fix."""
-    became: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
+    became: dict[str, list[str]] = {"ran": [], "words": [], "refused": [], "cores": []}
     for text in calls(f"{ops.job['as_now']} {fix}"):
+        cores = _cores(ops, text)
         how, told = _outcome(ops, text)
         became[how].append(told)
+        if how == "ran" and cores:
+            became["cores"].append(str(cores))
     return became
+
+
+def _cores(ops: Ops, text: str) -> int:
+    """The most cores of a matmul or conv that a call runs, asked dry; 0 where it runs none."""
+    graph = ops.ttnn.graph
+    graph.begin_graph_capture(graph.RunMode.NO_DISPATCH)
+    _outcome(ops, text)
+    captured = programs(graph.end_graph_capture())
+    return max((cores for name, cores, _ in captured if any(kind in name for kind in COUNTED)), default=0)
 
 
 def _outcome(ops: Ops, text: str) -> tuple[str, str]:

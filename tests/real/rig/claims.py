@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tests.checks.asking import case_of_reports
 from tests.real.rig.convolutions import convolution
 from tests.real.rig.instead import as_now, instead
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.diagnosis import ask
+from ttnn_mcp.checks.diagnosis import diagnose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
 MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
 COLLECTIVE = re.compile(r"ttnn\.(all_gather|all_reduce|reduce_scatter)\(")
+LINE = re.compile(r"  # line (\d+)")
 SLICE = re.compile(r"for the slice at line (\d+)")
 MESH = "t3000"  # the mock devices that every collective is asked on
 
@@ -35,7 +39,7 @@ def jobs() -> list[dict[str, Any]]:
     """One per distinct fix and op."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for facts in _windows():
-        told = [(check.id, claim) for check in CATALOGUE for claim in ask(check, facts).claims]
+        told = [*_planned(facts)]
         made = [job_of(name, claim, facts) for name, claim in told]
         for job in [*made, *_instead(facts)]:
             if job is not None:
@@ -54,6 +58,14 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
     if COLLECTIVE.search(claim.fix):  # also where the op it is said of is the slice or pad around one
         op["family"] = "collective"
     return {"check": check, "fix": claim.fix, "kind": MESH if op["family"] == "collective" else kind, **op}
+
+
+def _planned(facts: WindowFacts) -> Iterator[tuple[str, Claim]]:
+    """Each claim with the fix that its finding prints: the value that all findings agree on."""
+    diagnosis = diagnose(facts, CATALOGUE)
+    for edit in diagnosis.plan.edits:
+        for part in edit.parts:
+            yield part.check.id, replace(part.claim, fix=diagnosis.configs.fix(edit, part).text)
 
 
 def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:
@@ -77,6 +89,8 @@ def _row(facts: WindowFacts, claim: Claim) -> int:
     cited = {one.row for one in claim.evidence[:1] if one.source == facts.ops.source}
     rows = [int(row) for row in claim.rows]
     row = next((row for row in rows if facts.line(row) in cited), rows[0] if rows else 0)
+    if told := LINE.search(claim.fix):
+        return next(at for at in range(len(facts)) if facts.line(at) == int(told.group(1)))
     if told := SLICE.search(claim.fix):  # the heaviest may be a concat
         row = next(int(one) for one in claim.rows if facts.line(int(one)) == int(told.group(1)))
     if "Conv2dConfig(" in claim.fix:  # said of an op behind the convolution that it is a setting of
@@ -90,6 +104,7 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
     return {
         "report": ops.source,
         "line": facts.line(row),
+        "cores": int(np.nan_to_num(ops.numbers("cores")[row])),
         "family": next(
             (name for name in ("conv", "matmul", "norm", "collective") if facts.of_family(name)[row]), "other"
         ),

@@ -30,7 +30,7 @@ class Ops:
         """An operand of the op, interleaved where it lay."""
         told = self.job[of][number]
         ttnn = self.ttnn
-        in_l1 = told["placement"].startswith("L1_INTERLEAVED")
+        in_l1 = told["placement"].startswith("L1_INTERLEAVED") and "in DRAM too" not in self.job["fix"]
         if memory is None:
             memory = ttnn.L1_MEMORY_CONFIG if in_l1 else ttnn.DRAM_MEMORY_CONFIG
         dtype = getattr(ttnn, told["dtype"].lower())
@@ -136,7 +136,8 @@ class Ops:
         if name.startswith("LayerNorm"):
             return self.norm(value)
         if name == "MemoryConfig":
-            self.ttnn.to_memory_config(self.tensor(0, of="outputs"), value)
+            of_input = any(words in self.job["fix"] for words in ("the shards of x", "shard the input"))
+            self.ttnn.to_memory_config(self.tensor(0, of="inputs" if of_input else "outputs"), value)
             return True
         if "ComputeKernelConfig" in name:
             if self.job["family"] == "conv":

@@ -75,7 +75,8 @@ def _program(config: OpConfig) -> OpConfig | None:
         return None
     told = f"{cores[best]} of {facts.chip.cores} cores"
     if best == IN_DRAM:
-        return replace(config, program=f"a, b and output in ttnn.DRAM_MEMORY_CONFIG, without core_grid: {told}")
+        call = f"ttnn.matmul(a, b, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW})"
+        return replace(config, program=f"{call}, a and b in DRAM too: {told}")
     grid = worker_grid(facts.chip)
     core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
     return replace(config, program=f"ttnn.matmul(a, b, core_grid={core_grid}, {COMPUTE_AS_NOW}): {told}")
