@@ -6,7 +6,9 @@ import pytest
 
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
 
-WINDOW = "SlidingWindowConfig(1, 0, {{32, 32}}, {{{}, {}}}, {{1, 1}}, array(1, 1, 1, 1), PaddingMode::Zeros)"
+WINDOW = (
+    "SlidingWindowConfig(1, 0, {{32, 32}}, {{{}, {}}}, {{1, 1}}, array(1, 1, 1, 1), {{0, 0}}, PaddingMode::Zeros)"
+)
 FLAGS = "array(1, 32, 32, 64), {}, {}, 0, 39168, std::nullopt)"
 
 
@@ -97,7 +99,7 @@ def test_what_nobody_prints_of_a_convolution_is_not_guessed():
         assert modelled("HaloDeviceOperation", [x], out, attributes=halo) is None
     flat = replace(out, placement=replace(out.placement, shard=replace(out.placement.shard, shape=(96,))))
     assert modelled("HaloDeviceOperation", [flat], out, attributes=halo) is None
-    pool = f"({WINDOW.format(2, 2)}, Pool2DType::MAX_POOL2D, DataType::BFLOAT16, Layout::TILE, 1, 0, 43904, 0)"
+    pool = f"({WINDOW.format(2, 2)}, Pool2DType::MAX_POOL2D, DataType::BFLOAT16, Layout::TILE, MC, 1, std::nullopt, 0, 43904, 0)"
     assert modelled("Pool2D", [BLOCK], out, attributes=pool) > 0
     for lost in ("Pool2DType", "SlidingWindowConfig"):
         assert modelled("Pool2D", [BLOCK], out, attributes=pool.replace(lost, "Lost")) is None
@@ -126,8 +128,12 @@ def test_a_pool_takes_its_window(case):
     told = f"operation_attributes_t({WINDOW.format(window, window)}, Pool2DType::{kind}_POOL2D, "
     told += f"DataType::BFLOAT16, Layout::{layout}, std::nullopt, 1, std::nullopt, {places}, 43904, 0)"
     size = modelled("Pool2D", [tensor(1, 1, 256, 32, rows=True)], out, attributes=told)
-    edges = 4096 if kind == "AVG" else 0  # averages may need scalars of their own at the edges
-    assert size == measured + edges
+    assert size == measured
+    edges = told.replace("nullopt, 1, std::nullopt", "nullopt, 0, std::nullopt")  # padding does not count
+    apart = 4096 if kind == "AVG" else 0  # averages over fewer elements at the edges need scalars of their own
+    assert modelled("Pool2D", [BLOCK], out, attributes=edges) == measured + apart
+    divided = edges.replace("0, std::nullopt", "0, 9")  # by the same number everywhere
+    assert modelled("Pool2D", [BLOCK], out, attributes=divided) == measured
     assert modelled("Pool2D", [BLOCK], out, attributes="operation_attributes_t()") is None
 
 

@@ -1,6 +1,7 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [demo | pages | names | advice | captures | trials] [--seed SEED] [--count COUNT] [--jobs N]
+    python -m tests.real.rig [demo | pages | names | advice | captures | proofs | trials] [--seed SEED] [--count COUNT]
+        [--jobs N]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -19,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.real.rig import report_rows, whole_programs
+from tests.real import l1_captures
+from tests.real.rig import proven_programs, report_rows, whole_programs
 from tests.real.rig.anew import differences, of_program
 from tests.real.rig.claims import MESH, jobs
 from tests.real.rig.coverage import IN_WORDS, gaps
@@ -188,6 +190,30 @@ def captures(python: Path, asked: argparse.Namespace) -> bool:
     return not wrong
 
 
+def proofs(python: Path, asked: argparse.Namespace) -> bool:
+    """The stored proofs of our models of L1 are what TTNN allocates; where they are not, they are written anew."""
+
+    def captured(job: str) -> tuple[dict, list[dict]]:
+        name, kind = job.split()
+        with tempfile.TemporaryDirectory() as folder:
+            ran = within(python, "dry", name, kind, folder)
+            if ran.returncode:
+                raise SystemExit(f"capturing {name} on {kind} failed: {ran.stderr.strip()[-300:]}")
+            return proven_programs.rows_of(Path(folder), kind)
+
+    jobs = [f"{name} {kind}" for name, kinds in proven_programs.programs().items() for kind in kinds]
+    told = list(side_by_side(asked, captured, jobs))
+    chips = {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
+    rows = proven_programs.told_apart([row for _, some in told for row in some])
+    fresh = proven_programs.stored(chips, rows)
+    changed = not l1_captures.FILE.is_file() or l1_captures.FILE.read_text("utf-8") != fresh
+    if changed:
+        l1_captures.FILE.write_text(fresh, "utf-8")
+    say(f"proofs: {len(rows)} programs, "
+        f"{'written anew, now run tests/real/test_l1_captures.py' if changed else 'allocated as stored'}")  # fmt: skip
+    return not changed
+
+
 def trials(python: Path, asked: argparse.Namespace) -> bool:
     """Settings at shapes never tried before: TTNN's verdicts and buffers against ours."""
 
@@ -220,6 +246,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
     "pages": pages,
     "advice": advice,
     "captures": captures,
+    "proofs": proofs,
     "trials": trials,
 }
 

@@ -28,8 +28,8 @@ def _bytes_from(nodes: list[dict[str, Any]]) -> int | None:
         depth += {"function_start": 1, "function_end": -1}.get(node["node_type"], 0)
         if not depth:
             break
-        if node["node_type"] in BUFFERS and not _is_tensor(node["params"]):
-            for core in _cores(node["params"]["core_range_set"]):
+        if node["node_type"] in BUFFERS and not lies_on_a_tensor(node["params"]):
+            for core in cores_of(node["params"]["core_range_set"]):
                 used[core] += int(node["params"]["size"])
     return max(used.values(), default=None)
 
@@ -43,9 +43,9 @@ def programs(graph: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
                 yield name, len(cores), max(used.values(), default=0)
             name, cores, used = node["params"]["name"], set(), Counter()
         elif node["node_type"] in BUFFERS:
-            places = list(_cores(node["params"]["core_range_set"]))
+            places = list(cores_of(node["params"]["core_range_set"]))
             cores.update(places)
-            if not _is_tensor(node["params"]):
+            if not lies_on_a_tensor(node["params"]):
                 for core in places:
                     used[core] += int(node["params"]["size"])
 
@@ -55,10 +55,10 @@ def _is_program(node: dict[str, Any], program: str) -> bool:
     return program in name and "Operation" in name
 
 
-def _is_tensor(buffer: dict[str, Any]) -> bool:
+def lies_on_a_tensor(buffer: dict[str, Any]) -> bool:
     return "1" in (str(buffer.get("globally_allocated")), str(buffer.get("borrows_memory")))
 
 
-def _cores(text: str) -> Iterator[tuple[int, int]]:
+def cores_of(text: str) -> Iterator[tuple[int, int]]:
     for x1, y1, x2, y2 in (map(int, found) for found in CORE_RANGE.findall(text)):
         yield from product(range(x1, x2 + 1), range(y1, y2 + 1))

@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.analyses.programs.grids import Grid
 
@@ -42,7 +43,7 @@ def config_of(program: Program, printed: str | None) -> tuple[Grid, int, int] | 
     return (int(cores[1]), int(cores[2])), int(chunks[1]), int(chunks[2])
 
 
-def sdpa(program: Program) -> int | None:
+def sdpa(program: Program) -> Buffers | None:
     """Bytes per core of attention over whole sequences, chunks of a paged cache, windows and sinks too."""
     printed = _SDPA.match(program.attributes)
     latent = int(printed[5] or 0) if printed is not None else 0  # values are the first columns of the keys
@@ -76,10 +77,10 @@ def sdpa(program: Program) -> int | None:
         mask_bytes=float(masks[0].tile_bytes) if masks else 0,
         chains=program.machine.arch == "blackhole" and not (chunked or windowed),
     )
-    return sum(plan.buffers.values()) + int(more) + WINDOW_TILES * _HALF * windowed
+    return {**plan.buffers, "WORDS": int(more), "WINDOW": WINDOW_TILES * _HALF * windowed}
 
 
-def joint(program: Program) -> int | None:
+def joint(program: Program) -> Buffers | None:
     """Attention over two sequences joined: whole chunks, and a mask in BFLOAT4_B where one does not fill its chunks."""
     printed = _JOINT.match(program.attributes)
     asked = config_of(program, printed[1]) if printed is not None else None
@@ -93,11 +94,14 @@ def joint(program: Program) -> int | None:
         2 if prod(q.shape[:-2]) * chunks > x * y else 1
     )  # queries are read ahead where a core has several chunks
     is_masked = k.shape[-2] % k_chunk or k_joint.shape[-2] % k_chunk
-    sizes = [
-        times * rows * q.columns * q.tile_bytes,
-        2 * keys * (k.columns * k.tile_bytes + v.columns * v.tile_bytes),
-        rows * keys * TILE_BYTES["BFLOAT4_B"] if is_masked else 0,
-        (2 + rows * keys + 2 * rows * v.columns + 5 * rows) * _HALF,  # scalars, scores, sums, maxima
-        rows * v.columns * program.out.tile_bytes,
-    ]
-    return sum(sizes)
+    return {
+        "Q": times * rows * q.columns * q.tile_bytes,
+        "K": 2 * keys * k.columns * k.tile_bytes,
+        "V": 2 * keys * v.columns * v.tile_bytes,
+        "MASK": rows * keys * TILE_BYTES["BFLOAT4_B"] if is_masked else 0,
+        "SCALARS": 2 * _HALF,
+        "SCORES": rows * keys * _HALF,
+        "OUT_SUMS": 2 * rows * v.columns * _HALF,
+        "STATISTICS": 5 * rows * _HALF,
+        "OUT": rows * v.columns * program.out.tile_bytes,
+    }

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
 PACKETS, FEWER_PACKETS = 12, 9  # that all_gather holds; the fewer with the one link of Wormhole
 BROADCAST = 3  # packets that a broadcast holds
 SCATTERING = {"ReduceScatterProgram", "LineReduceScatterMeshWorkloadFactory"}
-SCATTERED = 48  # four buffers of 12 packets, of at most two tiles
 
 
-def all_gather(program: Program) -> int | None:
+def all_gather(program: Program) -> Buffers | None:
     """Packets of whole pages; rows, and pages beyond a packet, three at a time."""
     page = program.x.page_bytes
     if program.factory not in {"AllGatherMulticastFactory", "AllGatherUnicastFactory"}:
@@ -28,23 +28,34 @@ def all_gather(program: Program) -> int | None:
     if page > PACKET_BYTES:
         return None
     is_single = program.machine.arch == "wormhole_b0" and program.factory == "AllGatherMulticastFactory"
-    return (FEWER_PACKETS if is_single else PACKETS) * (PACKET_BYTES // page) * page
+    return {"PACKETS": (FEWER_PACKETS if is_single else PACKETS) * (PACKET_BYTES // page) * page}
 
 
-def reduce_scatter(program: Program) -> int | None:
-    """Received, local and sent tiles, and their sum."""
+def reduce_scatter(program: Program) -> Buffers | None:
+    """Received, local and sent tiles, and their sum: packets of at most two."""
     if program.factory not in SCATTERING or not program.x.tiled:
         return None
     tile = program.x.tile_bytes
-    return SCATTERED * min(PACKET_BYTES // tile, 2) * tile
+    packets = PACKETS * min(PACKET_BYTES // tile, 2) * tile
+    return dict.fromkeys(("RECEIVED", "LOCAL", "SENT", "SUM"), packets)
 
 
-def broadcast(program: Program) -> int:
+def broadcast(program: Program) -> Buffers:
     """Packets of whole pages, or of one that is larger than a packet."""
     page = program.x.page_bytes
-    return BROADCAST * max(PACKET_BYTES // page, 1) * page
+    return {"PACKETS": BROADCAST * max(PACKET_BYTES // page, 1) * page}
 
 
-def all_gather_async(program: Program) -> int | None:
+def all_broadcast(program: Program) -> Buffers:
+    """As a broadcast, of rows at most two at a time."""
+    page = program.x.page_bytes
+    return (
+        broadcast(program)
+        if program.x.tiled
+        else {"PACKETS": BROADCAST * max(min(PACKET_BYTES // page, 2), 1) * page}
+    )
+
+
+def all_gather_async(program: Program) -> Buffers | None:
     """As a broadcast."""
     return broadcast(program) if program.factory == "DefaultMeshWorkloadFactory" else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _TRIPLES = re.compile(r"array\((\d+), (\d+), (\d+)\)")
@@ -42,25 +43,35 @@ class _Blocks:
 
     bias: bool
 
-    def bytes_with(self, high: int) -> int:
+    def buffers_with(self, high: int) -> Buffers:
         """With so many rows of tiles turned into tiles at a time."""
         ahead = TILE_SIDE if self.patches % TILE_SIDE == 0 else 2 * TILE_SIDE
         gathered = min(self.patches, ahead) * self.inner * self.tile // TILE_SIDE
         sums = self.rows * self.columns
-        shared = sums * self.partial + self.tile if self.parts > 1 else 0
-        whole = high * self.inner + self.inner * self.columns + sums + self.columns * self.bias
-        return gathered + whole * self.tile + sums * self.partial + shared
+        return {
+            "ROWS": gathered,
+            "PATCHES": high * self.inner * self.tile,
+            "WEIGHTS": self.inner * self.columns * self.tile,
+            "OUT": sums * self.tile,
+            "BIAS": self.columns * self.tile if self.bias else 0,
+            "PARTIALS": sums * self.partial,
+            "SHARED": sums * self.partial + self.tile if self.parts > 1 else 0,
+        }
 
-    def fitted(self, most: int) -> int:
+    def bytes_with(self, high: int) -> int:
+        """All of them."""
+        return sum(self.buffers_with(high).values())
+
+    def fitted(self, most: int) -> Buffers:
         """With as many rows as the registers hold and L1 has room for."""
         heights = [
             high for high in range(1, self.rows + 1) if self.rows % high == 0 and high * self.columns <= most
         ]
         fitting = [high for high in heights if self.bytes_with(high) <= USABLE]
-        return self.bytes_with(max(fitting, default=1))
+        return self.buffers_with(max(fitting, default=1))
 
 
-def conv3d(program: Program) -> int | None:
+def conv3d(program: Program) -> Buffers | None:
     """Bytes per core: patches in rows and in tiles, weights, sums, and the input of a block where that has room."""
     sizes = {name: int(size) for name, size in _FIELD.findall(program.settings.get("config", ""))}
     triples = [tuple(map(int, numbers)) for numbers in _TRIPLES.findall(program.attributes)]
@@ -89,7 +100,8 @@ def conv3d(program: Program) -> int | None:
         return taken
     field = tuple((size - 1) * step + side for size, step, side in zip(outputs, stride, kernel, strict=True))
     point = int(channels * ELEMENT_BYTES[program.x.dtype])
-    return taken + _read_ahead(program, field, point, min(READ_AHEAD, USABLE - taken))
+    room = min(READ_AHEAD, USABLE - sum(taken.values()))
+    return {**taken, "READ_AHEAD": _read_ahead(program, field, point, room)}
 
 
 def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int) -> int:

@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
@@ -26,7 +27,11 @@ _BLOCKS = re.compile(r"Conv2dBlockConfig\((\d+), (\d+), ")
 _FLAGS = re.compile(r"array\([^)]*\), ComputeKernelConfig\([^)]*\), (\d), (\d), (\d), (\d), (\d), ")
 _PRINTED = (_WINDOW, _OUTPUT, _SPREAD, _BLOCKS, _FLAGS)
 _OPERANDS = 2  # image and weights
-_POOL = re.compile(r"Pool2DType::(\w+), DataType::\w+, Layout::(\w+), .*, (\d), \d+, \d\)$")
+# kind, layout, whether padding counts, what sums are divided by, whether places are asked for
+_POOL = re.compile(
+    r"Pool2DType::(\w+), DataType::\w+, Layout::(\w+), .*, (\d), (std::nullopt|\d+), (\d), \d+, \d\)$"
+)
+_EDGES = re.compile(r"array\(([\d, ]+)\), \{(\d+), (\d+)\}")  # padding of a window's sides, and for its last steps
 _DRAM_TABLES = re.compile(r", 1, ComputeKernelConfig\([^)]*\)\)$")  # of a halo: its tables lie in DRAM
 PLACES, MORE_PLACES = 7, 9  # tiles that a pool needs for places; more where a window exceeds a tile
 WINDOW_ROWS = (4, 16, 32)  # to which the elements of a window are filled up; more come in several passes
@@ -34,10 +39,12 @@ COLUMNS_AT_MOST, FEWER_COLUMNS = 8, 4  # tiles of a row that a pool works on at 
 _ROWS_AHEAD = 2  # rows of tiles that a halo untilizes at a time, in each of two buffers
 
 
-def convolution(program: Program) -> int | None:
+def convolution(program: Program) -> Buffers | None:
     """The buffers of its program that lie on no tensor."""
     conv = _conv_of(program)
-    return sum(conv.buffers.values()) - conv.buffers["OUT"] if conv is not None and conv.modelled else None
+    if conv is None or not conv.modelled:
+        return None
+    return {name: size for name, size in conv.buffers.items() if name != "OUT"}
 
 
 def _conv_of(program: Program) -> Conv | None:
@@ -76,7 +83,7 @@ def _conv_of(program: Program) -> Conv | None:
     )
 
 
-def halo(program: Program) -> int | None:
+def halo(program: Program) -> Buffers | None:
     """Two rows of padding; tiles become rows by way of two buffers of two rows of tiles."""
     x, out = program.x, program.out
     width, shard = x.held_width, x.shard
@@ -84,22 +91,28 @@ def halo(program: Program) -> int | None:
         return None
     size = int(ELEMENT_BYTES[out.dtype])
     rows = 2 * _ROWS_AHEAD * shard[1] * TILE_SIDE * TILE_SIDE * size if x.tiled else 0
-    return 2 * width * size + rows
+    return {"PADDING": 2 * width * size, "ROWS": rows}
 
 
-def pool(program: Program) -> int | None:
+def pool(program: Program) -> Buffers | None:
     """Two windows in, the scalars, two windows out; tiles of the output, and places, if they are asked for."""
     printed, window = _POOL.search(program.attributes), _WINDOW.search(program.attributes)
     shard = program.out.shard
     if printed is None or window is None or shard is None:
         return None
-    kind, layout, with_places = printed.groups()
+    kind, layout, counts_padding, divisor, with_places = printed.groups()
     elements, is_average = prod(int(side) for side in window.groups()[2:]), kind == "AVG_POOL2D"
     is_large = elements > WINDOW_ROWS[-1]
     columns = min(shard[1], FEWER_COLUMNS if is_large and is_average else COLUMNS_AT_MOST)
     rows = next((size for size in WINDOW_ROWS if elements <= size), WINDOW_ROWS[-1])
-    tiles = 5 if is_average else 3  # of output and scalars; averages may need scalars of their own for the edges
+    edges = _EDGES.search(program.attributes)
+    is_even = (
+        edges is not None and edges[2] == edges[3] == "0" and (counts_padding == "1" or not edges[1].strip("0, "))
+    )
+    # tiles of output and scalars: averages over fewer elements at the edges need scalars of their own
+    tiles = 5 if is_average and divisor == "std::nullopt" and not is_even else 3
     if with_places == "1":
-        return (tiles + 4 + (MORE_PLACES if is_large else PLACES)) * _HALF
+        places = MORE_PLACES if is_large else PLACES
+        return {"SCALARS": tiles * _HALF, "WINDOWS": 4 * _HALF, "PLACES": places * _HALF}
     windows = 2 * 2 * max(columns * rows * TILE_SIDE * _HALF // TILE_SIDE**2, _HALF)
-    return tiles * _HALF + windows + (columns * _HALF if layout == "TILE" else 0)
+    return {"SCALARS": tiles * _HALF, "WINDOWS": windows, "TILES": columns * _HALF if layout == "TILE" else 0}

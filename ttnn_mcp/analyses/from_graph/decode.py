@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.programs.decode_attention import HALF_TILE_HEADS, DecodeA
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
@@ -28,7 +29,7 @@ _PARAMS = re.compile(
 _CORES_PER_HEAD = 5  # its place in a program config
 
 
-def attention(program: Program) -> int | None:
+def attention(program: Program) -> Buffers | None:
     """Bytes per core; latent attention is not modelled."""
     printed = _PARAMS.match(program.attributes)
     if printed is None or len(program.inputs) < _QKV:
@@ -64,13 +65,13 @@ def attention(program: Program) -> int | None:
     halved = plan.half_tiles and plan.heads <= HALF_TILE_HEADS
     tile = TILE_BYTES["BFLOAT16"] // (2 if halved else 1)
     rows = ceil(plan.heads / TILE_SIDE)
-    sizes = [
-        *plan.buffers.values(),
-        *(_words(spec, program.machine.aligned) * (1 if paged and spec is words[-1] else 2) for spec in words),
-        rows * tile * len(sinks),
-        rows * (plan.k_chunk // TILE_SIDE) * tile * windowed,
-    ]
-    return sum(sizes)
+    sizes = [_words(spec, program.machine.aligned) * (1 if paged and spec is words[-1] else 2) for spec in words]
+    return {
+        **plan.buffers,
+        "WORDS": sum(sizes),
+        "SINKS": rows * tile * len(sinks),
+        "WINDOW": rows * (plan.k_chunk // TILE_SIDE) * tile * windowed,
+    }
 
 
 def _words(spec: Spec, aligned: int) -> int:

@@ -16,75 +16,88 @@ from ttnn_mcp.hardware import TILE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF = TILE_BYTES["BFLOAT16"]
-_WITH_SCRATCH = ("LOGIT", "CBRT")  # unary ops that keep a copy
+_WITH_SCRATCH = ("LOGIT",)  # unary ops that keep a copy
 # binary ops that do something to operands first, as no attribute prints
 _PREPARED = re.compile(r"BinaryOpType::(?:(LOGICAL_\w+|LOGADDEXP2?|HYPOT|LDEXP)|RSUB)\b")
 _KIND = re.compile(r"BinaryOpType::(\w+)")
+_EXPONENTS = {"LOGADDEXP", "LOGADDEXP2", "LDEXP"}  # taken in BFLOAT16: binary_ng_program_factory.cpp, op_has_exp
 _BEFORE = re.compile(r"BinaryOpType::\w+, SmallVector\((\[.*?\])\), SmallVector\((\[.*?\])\), SmallVector")
 TOGETHER, FEW = 8, 2  # tiles of a shard that are prepared at a time: by the matrix unit, by the vector unit
 
 
-def binary(program: Program) -> int:
+def binary(program: Program) -> Buffers:
     """Two pages of each operand and of the output, unless all lie in like shards; one for each activation before."""
     out = program.out
     tensors = list(program.inputs[:2])
     in_place = _in_like_shards([*tensors, out])
-    sizes = [] if in_place else [2 * tensor.tile_bytes for tensor in [*tensors, out]]
+    buffers: Buffers = {}
+    if not in_place:
+        buffers = {f"IN{place}": 2 * tensor.tile_bytes for place, tensor in enumerate(tensors)}
+        buffers["OUT"] = 2 * out.tile_bytes
     if len(tensors) == 1:
-        sizes.append(max(out.tile_bytes, _HALF))  # the scalar
+        buffers["SCALAR"] = max(out.tile_bytes, _HALF)
     if len(tensors) > 1 and tensors[0].shape[-2:] != tensors[1].shape[-2:]:
-        sizes.append(2 * max(tensor.tile_bytes for tensor in tensors))  # the one that is spread
-    before = _prepared(program)
-    if in_place:
-        return sum(sizes) + before * _together(program) * program.x.tile_bytes
-    return sum(sizes) + before * max(_HALF, *(tensor.tile_bytes for tensor in tensors))
+        buffers["SPREAD"] = 2 * max(tensor.tile_bytes for tensor in tensors)
+    together = _together(program) if in_place else 1
+    sizes = [tensor.tile_bytes for tensor in tensors] + [max(out.tile_bytes, _HALF)] * (2 - len(tensors))
+    prepared = [_HALF if _kind(program) in _EXPONENTS else size for size in sizes]
+    for place, is_prepared in enumerate(_prepared(program)):
+        buffers[f"PREPARED{place}"] = together * prepared[place] if is_prepared else 0
+    return buffers
 
 
-def _prepared(program: Program) -> int:
-    """Operands that something is done to first."""
+def _prepared(program: Program) -> tuple[bool, bool]:
+    """Whether something is done to each operand first."""
     printed, prepared = _BEFORE.search(program.attributes), _PREPARED.search(program.attributes)
     if printed is None:
-        asked = program.attributes.count("UnaryOpType")
+        count = program.attributes.count("UnaryOpType")
+        asked = (count > 0, count > 1)
     else:
-        asked = sum("UnaryOpType" in operand for operand in printed.groups())
-    return min(asked + (0 if prepared is None else 2 if prepared[1] else 1), 2)
+        asked = ("UnaryOpType" in printed[1], "UnaryOpType" in printed[2])
+    if prepared is None or (prepared[1] is None and _is_wide(program)):  # the vector unit subtracts either way
+        return asked
+    return True, asked[1] or prepared[1] is not None
+
+
+def _kind(program: Program) -> str:
+    kind = _KIND.search(program.attributes)
+    return kind[1] if kind else ""
+
+
+def _is_wide(program: Program) -> bool:
+    return {tensor.dtype for tensor in program.inputs[:2]} == {"FLOAT32"}
 
 
 def _together(program: Program) -> int:
     """Tiles of a shard prepared at a time: few where the vector unit works, on FLOAT32, products and quotients."""
-    kind = _KIND.search(program.attributes)
-    name, dtypes = kind[1] if kind else "", {tensor.dtype for tensor in program.inputs[:2]}
-    is_vector = dtypes == {"FLOAT32"} or name == "DIV" or (name == "MUL" and dtypes == {"BFLOAT16"})
+    name, dtypes = _kind(program), {tensor.dtype for tensor in program.inputs[:2]}
+    is_vector = _is_wide(program) or name == "DIV" or (name == "MUL" and dtypes == {"BFLOAT16"})
     return FEW if is_vector else TOGETHER
 
 
 def _in_like_shards(tensors: Sequence[Spec]) -> bool:
-    """Whether all lie in L1 in the same shards, all of them full: then a program works on them where they lie."""
-    first = tensors[0]
-    if first.held is None or len({(spec.placement, spec.shape) for spec in tensors}) > 1:
-        return False
-    _, rows, columns = first.held
-    holders = first.placement.cores if first.placement else None
-    return first.tiles == rows * columns * (holders or 0)
+    """Whether all lie in L1 in the same shards: then a program works on them where they lie."""
+    return tensors[0].held is not None and len({(spec.placement, spec.shape) for spec in tensors}) == 1
 
 
-def ternary(program: Program) -> int:
+def ternary(program: Program) -> Buffers:
     """Two pages of each of three operands and of the output, unless all lie in like shards; three to spread one."""
     if _in_like_shards([*program.inputs, program.out]):
-        return 0
+        return {}
     most = max(tensor.tile_bytes for tensor in [*program.inputs, program.out])
     is_spread = any(tensor.shape[-2:] != program.out.shape[-2:] for tensor in program.inputs)
-    return (14 if is_spread else 8) * most
+    return {"IN": 6 * most, "OUT": 2 * most, "SPREAD": 6 * most if is_spread else 0}
 
 
-def unary(program: Program) -> int:
+def unary(program: Program) -> Buffers:
     """Two pages in, two out, unless both lie in like shards; a few kinds keep a copy."""
     x, out = program.x, program.out
     kinds = program.attributes + program.settings.get(CALL, "").upper()  # 0.81 prints no kind that has parameters
-    scratch = 2 * x.tile_bytes if any(name in kinds for name in _WITH_SCRATCH) else 0
+    scratch = {"COPY": 2 * x.tile_bytes} if any(name in kinds for name in _WITH_SCRATCH) else {}
     in_place = x.dtype == out.dtype and _in_like_shards([x, out])
-    return scratch if in_place else 2 * (x.tile_bytes + out.tile_bytes) + scratch
+    return scratch if in_place else {"IN": 2 * x.tile_bytes, "OUT": 2 * out.tile_bytes, **scratch}

@@ -15,6 +15,7 @@ from ttnn_mcp.analyses.programs.group_norms import GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
@@ -25,7 +26,7 @@ _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 SINGLE = 8  # tiles of scalars, means and variances of a norm in shards
 
 
-def group_norm(program: Program) -> int | None:
+def group_norm(program: Program) -> Buffers | None:
     """The buffers that lie on no tensor; None for FLOAT32 in shards, and where no mask is passed."""
     printed, welford = _GROUPS.match(program.attributes), _WELFORD.search(program.attributes)
     dtypes, in_shards = {program.x.dtype, program.out.dtype}, program.factory == "GroupNormShardedProgramFactory"
@@ -46,7 +47,7 @@ def group_norm(program: Program) -> int | None:
     return _interleaved(program, norm, masks[0])
 
 
-def _in_shards(program: Program, groups: int, mask: Spec, weights: int, *, is_welford: bool) -> int | None:
+def _in_shards(program: Program, groups: int, mask: Spec, weights: int, *, is_welford: bool) -> Buffers | None:
     """A copy of the shard, two if it has to become tiles; the rows of one batch that a group reaches into."""
     x, shard = program.x, program.x.shard
     if shard is None or x.dtype != "BFLOAT16":
@@ -54,8 +55,13 @@ def _in_shards(program: Program, groups: int, mask: Spec, weights: int, *, is_we
     if is_welford:
         return welford_norms.in_shards(x, shard, groups, mask, weights)
     (rows, columns), of_batch = shard, min(shard[0], x.rows)
-    tiles = rows * columns * (1 if x.tiled else 2) + weights * columns + of_batch * mask.columns + SINGLE
-    return tiles * _TILE + 2 * mask.columns * mask.tile_bytes
+    return {
+        "SHARD": rows * columns * (1 if x.tiled else 2) * _TILE,
+        "WEIGHTS": weights * columns * _TILE,
+        "GROUP": of_batch * mask.columns * _TILE,
+        "SCALARS": SINGLE * _TILE,
+        "MASK": 2 * mask.columns * mask.tile_bytes,
+    }
 
 
 def _plan(program: Program, groups: int, weights: int) -> GroupNorm | None:
@@ -76,12 +82,12 @@ def _plan(program: Program, groups: int, weights: int) -> GroupNorm | None:
     return norm if all(norm.rules().values()) else None
 
 
-def _interleaved(program: Program, norm: GroupNorm, mask: Spec) -> int:
+def _interleaved(program: Program, norm: GroupNorm, mask: Spec) -> Buffers:
     """That plan, with the mask that was passed in place of its own; one scalar stays BFLOAT16 beside FLOAT32."""
     sizes = norm.buffers
     scalars, blocks = sizes["SCALARS"] // _TILE, sizes["BLOCKS"]
     if program.x.dtype == "FLOAT32":
         blocks *= 2
         scalars = SINGLE + ceil((scalars - SINGLE) / 2)
-        return blocks + sizes.get("WEIGHTS", 0) + scalars * _FULL - _TILE + 2 * mask.columns * mask.tile_bytes
-    return sum(sizes.values()) - sizes["MASK"] + 2 * mask.columns * mask.tile_bytes
+        sizes |= {"BLOCKS": blocks, "SCALARS": scalars * _FULL - _TILE}
+    return {**sizes, "MASK": 2 * mask.columns * mask.tile_bytes}

@@ -9,9 +9,11 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import AtMost
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
@@ -23,107 +25,122 @@ _HEADS = re.compile(
 )  # heads of queries, of keys; their width; whether keys are transposed
 
 
-def rotary_llama(program: Program) -> int:
+def rotary_llama(program: Program) -> Buffers:
     """Sharded: three intermediates of a head. Otherwise also operands and output, all twice."""
     x = program.x
     head = x.columns * x.tile_bytes
-    return 3 * head if x.sharded_in_l1 else 12 * head + x.tile_bytes
+    return (
+        {"BETWEEN": 3 * head}
+        if x.sharded_in_l1
+        else {"BETWEEN": 3 * head, "HEADS": 9 * head, "MATRIX": x.tile_bytes}
+    )
 
 
-def rotary(program: Program) -> int:
+def rotary(program: Program) -> Buffers:
     """Four double buffers of a head, four single tiles, and the output twice; for one token two rows of a head more."""
     x = program.x
     rows = 0 if _ALL_TOKENS.match(program.attributes) else 2
-    return (10 + rows) * x.columns * x.tile_bytes + 4 * x.tile_bytes
+    head = x.columns * x.tile_bytes
+    return {"HEADS": 10 * head, "ROWS": rows * head, "TILES": 4 * x.tile_bytes}
 
 
-def rotary_hf(program: Program) -> int:
+def rotary_hf(program: Program) -> Buffers:
     """Sharded: three intermediates of a head and a tile. Otherwise as the older op, shards read where they lie."""
     x = program.x
     if x.sharded_in_l1 and program.factory != "RotaryEmbeddingHfMultiCore":
-        return 3 * x.columns * x.tile_bytes + x.tile_bytes
+        return {"BETWEEN": 3 * x.columns * x.tile_bytes, "TILES": x.tile_bytes}
     rows = 10 - 2 * sum(spec.sharded_in_l1 for spec in (x, program.out))
-    return rows * x.columns * x.tile_bytes + 4 * x.tile_bytes
+    return {"HEADS": rows * x.columns * x.tile_bytes, "TILES": 4 * x.tile_bytes}
 
 
-def paged_update(program: Program) -> int | None:
-    """A row of the cache for each user, two more rows, the rows untilized in BFLOAT16, positions and page table."""
+def paged_update(program: Program) -> Buffers | None:
+    """A row of the cache for each user, two more rows, the rows untilized in BFLOAT16, and the page table."""
     if len(program.inputs) < _WITH_NEW:
         return None
     cache, new = program.x, program.inputs[1]
     users = new.batch
     head = cache.columns
-    words = sum(spec.row_bytes for spec in program.inputs[2:])
-    return (2 + users) * head * cache.tile_bytes + 4 * head * _HALF + 2 * _HALF + max(words, 64)
+    words = sum(spec.row_bytes for spec in program.inputs[_WITH_NEW + 1 :])
+    positions = 2 * _HALF if len(program.inputs) > _WITH_NEW else 0
+    return {**_updated(head, users, cache.tile_bytes), "POSITIONS": positions, "WORDS": words}
 
 
-def fused_update(program: Program) -> int | None:
+def fused_update(program: Program) -> Buffers | None:
     """As above for two caches on cores of their own, without the two rows more."""
     if len(program.inputs) < _CACHES:
         return None
     cache, new = program.x, program.inputs[1]
     users = new.batch
     words = sum(filled_up(spec.row_bytes, program.machine.aligned) for spec in program.inputs[_CACHES:])
-    return (2 + users) * cache.columns * cache.tile_bytes + 4 * cache.columns * _HALF + words
+    return {**_updated(cache.columns, users, cache.tile_bytes), "WORDS": words}
 
 
-def fill_paged(program: Program) -> int:
+def _updated(head: int, users: int, tile: int) -> Buffers:
+    return {"CACHE": 2 * head * tile, "USERS": users * head * tile, "ROWS": 4 * head * _HALF}
+
+
+def fill_paged(program: Program) -> Buffers:
     """A row of tiles, twice, and the page table."""
     cache = program.x
-    return 2 * cache.columns * cache.tile_bytes + sum(spec.row_bytes for spec in program.inputs[2:])
+    words = sum(program.dram_row(spec) for spec in program.inputs[2:])
+    return {"ROWS": 2 * cache.columns * cache.tile_bytes, "WORDS": words}
 
 
-def update_cache(program: Program) -> int | None:
+def update_cache(program: Program) -> Buffers | None:
     """Filling: two tiles. Updating: rows of the cache and new rows, and both untilized."""
     if len(program.inputs) < _WITH_NEW:
         return None
     cache, new = program.x, program.inputs[1]
     if program.factory == "FillCacheMultiCoreProgramFactory":
-        return 2 * cache.tile_bytes
+        return {"TILES": 2 * cache.tile_bytes}
     if program.factory != "UpdateCacheMultiCoreProgramFactory":
         return None
     head = cache.columns
-    return head * (4 * cache.tile_bytes + 2 * new.tile_bytes + 8 * _HALF + 32 * cache.tile_bytes)
+    return {
+        "CACHE": 36 * head * cache.tile_bytes,
+        "NEW": 2 * head * new.tile_bytes,
+        "ROWS": 8 * head * _HALF,
+    }
 
 
-def heads_joined(program: Program) -> int:
+def heads_joined(program: Program) -> Buffers:
     """All heads of a row of tiles, twice; nothing for shards."""
     x = program.x
     if x.sharded_in_l1 and program.out.sharded_in_l1:
-        return 0
+        return {}
     heads = (1, *x.shape)[-3]
-    return 2 * heads * x.columns * x.tile_bytes
+    return {"ROWS": 2 * heads * x.columns * x.tile_bytes}
 
 
-def heads_split(program: Program) -> int | None:
-    """A head twice, at least four tiles; three times four tiles if keys are transposed, before 0.78 of a head."""
+def heads_split(program: Program) -> Buffers | None:
+    """A head, or the power of two of its tiles, twice, at least four tiles; if keys are transposed three times four."""
     printed = _HEADS.search(program.attributes)
     if printed is None:
         head = min(min(out.rows, out.columns) for out in program.outputs)
-        return 3 * 2 * head * program.out.tile_bytes
+        return AtMost({"HEADS": 3 * 2 * head * program.out.tile_bytes})
     head, turned = ceil(int(printed[1]) / TILE_SIDE), printed[2] == "1"
     if program.factory:
-        return (3 * 4 if turned else 2 * max(head, 2)) * program.out.tile_bytes
-    return (3 if turned else 1) * 2 * head * program.out.tile_bytes
+        return {"HEADS": (3 * 4 if turned else 2 * max(head & -head, 2)) * program.out.tile_bytes}
+    return {"HEADS": (3 if turned else 1) * 2 * head * program.out.tile_bytes}
 
 
-def heads_from_shards(program: Program) -> int | None:
+def heads_from_shards(program: Program) -> Buffers | None:
     """A copy of the keys' shard, to be transposed."""
     shard = program.outputs[1].shard if len(program.outputs) > 1 else None
-    return shard[0] * shard[1] * program.x.tile_bytes if shard is not None else None
+    return {"KEYS": shard[0] * shard[1] * program.x.tile_bytes} if shard is not None else None
 
 
-def heads_of_rows(program: Program) -> int:
+def heads_of_rows(program: Program) -> Buffers:
     """Falcon, ViT, Segformer: a row of tiles of all heads, twice."""
-    return 2 * program.x.columns * program.x.tile_bytes
+    return {"ROWS": 2 * program.x.columns * program.x.tile_bytes}
 
 
-def rotary_fused(program: Program) -> int | None:
+def rotary_fused(program: Program) -> Buffers | None:
     """Queries and keys on cores of their own: three intermediates of a shard."""
     shard = program.x.shard
-    return 3 * shard[0] * shard[1] * program.x.tile_bytes if shard is not None else None
+    return {"BETWEEN": 3 * shard[0] * shard[1] * program.x.tile_bytes} if shard is not None else None
 
 
-def rotated_half(program: Program) -> int:
+def rotated_half(program: Program) -> Buffers:
     """Two tiles in, two negated, two out, and the scalar."""
-    return 7 * program.x.tile_bytes
+    return {"TILES": 6 * program.x.tile_bytes, "SCALAR": program.x.tile_bytes}

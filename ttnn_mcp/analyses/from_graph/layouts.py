@@ -13,42 +13,48 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Machine, Program
     from ttnn_mcp.readers.graph.specs import Spec
 
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
-_INDICES = 256  # bytes
+_INDICES, FEW_INDICES = 256, 128  # bytes
 
 
-def tilized(program: Program) -> int | None:
+def tilized(program: Program) -> Buffers | None:
     """Rows to tiles: a row of tiles in and out, or a block of it if rows are few and long."""
     x, out = program.x, program.out
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
     if "Sharded" in program.factory:  # from shards into like shards
-        return 0
+        return {}
     if "Block" in program.factory:
         tiles = _block_of(out, program.machine)
-        return tiles * (in_tile + out.tile_bytes + in_tile // TILE_SIDE) + 4 * TILE_SIDE
-    return out.columns * (in_tile + out.tile_bytes)
+        row = tiles * in_tile // TILE_SIDE + 2 * program.machine.aligned
+        return {"ROWS": tiles * in_tile, "TILES": tiles * out.tile_bytes, "ROW": row}
+    return {"ROWS": out.columns * in_tile, "TILES": out.columns * out.tile_bytes}
 
 
-def untilized(program: Program) -> int | None:
+def untilized(program: Program) -> Buffers | None:
     """Tiles to rows: the same; the generated program takes twice the part of a row that a core has."""
     x, out = program.x, program.out
     out_tile = TILE_SIDE * TILE_SIDE * (4 if out.tile_bytes == _FULL else 2)
     if "Block" in program.factory:
-        return _block_of(x, program.machine) * (x.tile_bytes + out_tile)
+        return _pair(_block_of(x, program.machine), x.tile_bytes, out_tile)
     if "Identical" in program.factory:  # from shards into like shards
-        return 0
+        return {}
     if "Codegen" in program.factory:
-        return 2 * _share_of_row(x, program.machine) * (x.tile_bytes + out_tile)
+        return _pair(2 * _share_of_row(x, program.machine), x.tile_bytes, out_tile)
     if x.held is not None:  # reads its shard where it lies
         _, rows, columns = x.held
         whole = "Unpadding" in program.factory
         copies = min(rows, 2) if not whole else 2 * rows if out.sharded_in_l1 else 2
-        return copies * columns * out_tile
-    return x.columns * (x.tile_bytes + out_tile)
+        return {"ROWS": copies * columns * out_tile}
+    return _pair(x.columns, x.tile_bytes, out_tile)
+
+
+def _pair(tiles: int, came: int, goes: int) -> Buffers:
+    return {"TILES": tiles * came, "ROWS": tiles * goes}
 
 
 def _share_of_row(x: Spec, machine: Machine) -> int:
@@ -61,17 +67,20 @@ def _share_of_row(x: Spec, machine: Machine) -> int:
     return next((size for size in range(few, x.columns) if x.columns % size == 0), x.columns)
 
 
-def embedded(program: Program) -> int:
+def embedded(program: Program) -> Buffers:
     """Two rows of the table; into tiles: two rows of tiles in and out if they fit, otherwise one; and indices."""
     out = program.out
     table = max(program.inputs, key=lambda spec: spec.shape[-1])
     if not out.tiled:  # a second row is read ahead where cores have several
         rows = 2 if out.batch * out.shape[-2] > program.machine.cores else 1
-        return rows * table.row_bytes + _INDICES * (2 if program.machine.arch == "blackhole" else 1)
+        return {
+            "ROWS": rows * table.row_bytes,
+            "INDICES": _INDICES * (2 if program.machine.arch == "blackhole" else 1),
+        }
     if out.held is not None:  # writes its shard where it lies
-        return 2 * out.held[2] * _HALF + 128
+        return {"ROWS": 2 * out.held[2] * _HALF, "INDICES": FEW_INDICES}
     row = out.columns * (out.tile_bytes + _HALF)
-    return (2 * row if 2 * row + 128 <= program.room.running else row) + 128
+    return {"ROWS": 2 * row if 2 * row + FEW_INDICES <= program.room.running else row, "INDICES": FEW_INDICES}
 
 
 def _block_of(tensor: Spec, machine: Machine) -> int:

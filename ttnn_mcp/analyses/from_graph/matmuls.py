@@ -17,6 +17,7 @@ from ttnn_mcp.hardware import filled_up
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
@@ -50,9 +51,9 @@ class Operands:
     turned: bool = False  # the first
 
     @property
-    def page_buffers(self) -> int:
+    def page_buffers(self) -> Buffers:
         """Bytes of a program without blocks: two tiles of each operand and of the output."""
-        return 2 * (self.a.tile_bytes + self.b.tile_bytes + self.out.tile_bytes)
+        return {"IN0": 2 * self.a.tile_bytes, "IN1": 2 * self.b.tile_bytes, "OUT": 2 * self.out.tile_bytes}
 
     @property
     def tiles(self) -> Tiles:
@@ -61,7 +62,7 @@ class Operands:
         return Tiles(a.rows, a.columns, b.columns, a.tile_bytes, b.tile_bytes, self.out.tile_bytes)
 
 
-def matmul(program: Program) -> int | None:
+def matmul(program: Program) -> Buffers | None:
     """Bytes per core of a matmul."""
     if len(program.inputs) < _OPERANDS:
         return None
@@ -76,15 +77,16 @@ def matmul(program: Program) -> int | None:
     return _planned(program, blocks, operands)
 
 
-def sparse_matmul(program: Program) -> int | None:
+def sparse_matmul(program: Program) -> Buffers | None:
     """Bytes per core of a sparse matmul: a 1D matmul, and words of the sparsity."""
     config = parse_struct(program.config)
     blocks = _given(config) if config is not None else None
     if blocks is None or len(program.inputs) < _WITH_THIRD:
         return None
     a, b, sparsity = program.inputs[:_WITH_THIRD]
-    size = _planned(program, blocks, Operands(a, b, program.out, 0))
-    return size + 2 * filled_up(sparsity.row_bytes, program.machine.aligned) if size is not None else None
+    buffers = _planned(program, blocks, Operands(a, b, program.out, 0))
+    words = 2 * filled_up(sparsity.row_bytes, program.machine.aligned)
+    return {**buffers, "SPARSITY": words} if buffers is not None else None
 
 
 def _operands(program: Program) -> Operands:
@@ -122,7 +124,7 @@ def _given(config: PrintedStruct) -> Blocks | None:
     return Blocks(KINDS[config.name], k, per_m, per_n, high, wide, mcast_in0)
 
 
-def _planned(program: Program, blocks: Blocks, operands: Operands) -> int | None:
+def _planned(program: Program, blocks: Blocks, operands: Operands) -> Buffers | None:
     if blocks.kind == "Tiles":
         return operands.page_buffers
     a, out = operands.a, operands.out
@@ -155,7 +157,7 @@ def _planned(program: Program, blocks: Blocks, operands: Operands) -> int | None
         sizes["TURNED"] = sizes["IN0"]
     if a.batch == 1 and operands.b.batch > 1 and not blocks.mcast_in0:
         sizes["IN0"] = blocks.per_core_m * a.columns * a.tile_bytes  # kept for all batches of the second operand
-    return sum(sizes.values())
+    return sizes
 
 
 def _times(program: Program, operands: Operands) -> int:
@@ -168,7 +170,7 @@ def _times(program: Program, operands: Operands) -> int:
     return 1 if "<xy_pair>" in program.attributes or a.sharded_in_l1 or operands.out.sharded_in_l1 else a.batch
 
 
-def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int | None:
+def _banked(program: Program, config: PrintedStruct, operands: Operands) -> Buffers | None:
     """Weights sharded over the banks of DRAM."""
     width, per_m, per_n = (config.number(key) or 0 for key in ("in0_block_w", "per_core_M", "per_core_N"))
     machine, a = program.machine, operands.a
@@ -188,7 +190,7 @@ def _banked(program: Program, config: PrintedStruct, operands: Operands) -> int 
         packer_l1=program.packer_l1,
         bias_bytes=operands.bias_bytes,
     )
-    return sum(plan.buffers.values())
+    return plan.buffers
 
 
 def _turned(spec: Spec) -> Spec:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul, default_config
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _PRINTED = re.compile(
@@ -21,7 +22,7 @@ _OPERANDS, _FIELDS = 2, 5
 _SWIGLU = 3  # place among what is printed behind the kernel's config; absent before 0.81
 
 
-def minimal_matmul(program: Program) -> int | None:
+def minimal_matmul(program: Program) -> Buffers | None:
     """Operands, output, sums, bias; of a fused addcmul the tensor that is added and the row that it is scaled by."""
     printed = _PRINTED.match(program.attributes)
     if printed is None or len(program.inputs) < _OPERANDS:
@@ -42,5 +43,6 @@ def minimal_matmul(program: Program) -> int | None:
     behind = printed["end"].rstrip(")").split(", ")
     if len(behind) > _SWIGLU and behind[_SWIGLU] == "1":  # two columns become one
         buffers["OUT"] //= 2
-    added = high * wide * scaled[0].tile_bytes + wide * scaled[1].tile_bytes if scaled else 0
-    return sum(buffers.values()) + added
+    if scaled:
+        buffers |= {"ADDED": high * wide * scaled[0].tile_bytes, "SCALE": wide * scaled[1].tile_bytes}
+    return buffers

@@ -11,10 +11,10 @@ from ttnn_mcp.analyses.from_graph import (
     convolutions,
     decode,
     elementwise,
-    filled,
     fused_collectives,
     group_norms,
     heads,
+    images,
     layouts,
     matmuls,
     minimal_matmuls,
@@ -26,17 +26,20 @@ from ttnn_mcp.analyses.from_graph import (
     softmaxes,
     split_norms,
     topk,
+    turns,
 )
+from ttnn_mcp.analyses.from_graph.footprint import footprint_of
 from ttnn_mcp.analyses.from_graph.program import CALL, Machine, Program, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint
     from ttnn_mcp.analyses.memory.left_out import Models, Room
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
 
-MODELS: dict[str, Callable[[Program], int | None]] = {
+MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "MatmulDeviceOperation": matmuls.matmul,
     "SparseMatmulDeviceOperation": matmuls.sparse_matmul,
     "MinimalMatmulDeviceOperation": minimal_matmuls.minimal_matmul,
@@ -82,7 +85,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "ReduceScatterDeviceOperation": collectives.reduce_scatter,
     "AllGatherAsyncDeviceOperation": collectives.all_gather_async,
     "ReduceScatterMinimalAsyncDeviceOperation": collectives.reduce_scatter,
-    "AllBroadcastDeviceOperation": collectives.broadcast,
+    "AllBroadcastDeviceOperation": collectives.all_broadcast,
     "BroadcastDeviceOperation": collectives.broadcast,
     "MeshPartitionDeviceOperation": movement.cut_out,
     "AllReduceAsyncDeviceOperation": fused_collectives.all_reduced,
@@ -94,9 +97,9 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "DeepseekGroupedGateDeviceOperation": routed.grouped_gate,
     "DeepseekMoEFastReduceNCDeviceOperation": routed.summed_and_split,
     "DropoutDeviceOperation": elementwise.unary,
-    "IndexFillOperation": filled.index_filled,
-    "IndexFillNewOperation": filled.index_filled,
-    "RotateDeviceOperation": filled.rotated,
+    "IndexFillOperation": images.index_filled,
+    "IndexFillNewOperation": images.index_filled,
+    "RotateDeviceOperation": images.rotated,
     "BinaryNgDeviceOperation": elementwise.binary,
     "BinaryDeviceOperation": elementwise.binary,
     "TernaryDeviceOperation": elementwise.ternary,
@@ -120,16 +123,16 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
     "GatherCodegenDeviceOperation": places.gather,
     "GatherDeviceOperation": places.gathered_by_tiles,
     "CopyDeviceOperation": movement.copied,
-    "CloneOperation": movement.copied,
+    "CloneOperation": movement.cloned,
     "ConcatDeviceOperation": movement.joined,
     "SplitDeviceOperation": movement.two_pages,
-    "UpsampleOperation": movement.upsampled,
-    "Fold": movement.folded,
-    "GridSampleOperation": movement.grid_sampled,
+    "UpsampleOperation": images.upsampled,
+    "Fold": images.folded,
+    "GridSampleOperation": images.grid_sampled,
     "SliceDeviceOperation": movement.cut_out,
-    "TransposeDeviceOperation": movement.turned,
-    "PermuteDeviceOperation": movement.turned,
-    "ReshapeViewDeviceOperation": movement.reshaped,
+    "TransposeDeviceOperation": turns.transposed,
+    "PermuteDeviceOperation": turns.permuted,
+    "ReshapeViewDeviceOperation": turns.reshaped,
     "PadDeviceOperation": movement.padded,
     "FillPadDeviceOperation": movement.filled,
     "RepeatCodegenDeviceOperation": movement.repeated,
@@ -147,7 +150,7 @@ MODELS: dict[str, Callable[[Program], int | None]] = {
 }
 
 
-NAMED_KINDS = {"ttnn.logit", "ttnn.cbrt"}  # whose kind no attribute prints, and which keep a copy
+NAMED_KINDS = {"ttnn.logit"}  # whose kind no attribute prints, and which keep a copy
 IN_PLACE = {"PagedFusedUpdateCacheDeviceOperation"}  # both outputs are operands: the graph prints neither
 BY_OUTPUT = {  # outputs tell enough
     "MoveDeviceOperation",
@@ -183,10 +186,15 @@ class TtnnModels:
     def __init__(self, machine: Machine, arguments: Mapping[int, Mapping[str, str]]) -> None:
         self._machine = machine
         self._arguments = arguments
-        self._known: dict[Hashable, int | None] = {}
+        self._known: dict[Hashable, Footprint | None] = {}
 
     def bytes_per_core(self, launch: Launch, operation: int, room: Room) -> int | None:
-        """Bytes on the fullest core; None if no model is exact."""
+        """Bytes on the fullest core; None without a model."""
+        footprint = self.footprint(launch, operation, room)
+        return footprint.total if footprint is not None else None
+
+    def footprint(self, launch: Launch, operation: int, room: Room) -> Footprint | None:
+        """What its program takes of the fullest core, buffer by buffer; None without a model."""
         model = MODELS.get(launch.name)
         if model is None or not (launch.outputs or launch.name in IN_PLACE):
             return None
@@ -197,7 +205,8 @@ class TtnnModels:
         settings = self._arguments.get(operation, {})
         key = (launch, room, *settings.values())  # a model may run the same layer a thousand times
         if key not in self._known:
-            self._known[key] = model(Program(launch, room, self._machine, settings))
+            buffers = model(Program(launch, room, self._machine, settings))
+            self._known[key] = footprint_of(launch.name, buffers) if buffers is not None else None
         return self._known[key]
 
     def times_listed(self, name: str) -> int:
@@ -210,8 +219,13 @@ async def models_of(report: MemoryReport) -> Models | None:
     machine = machine_of(report)
     if machine is None:
         return None
+    return TtnnModels(machine, await arguments_of(report))
+
+
+async def arguments_of(report: MemoryReport) -> dict[int, dict[str, str]]:
+    """By operation, the printed arguments of its call that decide its program, and its name."""
     arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
     for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
         if name in NAMED_KINDS or name.startswith(matmuls.CONVS):
             arguments.setdefault(operation, {})[CALL] = name
-    return TtnnModels(machine, arguments)
+    return arguments

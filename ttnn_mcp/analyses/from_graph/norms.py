@@ -15,6 +15,7 @@ from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.readers.printed.nesting import parse_struct
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
@@ -24,21 +25,22 @@ _ALL_OTHERS = 3  # residual, weight, bias
 USABLE = 0.95  # of the room: what 0.81.1 lets these buffers fill, as its refusals say
 
 
-def layer_norm(program: Program) -> int | None:
+def layer_norm(program: Program) -> Buffers | None:
     """Bytes per core of a layer norm or RMS norm."""
     if program.x.sharded_in_l1:
         return _sharded_norm(program)
     if program.factory not in {"", "LayerNormMultiCoreProgramFactory"}:
         return None
-    whole = _norm_bytes(program, None)
+    whole = _norm_buffers(program, None)
     if not program.factory:  # before 0.78: one size for every row that does not fit
-        return whole if whole <= program.room.running else _norm_bytes(program, _most_tiles(program))
+        fits = sum(whole.values()) <= program.room.running
+        return whole if fits else _norm_buffers(program, _most_tiles(program))
     usable = USABLE * program.room.before
-    if whole <= usable:
+    if sum(whole.values()) <= usable:
         return whole
     step = _block(program)
-    sizes = [_norm_bytes(program, tiles) for tiles in range(_most_tiles(program), 0, -step)]
-    return next((size for size in sizes if size <= usable), sizes[-1])
+    plans = [_norm_buffers(program, tiles) for tiles in range(_most_tiles(program), 0, -step)]
+    return next((plan for plan in plans if sum(plan.values()) <= usable), plans[-1])
 
 
 def _block(program: Program) -> int:
@@ -63,7 +65,7 @@ def _residual(program: Program) -> Spec | None:
     return others[0] if others and others[0].shape == x.shape and not is_row else None
 
 
-def _norm_bytes(program: Program, most: int | None) -> int:
+def _norm_buffers(program: Program, most: int | None) -> Buffers:
     """With all of a row on a core, or with so many tiles of it at a time."""
     x, out = program.x, program.out
     root_mean_square, residual = "RMSNORM" in program.attributes, _residual(program)
@@ -72,22 +74,21 @@ def _norm_bytes(program: Program, most: int | None) -> int:
     tiles = ceil(x.columns / block) * block if most is None else most
     several = 2 * block
     sums = tiles * middle * (2 if not root_mean_square or most is not None or residual is not None else 1)
-    sizes = [
-        several * (x.tile_bytes + residual.tile_bytes) if residual is not None else tiles * x.tile_bytes,
-        several * out.tile_bytes,
-        2 * _HALF + 2 * _HALF,  # scale of the sums, epsilon
-        (2 if root_mean_square else 4) * middle,  # variance; mean
-        sums,
-        8 * middle,
-        middle if most is not None else 0,
-        tiles * middle if residual is not None and not root_mean_square else 0,
-        several * middle if others else 0,
-        *(tiles * weight.tile_bytes for weight in others),
-    ]
-    return sum(sizes)
+    return {
+        "IN": tiles * x.tile_bytes if residual is None else several * x.tile_bytes,
+        "RESIDUAL": several * residual.tile_bytes if residual is not None else 0,
+        "OUT": several * out.tile_bytes,
+        "SCALARS": 2 * _HALF + 2 * _HALF,  # scale of the sums, epsilon
+        "STATISTICS": (2 if root_mean_square else 4) * middle,  # variance; mean
+        "CENTERED": sums,
+        "REDUCED": 8 * middle + (middle if most is not None else 0),
+        "ADDED": tiles * middle if residual is not None and not root_mean_square else 0,
+        "SCALED": several * middle if others else 0,
+        "WEIGHTS": sum(tiles * weight.tile_bytes for weight in others),
+    }
 
 
-def _sharded_norm(program: Program) -> int | None:
+def _sharded_norm(program: Program) -> Buffers | None:
     x, shard, ranges = program.x, program.x.shard, program.x.ranges
     if shard is None or not ranges:
         return None
@@ -110,4 +111,4 @@ def _sharded_norm(program: Program) -> int | None:
         weight_bytes=sizes[0] if sizes else 0.0,
         bias_bytes=sizes[1] if len(sizes) > 1 else 0.0,
     )
-    return sum(plan.buffers.values())
+    return plan.buffers

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, filled_up
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
@@ -23,7 +24,7 @@ BYTES_OF_TWO = (
 CHUNK_SHARE = 0.9 / 8  # of the room: what scatter reads of a row at a time
 
 
-def sort(program: Program) -> int | None:
+def sort(program: Program) -> Buffers | None:
     """Values and places: a row of tiles of each on one core, or a part of it on each of many, and some tiles more."""
     x, places = program.x, program.outputs[-1]
     pair, staged = max(x.tile_bytes, _HALF) + places.tile_bytes, 0
@@ -31,21 +32,21 @@ def sort(program: Program) -> int | None:
         pair, staged = 2 * places.tile_bytes, 2 * x.tile_bytes
     row = 1 << max((x.columns - 1).bit_length(), 1)  # filled up to a power of two
     if program.factory == "SortProgramFactorySingleRowSingleCore":
-        return (6 + row) * pair + _HALF // 2 + staged
+        return {"PAIRS": (6 + row) * pair, "SYNC": _HALF // 2, "STAGED": staged}
     if program.factory == "SortProgramFactorySingleRowMultiCore":
-        return 6 * pair + staged
+        return {"PAIRS": 6 * pair, "STAGED": staged}
     if program.factory != "SortProgramFactoryCrossCoreDataExchange":
         return None
     cores = 1 << (program.machine.cores.bit_length() - 1)
-    return (8 + max(row // cores, 2)) * pair + 3 * _HALF + staged
+    return {"PAIRS": (8 + max(row // cores, 2)) * pair, "SYNC": 3 * _HALF, "STAGED": staged}
 
 
-def argmax(program: Program) -> int | None:
+def argmax(program: Program) -> Buffers | None:
     """Each core reads a part of a row, in two halves; of every core come the best value and its place of each row."""
     x, out = program.x, program.out
     row = filled_up(out.shape[-1] * ELEMENT_BYTES["UINT32"], _ALIGNED)
     if program.factory == "ArgMaxSingleCoreProgramFactory":
-        return x.page_bytes + row
+        return {"ROWS": x.page_bytes, "OUT": row}
     if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
         return None
     size, several = ELEMENT_BYTES[x.dtype], out.shape[-1] > 1
@@ -58,24 +59,24 @@ def argmax(program: Program) -> int | None:
         cores = min(cores, 1 << ceil(log2(max(x.shape[-1] * size / BYTES_OF_TWO, 1)) / 2))
     read = filled_up(ceil(parts / cores) * smallest * size, _ALIGNED)
     values = filled_up(out.shape[-1] * size, _ALIGNED)
-    return 2 * read + row + cores * (row + values) if several else read + row + cores * (row + values)
+    return {"ROWS": (2 if several else 1) * read, "OUT": row, "BEST": cores * (row + values)}
 
 
-def scatter(program: Program) -> int | None:
+def scatter(program: Program) -> Buffers | None:
     """A row that is read and one that is written, of places and of what goes there: whole, or as much as has room."""
     if len(program.inputs) <= _SORTED_WITH or program.x.tiled:
         return None
     x, *others = program.inputs
-    most = CHUNK_SHARE * program.room.before
+    most = int(CHUNK_SHARE * program.room.before / ELEMENT_BYTES["BFLOAT16"]) // _ALIGNED * _ALIGNED  # elements
     sizes = [
-        filled_up(min(spec.shape[-1] * ELEMENT_BYTES[spec.dtype], most), _ALIGNED)
+        filled_up(min(spec.shape[-1], most) * ELEMENT_BYTES[spec.dtype], _ALIGNED)
         for spec in (x, x, *others[:_SORTED_WITH])
     ]
     added = 2 * sizes[0] if program.factory == "ScatterReduceBfloat16ProgramFactory" else 0  # in FLOAT32
-    return sum(sizes) + added
+    return {"ROWS": sizes[0] + sizes[1], "PLACES": sizes[2], "WHAT": sizes[3], "SUMS": added}
 
 
-def gather(program: Program) -> int | None:
+def gather(program: Program) -> Buffers | None:
     """A row of tiles, a tile of places, and a row of tiles out, at least four; of a long row equal parts that fit."""
     if len(program.inputs) < _SORTED_WITH:
         return None
@@ -85,14 +86,16 @@ def gather(program: Program) -> int | None:
         if free == program.machine.bank_bytes:  # no tensor lies above: then L1_SMALL counts as free
             free += program.machine.small_bytes
         parts = ceil(x.columns * x.tile_bytes / max(free - others, x.tile_bytes))
-        return ceil(x.columns / parts) * x.tile_bytes + others
-    return (
-        x.columns * x.tile_bytes + places.tile_bytes + max(program.out.columns, GATHERED) * program.out.tile_bytes
-    )
+        row = ceil(x.columns / parts) * x.tile_bytes
+        return {"ROW": row, "PLACES": places.tile_bytes, "OUT": program.out.tile_bytes}
+    out = max(program.out.columns, GATHERED) * program.out.tile_bytes
+    return {"ROW": x.columns * x.tile_bytes, "PLACES": places.tile_bytes, "OUT": out}
 
 
-def gathered_by_tiles(program: Program) -> int | None:
-    """Two tiles to read, one of places, one out: data types that no generated program takes."""
-    if program.factory != "SingleRowMultiCore" or len(program.inputs) < _SORTED_WITH:
+def gathered_by_tiles(program: Program) -> Buffers | None:
+    """Two tiles or a row of them, one of places, one out: data types that no generated program takes."""
+    tiles = {"SingleRowMultiCore": 2, "SingleRowSingleCore": program.x.columns}.get(program.factory)
+    if tiles is None or len(program.inputs) < _SORTED_WITH:
         return None
-    return 2 * program.x.tile_bytes + program.inputs[1].tile_bytes + program.out.tile_bytes
+    places = program.inputs[1].tile_bytes
+    return {"TILES": tiles * program.x.tile_bytes, "PLACES": places, "OUT": program.out.tile_bytes}

@@ -13,80 +13,110 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import TILE_BYTES
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
+    from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
+_AXIS = re.compile(r"AccumulationParams\((\d+),")
 _NEGATED = re.compile(r", 1, [\d.]+, ScalerMode")  # printed before the scale's bits
-FEW_COLUMNS = 2  # tiles read at a time where a core has one row, or one column
-SEVERAL = 4  # columns for each core, from which on eight tiles are read at a time
+FEW = 2  # tiles read at a time where a core has few of them
+SEVERAL = 4  # tiles of rows, or columns, for each core, from which on eight tiles are read at a time
 NORMED = 18  # tiles of a batch norm: two each of operands, output and what lies between
 
 
-def reduced(program: Program) -> int | None:
-    """Up to eight tiles in, the scale, and out two (along a row or one column) or four (several columns at a time)."""
+def reduced(program: Program) -> Buffers | None:
+    """Tiles in, up to eight at a time, the scale, and two out; rows pass through tiles first.
+
+    reduce_op_multi_core_w_program_factory.cpp and the one for columns beside it.
+    """
     x, out = program.x, program.out
     along_row = program.factory == "ReduceMultiCoreWProgramFactory"
-    scale = max(_HALF, x.tile_bytes)
-    is_short = x.columns <= FEW_COLUMNS and x.batch * x.rows <= program.machine.cores
-    # a few high columns are cut across cores: then the output has a row for each part
-    is_alone = out.shape[-2] == 1
-    has_few = is_short if along_row else is_alone and x.batch * x.columns < SEVERAL * program.machine.cores
-    read = FEW_COLUMNS if has_few else CHUNK
-    size = read * x.tile_bytes + scale + (2 if along_row or is_alone else 4) * out.tile_bytes
-    if not x.tiled:  # rows pass through tiles first
-        size += (2 * read if along_row else 2) * x.tile_bytes + scale + out.tile_bytes
-    if _NEGATED.search(program.attributes):  # the least of block floats is the most of what is negated
-        return size + 2 * x.tile_bytes if along_row else None  # along columns it grows with what a core is given
-    return size
+    negated = _NEGATED.search(program.attributes)  # the least of block floats is the most of what is negated
+    if negated and not along_row:
+        return None  # it grows with what a core is given
+    buffers = {
+        "IN": _read(program, along_row=along_row, negated=negated is not None) * x.tile_bytes,
+        "SCALE": max(_HALF, x.tile_bytes),
+        "OUT": 0 if not along_row and _in_columns(x) and _in_columns(out) else 2 * out.tile_bytes,
+        "NEGATED": 2 * out.tile_bytes if negated else 0,
+    }
+    if x.tiled:
+        return buffers
+    rows = 2 * (min(CHUNK, x.columns) if along_row else 1)
+    return {**buffers, "ROWS": rows * x.tile_bytes, "ZEROS": x.tile_bytes, "SUMS": out.tile_bytes}
 
 
-def spread(program: Program) -> int:
+def _read(program: Program, *, along_row: bool, negated: bool) -> int:
+    """Tiles read at a time: eight, but two where a core has few of them."""
+    x, cores = program.x, program.machine.cores
+    if not x.tiled:
+        return max(FEW, min(CHUNK, x.columns if along_row else x.rows))
+    if along_row:
+        each = max(x.batch * x.rows // cores, 1)  # rows of tiles on the core with least of them
+        return FEW if each * x.columns < SEVERAL or (negated and each == 1) else CHUNK
+    if (
+        program.out.shape[-2] > 1
+    ):  # a few high columns are cut across cores: then the output has a row for each part
+        return FEW if x.dtype == "FLOAT32" else CHUNK
+    return FEW if x.batch * x.columns < SEVERAL * cores or _in_columns(x) else CHUNK
+
+
+def _in_columns(spec: Spec) -> bool:
+    return spec.held is not None and spec.held[0] == "WIDTH_SHARDED"
+
+
+def spread(program: Program) -> Buffers:
     """Variance and deviation: all tiles along the reduced side, at least eight; two sides: four and one more."""
     x, out = program.x, program.out
     rows, columns = (
         (x.shape[side] != out.shape[side] for side in (-2, -1)) if len(x.shape) == len(out.shape) else (1, 1)
     )
     if rows and columns:
-        return max(CHUNK, x.rows) * x.tile_bytes + 2 * out.tile_bytes + 5 * _FULL
-    return max(CHUNK, x.columns if columns else x.rows) * x.tile_bytes + 2 * out.tile_bytes
+        return {"IN": max(CHUNK, x.rows) * x.tile_bytes, "OUT": 2 * out.tile_bytes, "STATISTICS": 5 * _FULL}
+    tiles = (x.columns if columns else x.rows) // CHUNK * CHUNK
+    return {"IN": max(CHUNK, tiles) * x.tile_bytes, "OUT": 2 * out.tile_bytes}
 
 
-def reduced_outside(program: Program) -> int:
+def reduced_outside(program: Program) -> Buffers:
     """Sum over batches or channels: two tiles of each, of at most eight, zeros, two out."""
     x, out = program.x, program.out
     summed = min(CHUNK, ceil(x.tiles / max(out.tiles, 1)))
-    return 2 * summed * x.tile_bytes + _HALF + 2 * out.tile_bytes
+    return {"IN": 2 * summed * x.tile_bytes, "ZEROS": _HALF, "OUT": 2 * out.tile_bytes}
 
 
-def multiplied(program: Program) -> int:
+def multiplied(program: Program) -> Buffers:
     """A product over one dimension: two tiles in, two out."""
-    return 2 * (program.x.tile_bytes + program.out.tile_bytes)
+    return {"IN": 2 * program.x.tile_bytes, "OUT": 2 * program.out.tile_bytes}
 
 
-def added_outside(program: Program) -> int | None:
+def added_outside(program: Program) -> Buffers | None:
     """A sum over a dimension outside of the tiles: two tiles in, zeros, two out."""
     if program.factory != "MorehSumNCFactory" or program.fp32:
         return None
-    return 2 * (program.x.tile_bytes + program.out.tile_bytes) + _HALF
+    return {**multiplied(program), "ZEROS": _HALF}
 
 
-def multiplied_all(program: Program) -> int:
+def multiplied_all(program: Program) -> Buffers:
     """A product of all: two tiles in, two out."""
-    return 4 * max(program.x.tile_bytes, _HALF)
+    return multiplied(program)
 
 
-def accumulated(program: Program) -> int:
-    """Running sums: four tiles in and out, and two to add up in."""
+def accumulated(program: Program) -> Buffers:
+    """Running sums and products: four tiles in and out; across tiles the sum in FLOAT32, and its rest."""
     x, out = program.x, program.out
-    return 4 * (x.tile_bytes + out.tile_bytes) + 2 * max(x.tile_bytes, _HALF)
+    axis = _AXIS.match(program.attributes)
+    is_inside = axis is not None and int(axis[1]) >= len(x.shape) - 2  # then the unit that adds keeps the sum
+    several = 2 if x.dtype == "FLOAT32" and "CUMSUM" in program.attributes else 1
+    return {"IN": 4 * x.tile_bytes, "OUT": 4 * out.tile_bytes, "SUMS": 0 if is_inside else several * _FULL}
 
 
-def spread_over(program: Program) -> int:
+def spread_over(program: Program) -> Buffers:
     """One value a row, column or matrix, spread over a tensor: two tiles of each."""
-    return 2 * sum(spec.tile_bytes for spec in (*program.inputs, program.out))
+    return {"IN": 2 * sum(spec.tile_bytes for spec in program.inputs), "OUT": 2 * program.out.tile_bytes}
 
 
-def batch_norm(program: Program) -> int:
+def batch_norm(program: Program) -> Buffers:
     """Two tiles of each of nine tensors."""
-    return NORMED * max(_HALF, program.x.tile_bytes)
+    return {"TILES": NORMED * max(_HALF, program.x.tile_bytes)}

@@ -16,6 +16,7 @@ from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
@@ -25,7 +26,7 @@ _OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute k
 _STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
 
 
-def softmax(program: Program) -> int | None:
+def softmax(program: Program) -> Buffers | None:
     """Bytes per core of a softmax."""
     x = program.x
     if x.sharded_in_l1 and program.factory != "SoftmaxProgramFactoryAttentionOptimized":
@@ -33,45 +34,38 @@ def softmax(program: Program) -> int | None:
     if program.factory in {"SoftmaxProgramFactoryGeneralHSmall", "SoftmaxProgramFactoryGeneralHLarge"}:
         return _along_height(program)
     if program.factory == "SoftmaxProgramFactoryGeneralCLarge":  # along channels, tile by tile
-        return 3 * x.tile_bytes + 2 * program.out.tile_bytes + 5 * _FULL
+        return {"IN": 3 * x.tile_bytes, "OUT": 2 * program.out.tile_bytes, "SUMS": 5 * _FULL}
     if program.factory not in {"", "SoftmaxProgramFactoryAttentionOptimized"}:
         return None
-    with_whole_row = _softmax_bytes(program, None)
-    return with_whole_row if with_whole_row <= program.room.running else _softmax_bytes(program, SOFTMAX_TILES)
+    whole = _softmax_buffers(program, None)
+    return whole if sum(whole.values()) <= program.room.running else _softmax_buffers(program, SOFTMAX_TILES)
 
 
-def _softmax_bytes(program: Program, most: int | None) -> int:
+def _softmax_buffers(program: Program, most: int | None) -> Buffers:
     """With a whole row on a core, or with at most `most` tiles of it at a time."""
-    x, out, masks = program.x, program.out, program.inputs[1:2]
+    x, masks = program.x, program.inputs[1:2]
     # sums have the accumulation's format if the caller set it; before 0.78 the graph does not tell
-    is_own, is_wide = _OWN_CONFIG.search(program.attributes) is not None, x.dtype == "FLOAT32"
-    if not program.factory:
-        is_wide |= program.fp32
-    if is_own:
-        is_wide = program.fp32
-    middle = _FULL if is_wide else _HALF
-    scales = 3 if is_own and not program.fp32 else 5
+    is_own, is_old = _OWN_CONFIG.search(program.attributes) is not None, not program.factory
+    is_wide = program.fp32 if is_own else x.dtype == "FLOAT32" or (is_old and program.fp32)
+    middle, scale = (_FULL if wide else _HALF for wide in (is_wide, x.dtype == "FLOAT32"))
+    of_sums = _FULL if program.fp32 or is_old else _HALF
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
+    is_stable = is_old or _STABLE.search(program.attributes) is not None
+    # rows that are masked, or need no maximum before, are read block by block; a last tile that is cut is masked
+    streams, is_masked = bool(masks) or not is_stable or x.shape[-1] % TILE_SIDE > 0, bool(masks) or is_old
+    buffers: Buffers = {
+        "IN": 2 * block * x.tile_bytes if most is None and streams else (most or tiles) * x.tile_bytes,
+        "OUT": 2 * block * program.out.tile_bytes,
+        "SCALARS": 2 * of_sums + scale + _HALF,
+        "EXPONENTS": (most or tiles) * middle,
+        "MAXIMA": (middle if is_stable else 0) + (_HALF if is_old else 0),
+        "MASK": sum((most or tiles) * mask.tile_bytes for mask in masks),
+        "SCALED": len(masks) * ((most or tiles + block) * middle + _HALF),
+    }
     if most is not None:
-        tiles = most
-    is_cut = x.shape[-1] % TILE_SIDE > 0  # then the last tile is masked
-    streams = bool(masks) or is_cut  # what is masked is kept, not what comes
-    sizes = [
-        (2 * block if streams else tiles) * x.tile_bytes,
-        2 * block * out.tile_bytes,
-        scales * _HALF
-        + max(x.tile_bytes if x.dtype == "FLOAT32" else 0, _HALF)
-        + middle,  # scale, ones, maxima, sums
-        tiles * middle,  # exponents
-        *(tiles * mask.tile_bytes + (tiles + block * streams) * middle + _HALF for mask in masks),
-    ]
-    if most is not None:
-        sizes.append(tiles * middle + 4 * middle + _HALF)
-    if not program.factory or (masks and _STABLE.search(program.attributes)):
-        sizes.append(tiles * middle + _HALF)  # scores less their maximum; until 0.70 without a mask, too
-    if is_cut:
-        sizes.append(2 * _HALF if masks else tiles * middle)
-    return sum(sizes)
+        return {**buffers, "SUMS": 2 * of_sums + middle, "PARTS": most * middle}
+    is_centered = is_stable and (is_masked or x.shape[-1] % TILE_SIDE > 0)
+    return {**buffers, "CENTERED": tiles * middle if is_centered else 0}
 
 
 def _blocks_of(columns: int, most: int) -> tuple[int, int]:
@@ -82,17 +76,21 @@ def _blocks_of(columns: int, most: int) -> tuple[int, int]:
     return block, ceil(columns / block) * block
 
 
-def _along_height(program: Program) -> int:
+def _along_height(program: Program) -> Buffers:
     """A column of tiles in and out and two of FLOAT32, or two tiles at a time."""
     x, out = program.x, program.out
-    of_a_tile = x.tile_bytes + out.tile_bytes + _FULL
-    fixed = 3 * _HALF + 3 * _FULL
-    if program.factory.endswith("HLarge"):
-        return 2 * of_a_tile + _FULL + fixed
-    return x.rows * (of_a_tile + _FULL) + fixed
+    is_large = program.factory.endswith("HLarge")
+    tiles = 2 if is_large else x.rows
+    return {
+        "IN": tiles * x.tile_bytes,
+        "OUT": tiles * out.tile_bytes,
+        "EXPONENTS": tiles * _FULL,
+        "CENTERED": _FULL if is_large else tiles * _FULL,
+        "SCALARS": 3 * _HALF + 3 * _FULL,
+    }
 
 
-def _sharded_softmax(program: Program) -> int | None:
+def _sharded_softmax(program: Program) -> Buffers | None:
     shard = program.x.shard
     if shard is None:
         return None
@@ -100,4 +98,4 @@ def _sharded_softmax(program: Program) -> int | None:
     struct = parse_struct(program.config)
     width = (struct.number("block_w") if struct else None) or shard[1]
     plan = ShardedSoftmax(shard, (1, 1), (1, 1), shard[0], width, 1, program.fp32, mask_bytes=mask)
-    return sum(plan.buffers.values())
+    return plan.buffers

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
@@ -25,7 +26,7 @@ SAMPLED, WORD = 47_488, 4  # bytes beside the row, of a place
 FINISHED = 12_288  # bytes beside a tile of places
 
 
-def top_k(program: Program) -> int | None:
+def top_k(program: Program) -> Buffers | None:
     """On one core six tiles of values and of places and three for each tile of what is kept; more where spread."""
     printed = _KEPT.match(program.attributes)
     if printed is None:
@@ -33,46 +34,49 @@ def top_k(program: Program) -> int | None:
     kept = ceil(int(printed[1]) / TILE_SIDE)
     place = program.outputs[-1].tile_bytes if len(program.outputs) > 1 else _HALF
     if program.factory == "TopKSingleCoreProgramFactory":
-        return (6 + 3 * kept) * (max(program.x.tile_bytes, _HALF) + place)
+        value = program.x.tile_bytes
+        sorted_values = (4 + 2 * kept) * max(value, _HALF)
+        return {"VALUES": (2 + kept) * value, "SORTED": sorted_values, "PLACES": (6 + 3 * kept) * place}
     return _spread(program, kept, place) if program.factory == "TopKMultiCoreProgramFactory" else None
 
 
-def _spread(program: Program, kept: int, place: int) -> int | None:
+def _spread(program: Program, kept: int, place: int) -> Buffers | None:
     """Each core sorts a part of the row; one more gathers the best of all and sorts these."""
     value, tiles = program.x.tile_bytes, program.x.columns
     pair = max(value, _HALF) + place
     across, down = program.machine.grid[0] - 1, program.machine.grid[1] - 2  # TTNN leaves the last ones out
-    plans: list[tuple[int, int]] = []
+    plans: list[tuple[int, Buffers]] = []
     split = max(tiles // (1 << (max(across * down, 1).bit_length() - 1)), LEAST_SPLIT)
     while split <= tiles // 2:
         parts = tiles // split
         gathered = parts * kept
-        size = 4 * (value + place) + gathered * pair + 2 * place
-        size += max(2 * value + gathered * pair, split * pair + 2 * max(value, _HALF))
+        last, each = 2 * value + gathered * pair, split * pair + 2 * max(value, _HALF)
+        buffers = {"TILES": 4 * (value + place) + 2 * place, "GATHERED": gathered * pair, "ROWS": max(last, each)}
         is_rectangle = any(parts % high == 0 and parts // high <= across for high in range(1, down + 1))
-        if tiles % split == 0 and is_rectangle and size < program.machine.bank_bytes:
-            plans.append((LOCAL_COST * split + FINAL_COST * gathered, size))
+        if tiles % split == 0 and is_rectangle and sum(buffers.values()) < program.machine.bank_bytes:
+            plans.append((LOCAL_COST * split + FINAL_COST * gathered, buffers))
         split *= 2
     return min(plans, key=lambda plan: plan[0])[1] if plans else None
 
 
-def prepared(_program: Program) -> int:
+def prepared(_program: Program) -> Buffers:
     """Blackhole, first of three programs: tiles become rows."""
-    return PREPARED * _HALF
+    return {"TILES": PREPARED * _HALF}
 
 
-def large_indices(_program: Program) -> int:
+def large_indices(_program: Program) -> Buffers:
     """Second: two pieces of a row."""
-    return INDICES
+    return {"ROW": INDICES}
 
 
-def finished(program: Program) -> int:
+def finished(program: Program) -> Buffers:
     """Third: values are gathered into tiles."""
-    return FINISHED + program.outputs[-1].tile_bytes
+    return {"VALUES": FINISHED, "PLACES": program.outputs[-1].tile_bytes}
 
 
-def sampled(program: Program) -> int | None:
+def sampled(program: Program) -> Buffers | None:
     """Values, their places and a core's row of them, sorted; scalars of each user beside."""
     if len(program.inputs) < 2 or program.x.shape[-2] != TILE_SIDE or program.x.dtype != "BFLOAT16":
         return None
-    return SAMPLED + program.x.columns * (2 * _HALF + TILE_SIDE * TILE_SIDE * WORD)
+    columns = program.x.columns
+    return {"SCALARS": SAMPLED, "VALUES": 2 * columns * _HALF, "PLACES": columns * TILE_SIDE * TILE_SIDE * WORD}

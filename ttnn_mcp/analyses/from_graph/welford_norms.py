@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.programs.group_norms import GroupNorm
     from ttnn_mcp.readers.graph.specs import Spec
 
@@ -21,20 +22,31 @@ BLOCKS = 3  # read, written, and between
 OF_GROUP = 3  # tiles: its mean and variance twice, and once of all cores
 
 
-def interleaved(norm: GroupNorm, tile: int, mask: Spec) -> int:
+def interleaved(norm: GroupNorm, tile: int, mask: Spec) -> Buffers:
     """All of the input that a core has, three blocks, and the mask of each of its groups."""
     columns = norm.channels // (norm.columns_of_cores * TILE_SIDE)
     groups = norm.groups // norm.columns_of_cores
     block = max(norm.block_h // norm.out_blocks, 1) * mask.columns
-    tiles = norm.block_h * columns + BLOCKS * block + SINGLE + OF_GROUP * groups
-    return tiles * tile + (1 + norm.weights * columns) * _TILE + groups * mask.columns * mask.tile_bytes
+    return {
+        "IN": norm.block_h * columns * tile,
+        "BLOCKS": BLOCKS * block * tile,
+        "SCALARS": SINGLE * tile + _TILE,
+        "STATISTICS": OF_GROUP * groups * tile,
+        "WEIGHTS": norm.weights * columns * _TILE,
+        "MASK": groups * mask.columns * mask.tile_bytes,
+    }
 
 
-def in_shards(x: Spec, shard: tuple[int, int], groups: int, mask: Spec, weights: int) -> int | None:
+def in_shards(x: Spec, shard: tuple[int, int], groups: int, mask: Spec, weights: int) -> Buffers | None:
     """A copy of the shard, two if it has to become tiles; None for shards of several batches."""
     (rows, columns) = shard
     if rows > x.rows:
         return None
     of_core = max(groups * columns // x.columns, 1)
-    tiles = rows * columns * (1 if x.tiled else 2) + weights * columns + SINGLE_IN_SHARDS + OF_GROUP * of_core
-    return tiles * _TILE + of_core * mask.columns * mask.tile_bytes
+    return {
+        "SHARD": rows * columns * (1 if x.tiled else 2) * _TILE,
+        "WEIGHTS": weights * columns * _TILE,
+        "SCALARS": SINGLE_IN_SHARDS * _TILE,
+        "STATISTICS": OF_GROUP * of_core * _TILE,
+        "MASK": of_core * mask.columns * mask.tile_bytes,
+    }

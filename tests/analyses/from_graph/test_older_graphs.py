@@ -1,0 +1,55 @@
+"""What graphs of TTNN before 0.78 leave out: the program factory, and with it which of several programs ran."""
+
+from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
+
+X, B8 = tensor(1, 8, 256, 512), tensor(1, 8, 256, 512, dtype="b8")
+SOFTMAX = f"SoftmaxParams(SoftmaxOperationType::Softmax, 3, std::nullopt, 0, {KERNEL.format(1, 0)}, 0, 1, "
+SPLIT = "operation_attributes_t(8, 2, 192, {}, 0, "
+
+
+def softmax(width, last, factory=""):
+    x = tensor(1, 1, 64, width)
+    return modelled("SoftmaxDeviceOperation", [x], x, factory=factory, attributes=SOFTMAX + last)
+
+
+def test_the_most_of_all_programs_is_taken():
+    assert modelled("PermuteDeviceOperation", [X], X) == 6 * 2048 + 256
+    assert modelled("TransposeDeviceOperation", [B8], B8) == 6 * 1088 + 256
+    assert modelled("MoveDeviceOperation", [X], X) == 16 * 2048  # as if both places overlapped
+    assert modelled("MoveDeviceOperation", [], X) == 16 * 2048
+
+
+def test_turned_keys_took_a_head_three_times():
+    x, queries, keys = tensor(1, 1, 256, 2304), tensor(1, 8, 256, 192), tensor(1, 2, 192, 256)
+    told = [SPLIT.format(turned) for turned in (1, 0)]
+    once, thrice = 2 * 6 * 2048, 3 * 2 * 6 * 2048
+    name = "NlpCreateHeadsDeviceOperation"
+    assert [modelled(name, [x], (queries, keys), attributes=text) for text in told] == [thrice, once]
+    assert modelled(name, [x], (queries, keys)) == thrice  # nobody prints whether: the most
+
+
+def test_scores_were_lessened_by_their_maximum_always():
+    kernel_of_its_own = softmax(512, "1)", "SoftmaxProgramFactoryAttentionOptimized")
+    assert {softmax(512, "0)"), softmax(512, "1)")} == {kernel_of_its_own + 16 * 4096 + 2048}
+
+
+def test_activations_are_counted_where_no_list_of_them_is_printed():
+    for count in (0, 1, 2):
+        printed = "BinaryOpType::ADD" + ", UnaryOpType::SILU" * count
+        assert modelled("BinaryDeviceOperation", [X, X], X, attributes=printed) == 12_288 + count * 2048
+
+
+def test_what_no_attribute_prints_comes_from_the_name_of_the_call():
+    printed = {"attributes": "<BasicUnaryWithParam>"}
+    assert modelled("UnaryDeviceOperation", [X], X, call="ttnn.logit", **printed) == 12_288
+    assert modelled("UnaryDeviceOperation", [X], X, **printed) == 8192
+
+
+def test_heads_in_shards_are_joined_where_they_lie():
+    x = sharded(1, 8, 32, 64, layout="HEIGHT", shard=(32, 64), cores=(8, 1))
+    shards = sharded(1, 1, 32, 512, layout="WIDTH", shard=(32, 64), cores=(8, 1))
+    plain, out = tensor(1, 8, 32, 64), tensor(1, 1, 32, 512)
+    name = "NLPConcatHeadsDeviceOperation"
+    found = [modelled(name, [one], gives) for one, gives in ((x, shards), (x, out), (plain, shards), (plain, out))]
+    assert found == [0, 65_536, 65_536, 65_536]
+    assert modelled(name, [tensor(256, 64)], tensor(256, 64)) == 8192  # a single head
