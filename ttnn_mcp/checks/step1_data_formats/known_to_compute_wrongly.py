@@ -45,8 +45,9 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
-from ttnn_mcp.checks.wording import cite_attribute, kernel_config
+from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.printed.attributes import Attributes
 
+HIFI3 = sets_compute(math_fidelity="HiFi3")
 COMPARE = "compare the op's output with torch, where it stands in the model; then the PCC of the whole model"
 
 
@@ -96,7 +98,7 @@ def _tell(fault: Fault, ops: Affected) -> Words:
         claim=f"{ops.many('op')} ({ops.time}) {fault.what}: {ops.name}, {ops.example}",
         assumption="an accuracy risk: no time is promised",
         also=(cite_attribute(facts, row, fault.shown),) if shown else (),
-        fix=fault.fix.format(hifi3=kernel_config(facts, row, math_fidelity="HiFi3"), banks=dram_banks(facts.chip)),
+        fix=fault.fix.format(hifi3=ops.with_only(HIFI3).compute_text, banks=dram_banks(facts.chip)),
         verify=COMPARE,
         caveat=fault.source,
     )
