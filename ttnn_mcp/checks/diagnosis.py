@@ -146,13 +146,13 @@ def _worth_telling(problem: Problem, worth: Worth, facts: WindowFacts) -> bool:
 
 
 def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | None:
-    """The problem with what to expect of its change; None where a law expects no gain."""
+    """The problem with what to expect of its change; None where a law expects no gain at its best end."""
     if problem.gap_ns is not None or not problem.promise_ns:
         return problem
     expected = problem.expected
     if expected is None and problem.becomes is not None:
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
-        if expected is not None and expected.saved_ns.sum() <= 0:
+        if expected is not None and expected.high_ns.sum() <= 0:
             return None
     if expected is None:
         expected = by_cases(check.id, check.lever.name, problem.at_most_ns)

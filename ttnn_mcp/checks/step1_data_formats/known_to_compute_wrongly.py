@@ -45,7 +45,6 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
@@ -53,9 +52,9 @@ from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ttnn_mcp.checks.op_config import OpConfig
     from ttnn_mcp.readers.printed.attributes import Attributes
 
-HIFI3 = sets_compute(math_fidelity="HiFi3")
 COMPARE = "compare the op's output with torch, where it stands in the model; then the PCC of the whole model"
 
 
@@ -88,7 +87,8 @@ def look(facts: WindowFacts) -> Problems:
         if not fault.chips or facts.chip.arch in fault.chips:
             rows = np.flatnonzero(fault.ops(facts))
             rows = rows[fault.wrong(facts, rows)]
-            yield Problem(rows, no_saving(rows), tell=partial(_tell, fault))
+            sets = _below_hifi4 if "{hifi3}" in fault.fix else None
+            yield Problem(rows, no_saving(rows), sets=sets, tell=partial(_tell, fault))
 
 
 def _tell(fault: Fault, ops: Affected) -> Words:
@@ -98,10 +98,15 @@ def _tell(fault: Fault, ops: Affected) -> Words:
         claim=f"{ops.many('op')} ({ops.time}) {fault.what}: {ops.name}, {ops.example}",
         assumption="an accuracy risk: no time is promised",
         also=(cite_attribute(facts, row, fault.shown),) if shown else (),
-        fix=fault.fix.format(hifi3=ops.with_only(HIFI3).compute_text, banks=dram_banks(facts.chip)),
+        fix=fault.fix.format(hifi3=ops.with_only(_below_hifi4).compute_text, banks=dram_banks(facts.chip)),
         verify=COMPARE,
         caveat=fault.source,
     )
+
+
+def _below_hifi4(config: OpConfig) -> OpConfig:
+    """At HiFi3; as it is where the plan lowered it already."""
+    return config.computing(math_fidelity="HiFi3") if config.compute.math_fidelity == "HiFi4" else config
 
 
 def _at_hifi4(facts: WindowFacts) -> Mask:
