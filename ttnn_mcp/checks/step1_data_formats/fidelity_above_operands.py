@@ -39,7 +39,6 @@ from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.checks.op_config import Sets
 
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
@@ -51,12 +50,14 @@ def look(facts: WindowFacts) -> Problems:
     saves = fewer_passes_save(facts.ops, facts.roofline, needed)
     rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
     sets = sets_fidelity(lambda row: NAMES[float(needed[row])])
-    passes = (needed / phases(facts.ops))[rows]
-
-    def fewer(row: int) -> Described | None:
-        return changed(facts, row, fidelity=NAMES[float(needed[row])])
-
-    yield Problem(rows, saves[rows], passes=passes, sets=sets, tell=partial(_tell, sets), becomes=fewer)
+    yield Problem(
+        rows,
+        saves[rows],
+        passes=(needed / phases(facts.ops))[rows],
+        sets=sets,
+        tell=partial(_tell, sets),
+        becomes=lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])]),
+    )
 
 
 def _tell(sets: Sets, ops: Affected) -> Words:
