@@ -171,7 +171,7 @@ def test_bytes_matter_from_a_tenth_of_the_time_on(tmp_path, program, kernel_ns, 
 
 
 def test_savings_leave_the_launch_and_are_never_negative(tmp_path, program):
-    linear(program, 32, 64, 128, 450)
+    linear(program, 32, 64, 192, 450)
     linear(program, 32, 64, 160, 300)
     case = case_of(tmp_path, program)
     spared = spared_bytes(case.ops.inputs[1], "BFLOAT8_B")

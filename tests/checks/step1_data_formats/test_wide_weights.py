@@ -30,11 +30,13 @@ def test_a_run_without_weights_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-def test_narrower_weights_save_their_bytes_at_achievable_bandwidth_and_no_more(check, program):
-    decode(program)
+@pytest.mark.parametrize("took", [280_000, 600_000])
+def test_time_falls_with_the_bytes_as_far_as_they_take_it(check, program, took):
+    """Twice what they take at 240 GB/s is theirs at most, 284 us."""
+    linear(program, 32, 4096, 4096, took)
     weights, rest = 4096 * 4096, 2 * 32 * 4096 * 2
     spared = weights * (2 - 1.0625) / (weights * 2 + rest)
-    assert check.ask(program).at_most_ns == pytest.approx(300_000 * spared)
+    assert check.ask(program).at_most_ns == pytest.approx(min(took, 2 * (weights * 2 + rest) / 240) * spared)
 
 
 def test_a_weight_bound_op_at_its_roofline_keeps_the_bytes_that_stay(check, program):
@@ -194,7 +196,7 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
 
 @pytest.mark.parametrize(("nnz", "batches"), [("2", 1), ("2", 16), ("std::nullopt", 1), ("99", 1)], ids=str)
 def test_of_experts_only_the_active_ones_are_read(check, program, nnz, batches):
-    took = 20_000 * (1 + batches // 16) if nnz == "2" else 100_000
+    took = (30_000 if batches > 1 else 20_000) if nnz == "2" else 100_000
     x, w = program.tensor([1, batches, 32, 512]), program.tensor([1, 16, 512, 1024])
     y = program.tensor([1, 16, 32, 1024])
     put(

@@ -59,22 +59,22 @@ def fastest_ns(facts: WindowFacts, rows: Rows) -> Floats:
     return _bytes_at(facts, rows, lambda row: (rate := fastest(facts, row)) and rate.gb_s)
 
 
-class Sharded(NamedTuple):
+class ShardedTimes(NamedTuple):
     """Per row, time on DRAM-sharded weights: as expected, and at least; NaN if no config fits or was measured."""
 
     expected_ns: Floats
     least_ns: Floats
 
 
-def sharded_ns(facts: WindowFacts, rows: Rows) -> Sharded:
+def sharded_ns(facts: WindowFacts, rows: Rows) -> ShardedTimes:
     """By the law of such matmuls; where it is silent, at the measured bandwidth, on the cores that would work."""
     gb_s = SHARDED_GB_S.get(facts.chip.arch or "", np.nan)
     streamed = _bytes_at(facts, rows, lambda row: gb_s if dram_sharded(facts, row) else None)
     slower = (facts.chip.cores or np.nan) / (dram_banks(facts.chip) or np.nan)
     plain = np.fmax(streamed, np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower))
-    told = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.us * 1e3)
+    lawful = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.us * 1e3)
     low = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.low_us * 1e3)
-    return Sharded(np.where(np.isnan(told), plain, told), np.fmin(plain, low))
+    return ShardedTimes(np.where(np.isnan(lawful), plain, lawful), np.fmin(plain, low))
 
 
 def _law_of_sharded(facts: WindowFacts, row: int) -> Expected | None:

@@ -7,8 +7,9 @@ to bfloat16 convs for image quality (tt-metal #21760).
 
 The line: INPUT_1 is BFLOAT16 or FLOAT32, lives in DRAM and no earlier op made it; the op's DRAM bytes outweigh its
 arithmetic and explain at least 10 % of its time, on Blackhole 38 % of a one-token matmul's (ours: see
-`analyses/op_kinds/formats.py`); all together can save 1 % of the window. The bound is in proportion to the bytes and
-never below arithmetic, DRAM at achievable bandwidth, or the launch.
+`analyses/op_kinds/formats.py`); all together can save 1 % of the window. The bound is in proportion to the bytes, of
+at most twice the time that all bytes need (at 17 % of the bandwidth half the bytes brought 11 of 105 us), and never
+below arithmetic, DRAM at achievable bandwidth, or the launch.
 
 A matmul far from its bandwidth may wait for something else: CosyVoice's decoder on Blackhole, whose linears read
 BFLOAT16 weights at 30 to 37 % of it, took 5.48 ms a token with either format (tt-metal's notes of that model). Nothing

@@ -26,11 +26,11 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 def look(facts: WindowFacts) -> Problems:
     """Yield the reduce-scatters, with their gathers beside them."""
     joins, width = facts.joins, facts.ops.outputs[0].logical[:, 3]
-    given = facts.ops.inputs[0].logical[:, 3]
+    before = facts.ops.inputs[0].logical[:, 3]
     small = facts.kernel_ns < LATENCY_NS
-    scatters = collectives_named(facts, "ReduceScatter") & small & (2 * width == given)
+    scatters = collectives_named(facts, "ReduceScatter") & small & (2 * width == before)
     scatters &= joins.reader_counts == 1  # nobody's place is the last op's, which nobody reads
-    gathers = np.flatnonzero(collectives_named(facts, "AllGather") & small & (width == 2 * given))
+    gathers = np.flatnonzero(collectives_named(facts, "AllGather") & small & (width == 2 * before))
     gathers = gathers[scatters[joins.makers[gathers]]]
     firsts = joins.makers[gathers]
     rows = np.concatenate((firsts, gathers))
