@@ -59,7 +59,7 @@ COMPARE = "compare the op's output with torch, where it stands in the model; the
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class KnownFault:
     """A known fault.
 
     Attributes:
@@ -91,7 +91,7 @@ def look(facts: WindowFacts) -> Problems:
             yield Problem(rows, no_saving(rows), sets=sets, tell=partial(_tell, fault))
 
 
-def _tell(fault: Fault, ops: Affected) -> Words:
+def _tell(fault: KnownFault, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     shown = fault.shown in facts.attributes(row)
     return Words(
@@ -173,8 +173,8 @@ def _all(_facts: WindowFacts, rows: Rows) -> Mask:
     return np.ones(len(rows), dtype=np.bool_)
 
 
-FAULTS: tuple[Fault, ...] = (
-    Fault(
+FAULTS: tuple[KnownFault, ...] = (
+    KnownFault(
         ("wormhole_b0",),
         _at_hifi4,
         _sums_in_float32,
@@ -183,7 +183,7 @@ FAULTS: tuple[Fault, ...] = (
         "a fault of the chip, in all builds: tt-metal #38306, PR #52327",
         "{hifi3}",
     ),
-    Fault(
+    KnownFault(
         ("blackhole",),
         _group_norms,
         _welford,
@@ -192,7 +192,7 @@ FAULTS: tuple[Fault, ...] = (
         "tt-metal #39225 (open since March 2026), #42991",
         "ttnn.group_norm(..., use_welford=False), unless groups are narrower than 32 channels",
     ),
-    Fault(
+    KnownFault(
         (),
         _group_norms,
         _in_narrow_groups,
@@ -201,7 +201,7 @@ FAULTS: tuple[Fault, ...] = (
         "tt-metal #53803 (open since August 2026), seen on interleaved tensors of a Blackhole",
         "ttnn.group_norm(..., use_welford=True), and compare",
     ),
-    Fault(
+    KnownFault(
         (),
         _matmuls,
         _uneven,
@@ -210,7 +210,7 @@ FAULTS: tuple[Fault, ...] = (
         "tt-metal PR #48923: builds before July 2026",
         "program_config as now with a per_core_N that divides the tiles of N, or all of them",
     ),
-    Fault(
+    KnownFault(
         ("blackhole",),
         _on_banks,
         _beyond_the_banks,
@@ -219,7 +219,7 @@ FAULTS: tuple[Fault, ...] = (
         "measured for pplx-embed-4b on P150, September 2026; a build of theirs has it mended",
         "program_config on at most {banks} columns, or weights interleaved in DRAM",
     ),
-    Fault(
+    KnownFault(
         ("blackhole",),
         _fused_with_scatter,
         _all,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.checks.hints import hint_of
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.wire import Columns
@@ -27,7 +28,7 @@ PLAN = Columns(
     quoted=("where",),
 )
 OTHERS = Columns("edit", "what", "where", quoted=("where",))
-UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", quoted=("op_code",))
+UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint", quoted=("op_code",))
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
@@ -122,9 +123,17 @@ def where(facts: WindowFacts, rows: Rows) -> str:
 
 
 def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
-    """The heaviest kinds of op above their floors."""
+    """The heaviest kinds of op above their floors, and what is known of them."""
     rows = [
-        (shown(kind.name), kind.ops, kind.above_ns / 1e3, kind.now_ns / 1e3, kind.why, facts.line(kind.heaviest))
+        (
+            shown(kind.name),
+            kind.ops,
+            kind.above_ns / 1e3,
+            kind.now_ns / 1e3,
+            kind.why,
+            facts.line(kind.heaviest),
+            hint_of(kind.name),
+        )
         for kind in left.kinds
     ]
     return UNEXPLAINED.table(rows)
