@@ -557,12 +557,6 @@ async def test_of_two_states_of_a_switch_none_is_the_next_one_up(asked):
     assert "next_up" not in await asked(conv(), "weights_dtype", None)
 
 
-async def test_a_memory_report_alone_has_no_op_to_try_a_setting_on(at, tmp_path):
-    memory = str(write_run(tmp_path, conv()).memory)
-    with pytest.raises(QuestionRefused, match="check_setting needs device times"):
-        await ask(at, "check_setting", run=memory, op=1, setting="math_fidelity", value="LoFi")
-
-
 @pytest.mark.parametrize(
     ("schema", "is_older"),
     [("3.5", False), ("3.6", False), ("4.0", False), ("3.5.1", False), ("3.4", True), ("2.9", True), ("3.x", True)],

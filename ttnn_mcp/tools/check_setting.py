@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.settings.captured_op import captured_op
 from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.predicted import LegalChoice, predicted
@@ -66,7 +67,7 @@ LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 class Arguments(OfRun):
     """Arguments of check_setting."""
 
-    op: int = Field(description="Its line in the CSV")
+    op: int = Field(description="Its line in the CSV; on a memory report alone, the operation id")
     setting: Setting
     value: int | bool | str | None = Field(
         default=None,
@@ -116,6 +117,12 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
     """
     op = _op(run, row_at(run, asked.op), await told_shards(run, asked.op))
     return _answered(run, asked, op, await room_at(run, asked.op))
+
+
+async def setting_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: legality and L1 of an operation's op, and no time."""
+    op, room = await captured_op(run, asked.op)
+    return _answered(run, asked, op, room)
 
 
 def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
@@ -277,6 +284,7 @@ TOOL = Tool(
     ask=check_setting,
     about="run",
     needs=("performance",),
+    alone=setting_alone,
     replay=True,
     search_hint=(
         "act_block_h program config legal L1 fits circular buffers chunk size core grid matmul conv2d subblock norm"

@@ -18,6 +18,8 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
@@ -30,16 +32,24 @@ async def room_at(run: Run, line: int) -> int | None:
     if operation is None:
         return None
     replayed = await replay_of(run)
+    graph = await graph_of(replayed.memory, operation) if _is_placed(replayed, operation) else None
+    return room_of(replayed, operation, graph, _device_ops(run, line, operation, graph)) if graph else None
+
+
+def room_of(replayed: Replayed, operation: int, graph: GraphMemory, device_ops: Sequence[int]) -> int | None:
+    """The same of device ops of an operation, by their places in its graph: the least of them."""
     place, bottom = replayed.place(operation), _bottom(replayed)
-    if place is None or bottom is None or replayed.capacity_bytes is None or not replayed.captured[place]:
-        return None
-    graph = await _graph(replayed.memory, operation)
-    if graph is None:
+    if place is None or bottom is None or not _is_placed(replayed, operation):
         return None
     lowest = _lowest(graph, _live(replayed, place))
-    device_ops = _device_ops(run, line, operation, graph)
     addresses = [address for device_op in device_ops if (address := lowest.get(device_op)) is not None]
     return max(min(addresses) - bottom, 0) if addresses else replayed.capacity_bytes
+
+
+def _is_placed(replayed: Replayed, operation: int) -> bool:
+    """Whether the report tells where tensors lie while the operation runs."""
+    place, size = replayed.place(operation), replayed.capacity_bytes
+    return place is not None and size is not None and _bottom(replayed) is not None and replayed.captured[place]
 
 
 async def captured_launches(run: Run, line: int) -> list[Launch]:
@@ -48,13 +58,14 @@ async def captured_launches(run: Run, line: int) -> list[Launch]:
     if operation is None:
         return []
     memory = (await replay_of(run)).memory
-    graph = await _graph(memory, operation)
+    graph = await graph_of(memory, operation)
     if graph is None:
         return []
     return [launch_of(graph, place, memory.tensors) for place in _device_ops(run, line, operation, graph)]
 
 
-async def _graph(memory: MemoryReport, operation: int) -> GraphMemory | None:
+async def graph_of(memory: MemoryReport, operation: int) -> GraphMemory | None:
+    """The captured graph of an operation; None where it cannot be read."""
     try:
         return read_graph_memory(await memory.graph_of(operation) or "[]", operation=operation)
     except ReportBroken:

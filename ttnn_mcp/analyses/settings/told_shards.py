@@ -41,7 +41,7 @@ async def told_shards(run: Run, line: int) -> dict[str, Shape]:
         return {}
     launches = await captured_launches(run, line)
     captured = [
-        _fitting(table.inputs, row, launch.inputs) | _fitting(table.outputs, row, launch.outputs)
+        fitting_shards(table.inputs, row, launch.inputs) | fitting_shards(table.outputs, row, launch.outputs)
         for launch in launches
     ]
     if any(captured):  # device ops that may be it must tell the same
@@ -49,7 +49,7 @@ async def told_shards(run: Run, line: int) -> dict[str, Shape]:
     return {one.name: shape for one in table.inputs if one.sharded[row] and (shape := _written(table, row, one))}
 
 
-def _fitting(operands: Sequence[Operand], row: int, specs: Sequence[Spec]) -> dict[str, Shape]:
+def fitting_shards(operands: Sequence[Operand], row: int, specs: Sequence[Spec]) -> dict[str, Shape]:
     """Shards of the tensors that a graph prints, where they are the row's by their order, layout and size."""
     shapes = {
         one.name: _shape(spec.placement, one.placement[row].partition("_")[2])

@@ -1,0 +1,107 @@
+"""A device op of a graph becomes the row that its performance report would have; texts as TTNN 0.81.1 prints them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_mcp.analyses.settings.printed_row import row_of
+from ttnn_mcp.readers.graph.launches import Launch
+from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+
+KERNEL = (
+    "ComputeKernelConfig(math_fidelity=HiFi2,math_approx_mode=0,fp32_dest_acc_en=1,packer_l1_acc=1,"
+    "dst_full_sync_en=0,throttle_level=ThrottleLevel::NO_THROTTLE)"
+)
+DRAM = "MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::DRAM,shard_spec=std::nullopt)"
+SHARDS = (
+    "MemoryConfig(memory_layout=TensorMemoryLayout::HEIGHT_SHARDED,buffer_type=BufferType::L1,shard_spec=ShardSpec{grid="
+    '[{"start":{"x":0,"y":0},"end":{"x":7,"y":7}], shape=[1568, 64], orientation=ShardOrientation::ROW_MAJOR},'
+    "nd_shard_spec=std::nullopt)"
+)
+TAIL = "0, std::nullopt, std::nullopt, {batched}, {first}, {second}, Tile(tile_shape={{32, 32}}), std::nullopt)"
+PRODUCT = f"MatmulParams(<variant>, 1, {DRAM}, DataType::BFLOAT8_B, {KERNEL}, {TAIL})"
+CONFIG = "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=8-7,in0_block_w=2)"
+CONV = (
+    "Conv2dParams(SlidingWindowConfig(8, 0, {112, 56}, {3, 5}, {1, 2}, array(1, 1, 2, 2), {0, 0}, {1, 1}, std::nullopt, "
+    "1, 1, 64, 1, <CoreRangeSet>, 1, 0, 0, 0, PaddingMode::Zeros), 64, 1, 0, 1, <BasicUnaryWithParam>, "
+    "Conv2dParallelizationConfig(<xy_pair>, 60, 1, 1, 49, 2), Conv2dBlockConfig(7, 3, 1, 2), "
+    f"{SHARDS}, DataType::BFLOAT8_B, array(8, 112, 56, 16), {KERNEL}, 1, 0, 0, 0, 1, 58368, std::nullopt)"
+)
+
+
+def spec(*shape, dtype="BFLOAT16", tiled=True, where=DRAM):
+    return Spec(shape, dtype, tiled, parse_memory_config(where))
+
+
+def product(second="0", first="0", *, failed=False):
+    printed = PRODUCT.format(batched=1, first=first, second=second)
+    outputs = () if failed else (spec(1, 1, 100, 512, dtype="BFLOAT8_B"),)
+    return Launch("MatmulDeviceOperation", "", printed, (spec(1, 1, 100, 256), spec(256, 512)), outputs)
+
+
+def attributes_of(launch, **arguments):
+    return parse_attributes(row_of(launch, arguments).texts("attributes")[0])
+
+
+def test_operands_have_their_cells():
+    row = row_of(product(), {})
+    a, b = row.inputs
+    assert (a.padded[0].tolist(), a.logical[0].tolist()) == ([1, 1, 128, 256], [1, 1, 100, 256])
+    assert (b.padded[0].tolist(), b.dtype[0], b.layout[0]) == ([1, 1, 256, 512], "BFLOAT16", "TILE")
+    assert (a.placement[0], row.outputs[0].dtype[0]) == ("DRAM_INTERLEAVED", "BFLOAT8_B")
+    assert (row.texts("op_code")[0], row.texts("fidelity")[0]) == ("MatmulDeviceOperation", "HiFi2")
+    assert not row.numbers("kernel_ns")[0] > 0
+
+
+def test_the_config_of_the_call_is_written_as_a_row_writes_it():
+    config = attributes_of(product(), program_config=CONFIG, **{"0": "ttnn.Tensor"}).struct("program_config")
+    assert config.fields["compute_with_storage_grid_size"] == "(x=8,y=7)"
+    assert config.number("in0_block_w") == 2
+    assert attributes_of(product()).struct("compute_kernel_config").number("fp32_dest_acc_en") == 1
+
+
+def test_a_first_operand_that_is_transposed_is_not_read():
+    assert row_of(product(second="1"), {}) is not None
+    assert row_of(product(first="1"), {}) is None
+
+
+def test_what_failed_has_the_output_that_it_would_have_given():
+    row = row_of(product(failed=True), {})
+    assert (row.outputs[0].logical[0].tolist(), row.outputs[0].dtype[0]) == ([1, 1, 100, 512], "BFLOAT8_B")
+
+
+@pytest.mark.parametrize(("causal", "start"), [("1", "std::nullopt"), ("0", "256")])
+def test_attention_says_whether_it_is_causal_and_where_its_chunk_starts(causal, start):
+    printed = f"SDPAParams(0.125, {DRAM}, SDPAProgramConfig(<xy_pair>, std::nullopt, 64, 128, 0, 16), {causal}, {start}, std::nullopt, {KERNEL}, 0)"
+    q = spec(1, 8, 512, 64)
+    attributes = attributes_of(Launch("SDPAOperation", "", printed, (q, q, q), (q,)))
+    assert attributes.flag("is_causal") == (causal == "1")
+    assert attributes.number("chunk_start_idx") == (256 if causal == "0" else None)
+
+
+def test_a_conv_has_its_window_its_cores_its_blocks_and_its_flags():
+    x, w = spec(1, 1, 116736, 16, tiled=False, where=SHARDS), spec(1, 1, 144, 64, dtype="BFLOAT8_B")
+    attributes = attributes_of(Launch("Conv2dDeviceOperation", "", CONV, (x, w), ()))
+    window = attributes.struct("sliding_window_config")
+    assert (window.number("batch_size"), window.fields["input_hw"], window.fields["window_hw"]) == (
+        8,
+        "(112,56)",
+        "(3,5)",
+    )
+    assert (window.fields["stride_hw"], window.fields["padding"]) == ("(1,2)", "((1,1),(2,2))")
+    spread, block = attributes.struct("parallelization_config"), attributes.struct("block_config")
+    assert (spread.number("num_cores_nhw"), spread.number("per_core_out_matrix_width_ntile")) == (60, 2)
+    assert (block.number("act_block_h_ntiles"), block.number("act_block_w_ntiles")) == (7, 3)
+    flags = ("enable_act_double_buffer", "enable_weights_double_buffer", "config_tensors_in_dram", "untilize_out")
+    assert [attributes.flag(name) for name in flags] == [True, False, True, False]
+    assert (attributes.flag("has_bias"), attributes.number("pre_op_l1_allocation_size_bytes")) == (True, 58368)
+    assert parse_memory_config(attributes["memory_config"]).shard.ranges == (((0, 0), (7, 7)),)
+
+
+@pytest.mark.parametrize(
+    "printed", ["unsupported type", PRODUCT.format(batched=1, first=0, second=0).replace("Tile(", "Other(")]
+)
+def test_a_form_that_is_not_known_is_not_read(printed):
+    assert row_of(Launch("MatmulDeviceOperation", "", printed, (spec(32, 32), spec(32, 32)), ()), {}) is None
