@@ -18,6 +18,7 @@ SAID = {
     "memory_config": PLACED.format("HEIGHT", ""),
     "dtype": "DataType::BFLOAT16",
 }
+PARTS = ("block_config", "parallelization_config", "sliding_window_config", "memory_config")
 
 
 def read(*, weights="BFLOAT8_B", without=(), **changes):
@@ -50,6 +51,7 @@ def test_blocks_and_sizes_are_read():
         {"sliding_window_config": "SlidingWindowConfig(batch_size=1, window_hw=())"},
         {"dtype": "DataType::FLOAT6"},
         {"weights": "UNKNOWN"},
+        *({"without": (key,)} for key in PARTS),
     ],
 )
 def test_a_part_that_is_not_printed_is_not_guessed(lost):
