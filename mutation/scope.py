@@ -24,6 +24,8 @@ VOCABULARY = {CHECKS / "problem.py", CHECKS / "wording.py"}  # what every check 
 ANALYSES = PACKAGE / "analyses"
 EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
+PROGRAMS = ANALYSES / "programs"  # what checks and settings know of TTNN's programs
+SETTINGS = ANALYSES / "settings"
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
     *("settings", "from_graph", "programs"),
@@ -100,15 +102,24 @@ def _tests_of(path: Path) -> list[Path]:
     if room == PLAN or (room not in {PACKAGE, KINDS} and not room.is_relative_to(CHECKS)):
         glob = beside.glob if room in HELD_BY_TOOLS else beside.rglob
         tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
-        return [*tests, *(_tests_of_tools(room) if room in HELD_BY_TOOLS else ())]
+        tests += _tests_of_tools(room) if room in HELD_BY_TOOLS else ()
+        if room == PROGRAMS:
+            asking = (*_modules_of_rooms(), *_modules_in(PROGRAMS), *_modules_in(SETTINGS))
+            tests += _tests_of_users(_users(path, [*asking]))
+        return [*dict.fromkeys(tests)]
     own = [test for test in (beside / f"test_{path.name}", TESTS / f"test_{room.name}.py") if test.is_file()]
     if room not in {SHARED, KINDS} and path not in VOCABULARY:
         return own or [test for test in sorted(TESTS.glob("test_step*.py")) if name_of(path) in imports_of(test)]
     if room == KINDS:
         own += [test for test in sorted(beside.glob("test_*.py")) if name_of(path) in imports_of(test)]
-    users = _users(path, _modules_of_rooms())
-    tests = {test for user in users if user.parent not in {SHARED, KINDS} for test in tests_of(user)}
-    return [*dict.fromkeys((*own, *sorted(tests)))]
+    return [*dict.fromkeys((*own, *_tests_of_users(_users(path, _modules_of_rooms()))))]
+
+
+def _tests_of_users(users: set[Path]) -> list[Path]:
+    """The tests of those among them that no others hold."""
+    return sorted(
+        {test for user in users if user.parent not in {SHARED, KINDS, PROGRAMS} for test in tests_of(user)}
+    )
 
 
 def _of_tools(path: Path) -> list[Path]:

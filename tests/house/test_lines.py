@@ -129,6 +129,17 @@ def test_a_room_without_a_rule_of_its_own_is_held_by_all_of_its_tests_and_a_modu
     assert scope.tests_of(scope.ROOT / "ttnn_mcp" / "wire.py") == [scope.ROOT / "tests" / "test_wire.py"]
 
 
+def test_what_is_known_of_programs_is_held_by_the_tests_of_settings_and_checks_that_ask_it():
+    tests = [
+        path.relative_to(scope.ROOT / "tests").as_posix()
+        for path in scope.tests_of(scope.PROGRAMS / "attention.py")
+    ]
+    assert tests[0] == "analyses/programs/test_attention.py"
+    assert {"analyses/settings/test_sdpa.py", "tools/test_check_setting.py"} <= {*tests}
+    convs = scope.tests_of(scope.PROGRAMS / "convs.py")
+    assert scope.TESTS / "step6_conv2d" / "test_conv_double_buffer_off.py" in convs
+
+
 def test_the_parts_of_the_plan_are_held_by_the_tests_of_the_plan():
     assert scope.TESTS / "plan" / "test_plan.py" in scope.tests_of(scope.PLAN / "edits.py")
 
