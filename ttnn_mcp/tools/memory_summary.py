@@ -40,6 +40,10 @@ FLOORS = {
     "silent_programs": "programs without buffers in the report and without a model count nothing: {unknown}",
 }
 
+DROPPED = (
+    "no buffers table: what Python dropped counts until its address is given out anew, so a peak may be too high"
+)
+
 
 class Arguments(OfRun):
     """Arguments of memory_summary."""
@@ -66,7 +70,11 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
         Answer(
             l1_peak=_peak(replayed, moment, failures, only=only),
             floor=because is not None,
-            why=FLOORS[because].format(unknown=unknown) if because else None,
+            why=FLOORS[because].format(unknown=unknown)
+            if because
+            else DROPPED
+            if replayed.without_snapshots
+            else None,
             programs=None if only else _programs(replayed),
             buffers_table_bytes=int(
                 replayed.fullest.floor[peak] if only else replayed.fullest.floor.max(initial=0)
@@ -112,7 +120,10 @@ def _peak(replayed: Replayed, moment: Moment, failures: list[Failure], *, only: 
     known = (
         "headroom_bytes" if not (replayed.floor_because or replayed.programs.modelled) else "headroom_at_most_bytes"
     )
-    headroom = {"headroom_modelled_bytes" if by_model else known: room}
+    if replayed.without_snapshots and not replayed.unplaced:
+        headroom = {}  # nobody knows what Python dropped before
+    else:
+        headroom = {"headroom_modelled_bytes" if by_model else known: room}
     return L1Peak(
         operation=operation,
         name=tables.operation_name(replayed, place),
@@ -216,6 +227,9 @@ def _caveats(replayed: Replayed) -> list[str]:
         )
     if differences.came:  # what goes there is normal: Python dropped its last name
         caveats.append(f"{differences.came} buffers came between captured operations")
+    if differences.before:
+        read = f"{differences.before} tensors that operations read"
+        caveats.append(f"{read} are allocated nowhere in the report: counted from the start")
     if replayed.broken:
         caveats.append(f"{replayed.broken} captured graphs could not be read")
     silent = [one.device for one in replayed.devices if not one.followed]

@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.left_out import LeftOut
 from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
+from ttnn_mcp.analyses.memory.there_before import EarlierBuffer
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED, key_of
 from ttnn_mcp.readers.memory.stream import SnapshotRows
 
@@ -303,6 +304,42 @@ def test_a_level_by_a_model_is_told_from_one_of_a_first_launch():
     lane, model = Lane(None), SimpleNamespace(bytes_per_core=lambda *_: 70)
     lane.feed(0, [event("clear"), event("end")], left_out={0: LeftOut("Matmul", 7, None, "printed", model)})
     assert (lane.levels.l1, lane.levels.by_model) == ([70], [True])
+
+
+def operand(at, size=40, buffer=L1):
+    return EarlierBuffer(key_of(at, buffer), buffer, size, -1)
+
+
+def test_an_operand_that_nothing_allocated_was_there_from_the_start():
+    lane = fed([alloc(A, 60)], [alloc(B, 30)])
+    lane.was_there(2, operand(C))
+    lane.feed(2, [])
+    assert lane.levels.l1 == [100, 130, 130]
+    assert lives(lane)[2] == (C, 40, 0, None)
+    lane.was_there(3, operand(C))  # known by now
+    lane.was_there(3, operand(A))  # allocated
+    assert (lane.differences.before, len(lives(lane))) == (1, 3)
+
+
+def test_an_operand_at_a_place_that_another_tensor_had_came_after_that():
+    lane = fed([alloc(A, 60), free(A)])
+    lane.was_there(1, operand(A + 59))  # the last byte
+    assert (lane.levels.l1, lives(lane)[1]) == ([60], (A + 59, 40, before(1), None))
+    lane.was_there(1, operand(A - 40))  # the byte before the first
+    lane.was_there(1, operand(A, buffer=DRAM))
+    assert [life[2] for life in lives(lane)[2:]] == [0, 0]
+    assert (lane.levels.l1, lane.levels.dram) == ([100], [40])
+
+
+def test_without_snapshots_a_tensor_ends_where_its_address_is_given_out_anew():
+    lane = fed([alloc(A, 96)], [alloc(A + 64, 32), alloc(A + 96, 8)])
+    assert lives(lane)[0] == (A, 96, inside(0), before(1))
+    assert (lane.levels.l1, lane.differences.went) == ([96, 40], 1)
+
+
+def test_with_snapshots_these_tell_of_its_end():
+    lane = fed([alloc(A, 96)], [alloc(A + 64, 32)], snapshots=seen([(A, 96)], [(A, 96), (A + 64, 32)]))
+    assert lives(lane)[0][3] is None
 
 
 class Rooms:

@@ -13,7 +13,7 @@ from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.session.opening import read_run
 
 
-def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False):
+def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False, without_snapshots=False):
     """A run whose replay is `l1`, a third of it circular buffers."""
     level, none = numbers(*l1), numbers(*[0] * len(l1))
     fullest = SimpleNamespace(
@@ -24,7 +24,13 @@ def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=F
         by_model=[by_model] * len(l1),
         peak=int(level.argmax()) if l1 else 0,
     )
-    replayed = SimpleNamespace(fullest=fullest, capacity_bytes=capacity, floor_because=floor, operations=none)
+    replayed = SimpleNamespace(
+        fullest=fullest,
+        capacity_bytes=capacity,
+        floor_because=floor,
+        operations=none,
+        without_snapshots=without_snapshots,
+    )
     return SimpleNamespace(id=name, memory=object() if memory else None, replayed=replayed)
 
 
@@ -67,6 +73,11 @@ def test_floors_are_told():
     caveats = told(run("a"), run("b", floor="no_graphs"))[1]
     assert caveats == ("candidate: L1 figures are floors, not all circular buffers are known",)
     assert len(told(run("a", floor="unsized"), run("b", floor="no_graphs"))[1]) == 2
+
+
+def test_a_report_without_snapshots_proves_no_gain():
+    caveats = told(run("a", without_snapshots=True), run("b"))[1]
+    assert caveats == ("baseline: without a buffers table nobody knows what Python dropped",)
 
 
 def test_a_peak_by_a_model_is_told_because_it_proves_no_gain():

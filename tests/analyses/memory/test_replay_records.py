@@ -3,7 +3,7 @@
 from tests.analyses.memory.small_tables import event
 from ttnn_mcp.analyses.memory.core_load import Circular
 from ttnn_mcp.analyses.memory.replay_records import Fullest, Levels, Step
-from ttnn_mcp.readers.memory.spaces import L1, key_of
+from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, key_of
 
 A, B = key_of(4096, L1), key_of(8192, L1)
 
@@ -35,6 +35,16 @@ def test_a_free_that_names_nothing_is_nameless():
 def test_the_fullest_moment_keeps_the_buffers_that_were_there_then():
     first, second, late = (Circular(0, at, 16, ()) for at in range(3))
     assert Fullest((), (([first, late], 1), ([second], 1)), 0).circular == (first, second)
+
+
+def test_what_was_there_all_the_time_counts_in_every_operation_so_far():
+    levels = Levels()
+    levels.add((100, 60, 2, True), 5, 7, 90)
+    levels.add((50, 50, -1, False), 0, 0, 50)
+    for buffer in (L1, L1_SMALL, DRAM, TRACE):
+        levels.add_to_all(buffer, 10)
+    assert (levels.l1, levels.tensors, levels.recorded) == ([110, 60], [70, 60], [100, 60])
+    assert (levels.small, levels.dram) == ([15, 10], [27, 20])
 
 
 def test_levels_keep_what_the_report_holds_beside_what_is_known():

@@ -34,7 +34,7 @@ def replayed(
     return Replayed(
         operations=report.operations.ids, devices=(device,), captured=np.array(captured), launched=np.array(launched),
         capacity_bytes=capacity, small_capacity_bytes=None, broken=0, troubles={}, sources={}, banks={},
-        programs=SimpleNamespace(unknown=Counter(silent)), unplaced=unplaced, memory=report,
+        programs=SimpleNamespace(unknown=Counter(silent)), unplaced=unplaced, without_snapshots=False, memory=report,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.left_out import LeftOut
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
+    from ttnn_mcp.analyses.memory.there_before import EarlierBuffer
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 BEYOND = UNPLACED  # no address that a report names reaches it
@@ -79,6 +80,30 @@ class Lane:
         shared = (self.snapshots, self.shards)
         return deepcopy(self, {id(record): record for record in shared})
 
+    def was_there(self, place: int, operand: EarlierBuffer) -> None:
+        """Add a buffer that the operation at `place` reads and nothing allocated: it was there from the start.
+
+        If something else has lain at its place since, it came after that.
+        """
+        if operand.key in self.live:
+            return
+        self.differences.before += 1
+        key, buffer, per_bank, whole = operand
+        since = self._lay_there(operand)
+        self._open(key, buffer, per_bank, whole, before(place) if since else 0)
+        if not since:
+            self.levels.add_to_all(buffer, per_bank)
+
+    def _lay_there(self, operand: EarlierBuffer) -> bool:
+        """Whether a buffer lay at these addresses before."""
+        place = operand.key, operand.bytes_per_bank
+        return any(self._overlap(key, row, *place) for row, key in enumerate(self.log.keys))
+
+    def _overlap(self, key: int, row: int, other: int, size: int) -> bool:
+        """Whether a buffer of the log and another one share addresses of a space."""
+        same_space = not (key - other) % 2
+        return same_space and key < other + 2 * size and other < key + 2 * self.log.bytes_per_bank[row]
+
     def forget(self, place: int, keys: Iterable[int]) -> None:
         """End buffers that were freed before the operation at `place`, but by no operation."""
         for key in keys:
@@ -116,6 +141,8 @@ class Lane:
     def _begin(self, place: int, snapshot: Seen | None, step: Step, *, captured: bool) -> list[int]:
         """Set the state before the operation from graph and snapshot; returns keys freed in it at an unknown point."""
         lost = self._look(place, snapshot, step, captured=captured) if snapshot is not None else []
+        if not self._settled and snapshot is None:
+            self._make_way(place, step)
         for key, index in step.first.items():
             event = step.events[index]
             if event.kind == "free":
@@ -231,6 +258,16 @@ class Lane:
             if buffer == L1 and not recorded:
                 self.differences.unsized += 1
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
+
+    def _make_way(self, place: int, step: Step) -> None:
+        """End tensors at addresses that are given out anew: without snapshots nothing else tells of their end."""
+        for event in step.events:
+            if event.kind != "allocate" or not -1 < event.key < UNPLACED:
+                continue
+            for other, row in [*self.live.items()]:
+                if other not in step.first and self._overlap(other, row, event.key, max(event.bytes_per_bank, 1)):
+                    self.differences.went += 1
+                    self._close(other, before(place))
 
     def _settle(self, place: int, step: Step) -> None:
         """Where the operation's last event of a buffer and the snapshot differ, the snapshot is right."""

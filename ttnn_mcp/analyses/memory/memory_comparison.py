@@ -54,6 +54,8 @@ async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
             return MemoryDelta((), (f"memory not compared: the {label}'s memory report holds no operations",))
         if replayed.floor_because is not None:
             caveats.append(f"{label}: L1 figures are floors, not all circular buffers are known")
+        elif replayed.without_snapshots:
+            caveats.append(f"{label}: without a buffers table nobody knows what Python dropped")
         elif replayed.fullest.by_model[replayed.fullest.peak]:
             caveats.append(f"{label}: its L1 peak holds circular buffers by a model, the report leaves them out")
         figures.append(_figures(replayed))

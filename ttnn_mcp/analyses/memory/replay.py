@@ -25,6 +25,7 @@ from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
+from ttnn_mcp.analyses.memory.there_before import ThereBefore
 from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES
@@ -112,6 +113,7 @@ class _Replay:
         described = memory.devices[0] if memory.devices else None
         self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
         self.dropped = DryFrees(memory, self.operations, self.reader.unplaced_tensors)
+        self.without_snapshots = graphs and not len(buffers)
         self.lanes = Lanes(
             memory.devices,
             self.snapshots,
@@ -122,6 +124,10 @@ class _Replay:
                 base=first_program_address(memory),
                 bank_bytes=(described.l1_bank_bytes or 0) if described else 0,
             ),
+        )
+        device = self.lanes.devices[0]
+        self.there_before = (
+            ThereBefore(memory, self.operations, device, banks, step) if self.without_snapshots else None
         )
 
     def feed(self, batch: Iterable[tuple[int, str]]) -> None:
@@ -156,7 +162,10 @@ class _Replay:
         if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
         left_out = self.programs.left_out(graph, int(self.operations[place]))
+        operands = self.there_before.at(place) if self.there_before is not None else ()
         for lane, events in self.lanes.shares(ran(graph)):
+            for operand in operands:
+                lane.was_there(place, operand)
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
             lane.feed(place, events, left_out=left_out)
@@ -187,6 +196,7 @@ class _Replay:
             sources=sources,
             banks=self.reader.banks,
             unplaced=bool(self.reader.unplaced_tensors),
+            without_snapshots=self.without_snapshots,
             memory=self.memory,
         )
 

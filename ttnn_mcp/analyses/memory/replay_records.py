@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,12 +22,14 @@ class Differences:
         came: buffers that a snapshot after the first shows and no graph allocated.
         went: buffers that a snapshot no longer shows and no graph freed.
         contradicted: buffers with another size or type in the graph than in its snapshot, or live in only one of them.
+        before: operands that nothing in the report allocates, counted from the start.
         unsized: L1 buffers counted with a lower bound, because their bytes per bank are unknown.
     """
 
     came: int = 0
     went: int = 0
     contradicted: int = 0
+    before: int = 0
     unsized: int = 0
 
 
@@ -76,6 +80,12 @@ class Levels:
         self.recorded.append(recorded)
         self.filled_by.append(filled_by)
         self.by_model.append(by_model)
+
+    def add_to_all(self, buffer: int, size: int) -> None:
+        """Count a buffer in every operation so far: it was there all the time."""
+        columns = {L1: (self.l1, self.tensors, self.recorded), L1_SMALL: (self.small,)}.get(buffer, (self.dram,))
+        for column in columns:
+            column[:] = [level + size for level in column]
 
 
 class Step:

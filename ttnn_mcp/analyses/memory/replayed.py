@@ -88,6 +88,8 @@ class Replayed:
         programs: device ops, and those whose buffers the report leaves out.
         sources: the model line of every operation id that has one.
         unplaced: whether it is a dry capture: its buffers have no addresses, and their last use stands for their end.
+        without_snapshots: the report does not show what is live after its operations: what Python drops counts until
+            its address is given out anew, and operands that nothing allocates count from the start.
     """
 
     operations: Integers
@@ -102,6 +104,7 @@ class Replayed:
     sources: Mapping[int, SourceLine]
     banks: Mapping[int, int]
     unplaced: bool
+    without_snapshots: bool
     memory: MemoryReport = field(repr=False)
 
     @property

@@ -41,12 +41,13 @@ class ShardBytes:
         tensors = self._tensors
         by_address: dict[int, dict[int, int]] = {}
         for row, key in enumerate(keys_of(tensors.addresses, tensors.buffers).tolist()):
-            size = self._of_bank(row) if key >= 0 else None
+            size = self.of_bank(row) if key >= 0 else None
             if size is not None:
                 by_address.setdefault(key, {})[int(tensors.size_bytes[row])] = size
         return by_address
 
-    def _of_bank(self, row: int) -> int | None:
+    def of_bank(self, row: int) -> int | None:
+        """Bytes in a bank of the sharded tensor in that row of the tensors; None if its shard spec does not tell."""
         tensors = self._tensors
         placement, dtype, layout = tensors.placements[row], tensors.dtypes[row], tensors.layouts[row]
         if (

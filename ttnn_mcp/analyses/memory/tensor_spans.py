@@ -35,7 +35,7 @@ def lifetimes_of(
     np.maximum.at(last_uses, read, read_at)
     _add_told(memory, operations, frees, producers, last_uses)
     moments = np.where(producers >= 0, 2 * producers + 1, np.where(first_reads >= 0, 2 * first_reads, NOBODY))
-    keys = _keys(memory, device)
+    keys = keys_on(memory, device)
     rows = _spans_at(spans, keys, moments)
     _match_unlinked(spans, keys, moments, rows)
     on, places = np.concatenate((rows[made], rows[read])), np.concatenate((made_at, read_at))
@@ -46,7 +46,7 @@ def lifetimes_of(
 
 def keys_written(memory: MemoryReport, operations: Integers, device: int | None) -> dict[int, list[int]]:
     """By place, the keys of an operation's outputs that are not also inputs: the buffers it wrote anew."""
-    tensors, keys = memory.tensors.ids, _keys(memory, device)
+    tensors, keys = memory.tensors.ids, keys_on(memory, device)
     taken_at, taken = _placed(memory.inputs, operations, tensors)
     given_at, given_operations = _placed(memory.outputs, operations, tensors)
     taken_keys = set(zip(taken_at.tolist(), keys[taken].tolist(), strict=True))
@@ -55,6 +55,12 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
         if key >= 0 and (place, key) not in taken_keys:
             written.setdefault(place, []).append(key)
     return written
+
+
+def first_reads_of(memory: MemoryReport, operations: Integers) -> Integers:
+    """Per tensor, the place of the first operation that takes it; NOBODY if none does."""
+    places, rows = _placed(memory.inputs, operations, memory.tensors.ids)
+    return _least(places, rows, len(memory.tensors))
 
 
 class KeysOfTensors:
@@ -77,7 +83,7 @@ def keys_of_tensors(tensors: Tensors) -> Integers:
     return keys_of(tensors.addresses, tensors.buffers)
 
 
-def _keys(memory: MemoryReport, device: int | None) -> Integers:
+def keys_on(memory: MemoryReport, device: int | None) -> Integers:
     """The key of each tensor on the device; -1 if it does not lie there."""
     tensors, copies = memory.tensors, memory.device_tensors
     addresses: Integers = np.array(tensors.addresses)

@@ -53,8 +53,17 @@ def _tell(ops: Affected) -> Words:
         evidence=(cite_graph(replayed, peak, level), cite_capacity(replayed)),
         fix=_fix(replayed, peak),
         verify="capture again; memory_summary.l1_peak.headroom_bytes grows",
-        caveat="a lower bound: not all circular buffers are known" if replayed.floor_because else None,
+        caveat=_doubt(replayed),
     )
+
+
+def _doubt(replayed: Replayed) -> str | None:
+    if replayed.floor_because:
+        return "a lower bound: not all circular buffers are known"
+    if replayed.without_snapshots:
+        return "may be too high: the report does not tell what Python dropped"
+    by_model = bool(replayed.fullest.by_model[replayed.fullest.peak])
+    return "its circular buffers are a model's: the report leaves them out" if by_model else None
 
 
 def _fix(replayed: Replayed, peak: int) -> str:
