@@ -18,7 +18,7 @@ from generate.layout import ROOT
 from tests.stories import STORIES
 from tests.stories.story import findings_of, naming
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.expectation import CASES
+from ttnn_mcp.checks.expectation import CASES, measured_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -129,6 +129,7 @@ def text_of(by: Mapping[str, object]) -> str:
 
 def main() -> None:
     CASES.write_text(text_of(shares(cases())), encoding="utf-8")
+    measured_cases.cache_clear()  # answers that are generated next are told by the new ones
 
 
 if __name__ == "__main__":
