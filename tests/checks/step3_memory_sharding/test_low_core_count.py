@@ -381,6 +381,7 @@ def test_of_small_blocks_the_depth_is_told_too(check):
 
     shallow, deep = (check.ask(program(block)).claim.fix for block in (2, 3))
     assert shallow.endswith("; in its config in0_block_w up to 8, 2 now")
+    assert "core_grid alone would take 8 cores" in deep  # one for each pair of matrices: 24 work now
     assert "in0_block_w" not in deep
     assert len(shallow) <= 260
 

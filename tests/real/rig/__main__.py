@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 KINDS = ("n150", "p100")
 BRING_CORES = ("matmul-operands-in-l1-interleaved", "conv-cores-idle", "low-core-count")
+UNPHYSICAL = (  # its conv has more channels than its tensors, to fill L1
+    "tests/checks/step6_conv2d/test_conv_shard_layout_slow.py::test_the_other_layout_must_fit_l1",
+)
 MEMORY = ROOT / "resources" / "demo" / "memory"
 REPORT = {  # what the demo's capture writes, and where it is kept
     **dict.fromkeys(("db.sqlite", "cluster_descriptor.yaml", "config.json"), MEMORY),
@@ -146,7 +149,8 @@ def made() -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fixes.json"
         command = [sys.executable, "-m", "pytest", "-p", "tests.real.rig.recorder", "-q", "tests/checks", "--fixes"]
-        ran = subprocess.run([*command, str(file)], cwd=ROOT, capture_output=True, text=True, check=False)
+        command += [str(file), *(f"--deselect={test}" for test in UNPHYSICAL)]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if not file.is_file():
             raise SystemExit(f"the tests of checks did not run: {ran.stdout.strip()[-300:]}")
         return json.loads(file.read_text())

@@ -13,6 +13,7 @@ IN_WORDS = {
     "batch-norm-unfolded": "arithmetic in PyTorch; the page of step 6 runs it",
     "cast-before-attention": "drops a call",
     "columns-permuted-every-call": "reorders weights in PyTorch",
+    "copies-before-halo": "lets another op write what a copy writes, with the config of that copy",
     "dead-result": "deletes a call",
     "device-imbalance": "deals the work out anew",
     "duplicate-gather": "drops a call",

@@ -23,11 +23,13 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.config_grids import shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import FEW_CORES, on_few_cores, parallel_units, pieces_of, spread_ns
 from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import MORE_CORES
@@ -103,17 +105,7 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
 
 def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if facts.of_family("matmul")[row]:
-        if facts.ops.inputs[0].sharded[row]:  # TTNN passes a core grid over: its shards choose the cores
-            wide = facts.ops.inputs[0].placement[row].endswith("WIDTH_SHARDED")
-            shards = spread_config(facts.ops.inputs[0], row, cores, wide=wide)
-            return f"the shards of x choose the cores: cut it finer: {shards}"
-        block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
-        deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
-        return (
-            "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
-            "device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first"
-            f"{deep}"
-        )
+        return _matmul_fix(facts, row, cores)
     output = facts.ops.outputs[0]
     if output.sharded[row]:
         wide = output.placement[row].endswith("WIDTH_SHARDED")
@@ -125,6 +117,25 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             "(head ops of a decode step take WIDTH_SHARDED; ttnn.experimental.nlp_create_qkv_heads_decode)"
         )
     return _pieces_fix(facts, row, cores)
+
+
+def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
+    """A core grid where it brings cores; it gives one to each pair of matrices, and shards choose their own."""
+    source = facts.ops.inputs[0]
+    if source.sharded[row]:
+        wide = source.placement[row].endswith("WIDTH_SHARDED")
+        return f"the shards of x choose the cores: cut it finer: {spread_config(source, row, cores, wide=wide)}"
+    block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+    deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
+    grid = worker_grid(facts.chip)
+    asked = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes, given_grid=True) if grid else None
+    told = cores_of(asked) if asked is not None else None
+    if told is not None and told <= facts.ops.numbers("cores")[row]:
+        return f"a program_config with smaller per_core_M and per_core_N; core_grid alone would take {told} cores{deep}"
+    return (
+        "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
+        f"device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
+    )
 
 
 def _pieces_fix(facts: WindowFacts, row: int, cores: int) -> str:
