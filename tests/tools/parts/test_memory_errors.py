@@ -53,7 +53,7 @@ async def test_the_five_largest_holders_are_named(told):
     for rows in (8_192, 32_768):
         program.tensor([1, 1, rows, 32], placement=Placement("L1"))
     (error,) = await told(program)
-    assert [row[1] for row in error.holders.rows] == [32_768] + [16_384] * 4
+    assert [row[2] for row in error.holders.rows] == [32_768] + [16_384] * 4
 
 
 async def test_four_tensors_that_would_help_are_named(told):
