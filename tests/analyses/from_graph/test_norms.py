@@ -1,4 +1,4 @@
-"""Layer norms against what dry captures of TTNN 0.81.1 showed on a mock Wormhole."""
+"""Layer norms in little room, in older graphs and where nobody prints enough; the others are held to captures."""
 
 from dataclasses import replace
 
@@ -15,46 +15,11 @@ CONFIG = (
 )
 
 
-def norm(attributes, width, weights=0, *, residual=False, dtype="bf", **other):
-    x = tensor(1, 1, 64, width, dtype=dtype)
-    inputs = [x, *([x] if residual else []), *[tensor(1, width)] * weights]
+def norm(attributes, width, weights=0, **other):
+    x = tensor(1, 1, 64, width)
+    inputs = [x, *[tensor(1, width)] * weights]
     factory = "LayerNormMultiCoreProgramFactory"
     return modelled("LayerNormDeviceOperation", inputs, x, factory=factory, attributes=attributes, **other)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "width", "weights", "measured"),
-    [
-        (LAYER, 64, 0, 114_688),
-        (LAYER, 96, 2, 163_840),  # three tiles are filled up to four
-        (LAYER, 1024, 0, 401_408),
-        (LAYER, 1024, 1, 499_712),
-        (LAYER, 1024, 2, 565_248),
-        (LAYER, 2048, 2, 1_024_000),
-        (ROOT, 64, 0, 94_208),
-        (ROOT, 1024, 0, 192_512),
-        (ROOT, 1024, 1, 290_816),
-        (ROOT, 4096, 1, 880_640),
-        (ROOT, 8192, 0, 1_110_016),
-    ],
-)
-def test_a_norm_keeps_its_row(attributes, width, weights, measured):
-    assert norm(attributes, width, weights) == measured
-
-
-@pytest.mark.parametrize(
-    ("attributes", "width", "weights", "dtype", "measured"),
-    [
-        (LAYER, 4096, 0, "bf", 651_264),
-        (LAYER, 8192, 2, "bf", 512_000),
-        (LAYER, 4096, 0, "f32", 438_272),
-        (ROOT, 16_384, 0, "bf", 751_616),
-        (ROOT, 8192, 1, "bf", 555_008),
-        (ROOT, 8192, 1, "b8", 485_888),
-    ],
-)
-def test_a_row_that_does_not_fit_is_read_in_parts(attributes, width, weights, dtype, measured):
-    assert norm(attributes, width, weights, dtype=dtype) == measured
 
 
 @pytest.mark.parametrize(
@@ -77,17 +42,6 @@ def test_before_factories_were_printed_every_long_row_was_read_in_parts_of_one_s
         modelled("LayerNormDeviceOperation", [x], x, attributes=ROOT, room=room) for room in (1_110_016, 1_110_015)
     ]
     assert old == [1_110_016, 751_616]
-
-
-@pytest.mark.parametrize(("width", "measured"), [(64, 196_608), (1024, 598_016), (4096, 544_768)])
-def test_a_residual_is_read_beside_the_input(width, measured):
-    assert norm(LAYER, width, 1, residual=True) == measured
-
-
-def test_other_data_types_take_their_tiles():
-    assert norm(ROOT, 1024, 1, dtype="b8") == 244_736
-    assert norm(LAYER, 1024, dtype="f32") == 483_328
-    assert norm(ROOT.replace("fp32_dest_acc_en=0", "fp32_dest_acc_en=1"), 1024) == 262_144
 
 
 def test_a_sharded_norm_follows_its_config():

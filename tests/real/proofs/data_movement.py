@@ -116,6 +116,9 @@ def _cuts(on: Operands) -> Iterator[Callable[[], object]]:
     tiles = on.tiles(1, 4, 256, 512)
     yield lambda: ttnn.slice(tiles, [0, 0, 0, 0], [1, 2, 128, 64])
     yield lambda: ttnn.slice(tiles, [0, 0, 3, 5], [1, 2, 128, 64])
+    for shape in ((4, 256, 512), (256, 512)):
+        few = on.tiles(*shape)
+        yield lambda: ttnn.slice(few, [0] * len(shape), [*shape[:-2], 128, 64])
     for width in (64, 1000, 2992, 4088, 10_000):
         rows = on.rows(1, 1, 128, width + 8)
         yield lambda: ttnn.slice(rows, [0, 0, 0, 0], [1, 1, 100, width])

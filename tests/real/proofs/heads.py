@@ -121,6 +121,17 @@ def _attention(on: Operands) -> Iterator[Callable[[], object]]:
     x, sink = on.tiles(1, 8, 512, 64), on.tiles(1, 8, 1, 1)
     yield lambda: transformer.scaled_dot_product_attention(x, x, x, is_causal=True, sliding_window_size=128)
     yield lambda: transformer.scaled_dot_product_attention(x, x, x, is_causal=True, attention_sink=sink)
+    long = on.tiles(1, 8, 2048, 128)
+    for q, k in ((32, 32), (64, 128), (128, 128), (256, 256)):
+        asked = config(q, k)
+        yield lambda: transformer.scaled_dot_product_attention(
+            long, long, long, is_causal=True, sliding_window_size=128, program_config=asked
+        )
+        yield lambda: transformer.scaled_dot_product_attention(
+            long, long, long, is_causal=True, attention_sink=sink, program_config=asked
+        )
+    queries, latent = on.tiles(1, 16, 256, 576), on.tiles(1, 1, 256, 576)
+    yield lambda: transformer.flash_mla_prefill(queries, latent, head_dim_v=512, is_causal=True)
     words = on.tiles(1, 8, 96, 64)
     for wide in (64, 128):
         yield lambda: transformer.joint_scaled_dot_product_attention(
@@ -130,6 +141,18 @@ def _attention(on: Operands) -> Iterator[Callable[[], object]]:
     yield lambda: transformer.chunked_scaled_dot_product_attention(
         on.tiles(1, 8, 128, 64), pages, pages, table, chunk_start_idx=128, program_config=config(64, 64)
     )
+    for heads in (8, 12, 18, 32):
+        for dtype in ("bf", "b8"):
+            q, cache = on.tiles(1, 8, heads, 128, dtype=dtype), on.tiles(8, 1, 1024, 128)
+            position, sinks = on.rows(8, dtype="i32"), on.tiles(heads, 32)
+            for more in ({}, {"attention_sink": sinks}, {"sliding_window_size": 256}):
+                yield lambda: transformer.scaled_dot_product_attention_decode(
+                    q, cache, cache, cur_pos_tensor=position, program_config=config(32, 128), **more
+                )
+            mask = on.tiles(8, 1, heads, 1024)
+            yield lambda: transformer.scaled_dot_product_attention_decode(
+                q, cache, cache, is_causal=False, attn_mask=mask
+            )
     for users, heads in ((8, 16), (4, 32), (1, 8)):
         cache, q = on.tiles(users, 2, 1024, 64), on.tiles(1, users, heads, 64)
         position = on.rows(users, dtype="i32")

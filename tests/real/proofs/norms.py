@@ -41,6 +41,29 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
                 yield lambda: norm(
                     x, weight=weight, bias=weight, residual_input_tensor=x, compute_kernel_config=kernel
                 )
+    for layout, shape, shard, cores in (
+        ("WIDTH", (32, 4096), (32, 128), (8, 4)),
+        ("BLOCK", (512, 1024), (64, 128), (8, 8)),
+    ):
+        held = on.tiles(1, 1, *shape, memory=on.shards(layout, shard, cores))
+        weight = on.rows(1, 1, shape[1] // 32, 32)
+        config = ttnn.LayerNormShardedMultiCoreProgramConfig(
+            compute_with_storage_grid_size=cores,
+            subblock_w=4,
+            block_h=shard[0] // 32,
+            block_w=shard[1] // 32,
+            inplace=False,
+        )
+        for kernel in kernels:
+            for norm in (ttnn.layer_norm, ttnn.rms_norm):
+                for more in ({}, {"weight": weight}, {"weight": weight, "residual_input_tensor": held}):
+                    yield lambda: norm(
+                        held,
+                        program_config=config,
+                        memory_config=held.memory_config(),
+                        compute_kernel_config=kernel,
+                        **more,
+                    )
     for height in (64, 1024, 4096):
         x = on.tiles(1, 2, height, 64)
         yield lambda: ttnn.softmax(x, dim=-2)

@@ -28,9 +28,9 @@ VERSION = next(
 )
 _QUOTED = re.compile(r'"(\w+)"')
 _NUMBERS = re.compile(r"\d+(x\d+)+|[\d:,-]{7,}")  # of shards
-# what every memory config of 0.81.1 prints behind what it says
-UNSAID = (
-    ",nd_shard_spec=std::nullopt,created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0"
+# said with the tensors, or the same always
+_UNSAID = re.compile(
+    r"(?<=MemoryConfig\()[^()]*(?=\))|,dst_full_sync_en=0,throttle_level=ThrottleLevel::NO_THROTTLE"
 )
 _CHOICES = re.compile(r"\w+::\w+")
 
@@ -65,7 +65,7 @@ async def _rows_of(folder: Path, kind: str) -> tuple[dict[str, Any], list[Row]]:
                     continue
                 launch = launch_of(graph, place, memory.tensors)
                 row: Row = {"chip": kind, "op": launch.name, "factory": launch.factory}
-                row |= {"attributes": launch.attributes} if launch.attributes else {}
+                row |= {"attributes": _UNSAID.sub("", launch.attributes)}
                 row |= {
                     side: [text_of(spec) for spec in specs]
                     for side, specs in (("in", launch.inputs), ("out", launch.outputs))
@@ -93,7 +93,7 @@ def told_apart(rows: list[Row]) -> list[Row]:
     kept: dict[str, Row] = {}
     for row in rows:
         tensors = [_NUMBERS.sub("", text.partition(" ")[2]) for text in (*row["in"], *row["out"])]
-        choices = sorted(set(_CHOICES.findall(row.get("attributes", ""))))
+        choices = sorted(set(_CHOICES.findall(row["attributes"])))
         told = [row["op"], row["factory"], tensors, choices, sorted(row["buffers"])]
         kept.setdefault(json.dumps(told), row)
     return sorted(kept.values(), key=lambda row: (row["op"], row["factory"], row["chip"], row["in"], row["out"]))
@@ -101,7 +101,7 @@ def told_apart(rows: list[Row]) -> list[Row]:
 
 def stored(chips: dict[str, Any], rows: list[Row]) -> str:
     """The file: a line for each program; attributes, which come again, are told once, without what nothing reads."""
-    texts = [row.get("attributes", "").replace(UNSAID, "") for row in rows]
+    texts = [row["attributes"] for row in rows]
     attributes = sorted(set(texts))
     places = {text: place for place, text in enumerate(attributes)}
     told = [

@@ -44,7 +44,7 @@ def cut_out(program: Program) -> Buffers:
     x, out = program.x, program.out
     if program.factory == "SliceRmStrideProgramFactory":
         return {"ROWS": 2 * x.row_bytes}
-    places = LOCAL_L1_ALIGNMENT_BYTES if len(out.shape) <= _SIDES and out.tiled else WORD * len(out.shape)
+    places = WORD * len(out.shape)
     if out.tiled:
         return {"TILES": 2 * out.tile_bytes, "PLACES": places}
     first, size = _FIRST.match(program.attributes), ELEMENT_BYTES[out.dtype]
