@@ -64,11 +64,6 @@ def test_sixty_percent_of_the_roofline_is_well_used(check):
     )
 
 
-def test_where_the_law_expects_no_gain_nothing_is_told(check):
-    """A 2D config takes 470.57 us by the law of Blackhole."""
-    check.pair(lambda ns: program_of(kernel_ns=ns), silent=470_568, fires=470_570)
-
-
 def test_one_row_of_tiles_is_another_check(check):
     check.pair(lambda rows: program_of(rows=rows, kernel_ns=600_000), silent=32, fires=64)
 

@@ -68,7 +68,9 @@ def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int], *, tra
     of BLOCK lie along the grid's columns.
     """
     if conv.window is None or not conv.input_channels:
-        return replace(_by_tiles(conv, layout, size, (grid[1], grid[0]) if transposed else grid), transposed=transposed)
+        return replace(
+            _by_tiles(conv, layout, size, (grid[1], grid[0]) if transposed else grid), transposed=transposed
+        )
     channels = Channels(conv.input_channels, TILE_SIDE * size.columns)
     spread = spread_of(layout, conv.window, channels, grid, transposed=transposed)
     rows = 1 if layout == WIDTH else conv.kernel_h
