@@ -140,10 +140,10 @@ async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
 
 
 TIMED = (
-    *("optimization_check", "host_overhead", "tensor_formats", "check_setting", "device_balance"),
+    *("optimization_check", "host_overhead", "tensor_formats", "device_balance"),
     *("compare_runs", "time_budget", "model_stages"),
 )
-ALSO_ALONE = ("list_ops", "op_detail", "sharding_summary", "reshard_detect")
+ALSO_ALONE = ("check_setting", "list_ops", "op_detail", "sharding_summary", "reshard_detect")
 NO_TIMES, NO_MEMORY = "no device times", "memory_summary: no memory report"
 
 
