@@ -158,21 +158,6 @@ BY_OUTPUT = {  # outputs tell enough
     "NlpCreateHeadsDeviceOperation",
     "FullDeviceOperation",
 }
-COLLECTIVES = {
-    "AllGatherDeviceOperation",
-    "ReduceScatterDeviceOperation",
-    "AllGatherAsyncDeviceOperation",
-    "ReduceScatterMinimalAsyncDeviceOperation",
-    "AllBroadcastDeviceOperation",
-    "BroadcastDeviceOperation",
-    "MeshPartitionDeviceOperation",
-    "AllReduceAsyncDeviceOperation",
-    "AllGatherMatmulAsyncDeviceOperation",
-    "AllToAllAsyncGenericDeviceOperation",
-    "AllToAllDispatchDeviceOperation",
-    "AllToAllCombineDeviceOperation",
-    "MoeExpertTokenRemapDeviceOperation",
-}
 
 
 class TtnnModels:
@@ -208,10 +193,6 @@ class TtnnModels:
             buffers = model(Program(launch, room, self._machine, settings))
             self._known[key] = footprint_of(launch.name, buffers) if buffers is not None else None
         return self._known[key]
-
-    def times_listed(self, name: str) -> int:
-        """How often a dry capture lists the buffers of a device op under one device: a collective's for every chip."""
-        return self._machine.chips if name in COLLECTIVES else 1
 
 
 async def models_of(report: MemoryReport) -> Models | None:
