@@ -129,9 +129,10 @@ def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
     deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
     grid = worker_grid(facts.chip)
     asked = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes, given_grid=True) if grid else None
-    told = cores_of(asked) if asked is not None else None
-    if told is not None and told <= facts.ops.numbers("cores")[row]:
-        return f"a program_config with smaller per_core_M and per_core_N; core_grid alone would take {told} cores{deep}"
+    on_grid = cores_of(asked) if asked is not None else None
+    if on_grid is not None and on_grid <= facts.ops.numbers("cores")[row]:
+        alone = f"core_grid alone would take {on_grid} cores"
+        return f"a program_config with smaller per_core_M and per_core_N; {alone}{deep}"
     return (
         "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
         f"device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
