@@ -10,7 +10,7 @@ import pytest
 from tests.checks.made_checks import four_ops
 from tests.checks.rows import ONE_PASS, case_of
 from tests.programs import LAYERS, layered
-from ttnn_mcp.tools.parts.plan_tables import other_edits, plan_table, relation, where
+from ttnn_mcp.tools.parts.plan_tables import other_edits, plan_table, relation, unexplained_table, where
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +82,16 @@ def test_ops_that_are_a_part_of_every_layer_are_told_so(tmp_path):
     case = case_of(tmp_path, layered())
     matmuls = np.flatnonzero(case.named("Matmul"))[:LAYERS]
     assert where(case, matmuls) == f"role 2 of 4 in each of {LAYERS} layers"
+
+
+def test_what_is_known_is_told_of_kinds_that_no_edit_touches(case):
+    """Without such a kind there is no column for it."""
+
+    def table(name, why):
+        kind = SimpleNamespace(name=name, ops=1, above_ns=1.0, now_ns=2.0, why=why, heaviest=0)
+        return unexplained_table(case, SimpleNamespace(kinds=(kind,)))
+
+    assert table("Halo", "no_edit").rows[0][-1].startswith("copies the borders of shards")
+    assert table("GridSample", "no_floor_known").columns[-1] == "hint"
+    for name, why in (("Halo", "after_edits"), ("Embeddings", "no_edit")):
+        assert table(name, why).columns[-1] == "heaviest_op"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.checks.hints import hint_of
 from ttnn_mcp.checks.shared.roles import place_in_layers
+from ttnn_mcp.checks.unexplained import NO_EDIT, NO_FLOOR
 from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.wire import Columns
 
@@ -28,7 +29,9 @@ PLAN = Columns(
     quoted=("where",),
 )
 OTHERS = Columns("edit", "what", "where", quoted=("where",))
-UNEXPLAINED = Columns("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint", quoted=("op_code",))
+UNEXPLAINED = Columns(
+    *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
+)
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
@@ -123,17 +126,12 @@ def where(facts: WindowFacts, rows: Rows) -> str:
 
 
 def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
-    """The heaviest kinds of op above their floors, and what is known of them."""
+    """The heaviest kinds of op above their floors, and what is known of those that no edit touches."""
+    hints = [hint_of(kind.name) if kind.why in (NO_EDIT, NO_FLOOR) else None for kind in left.kinds]
     rows = [
-        (
-            shown(kind.name),
-            kind.ops,
-            kind.above_ns / 1e3,
-            kind.now_ns / 1e3,
-            kind.why,
-            facts.line(kind.heaviest),
-            hint_of(kind.name),
-        )
+        (shown(kind.name), kind.ops, kind.above_ns / 1e3, kind.now_ns / 1e3, kind.why, facts.line(kind.heaviest))
         for kind in left.kinds
     ]
-    return UNEXPLAINED.table(rows)
+    if not any(hints):
+        return UNEXPLAINED.table(rows, without=("hint",))
+    return UNEXPLAINED.table([(*row, hint) for row, hint in zip(rows, hints, strict=True)])
