@@ -25,7 +25,14 @@ def ranked(name, alone_ns=0.0, after=(), instead_of=None):
     edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False)
     rows = np.array([0])
     return SimpleNamespace(
-        edit=edit, rows=rows, time_ns=10.0, alone_ns=alone_ns, then_ns=alone_ns, after=after, instead_of=instead_of
+        edit=edit,
+        rows=rows,
+        time_ns=10.0,
+        alone_ns=alone_ns,
+        then_ns=alone_ns,
+        expected=None,
+        after=after,
+        instead_of=instead_of,
     )
 
 
