@@ -8,9 +8,11 @@ from tests.analyses.laws import asked
 from tests.analyses.tables import performance_of, put
 from tests.profiles import Program
 from tests.profiles.ops import binary
-from ttnn_mcp.analyses.laws.anchored import after_change, anchored
+from ttnn_mcp.analyses.laws import law
+from ttnn_mcp.analyses.laws.anchored import after_change, anchored, outlook
 from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.law import ChangeRule, Expected, fitted_laws
 from ttnn_mcp.run.chip import chip_of
 
 BLOCKS = asked.many_rows()
@@ -18,7 +20,7 @@ BANKED = asked.banked("blackhole")
 
 
 def law_of(op):
-    return next(law for law in LAWS if law.name == expected(op).law)
+    return next(one for one in LAWS if one.name == expected(op).law)
 
 
 def changes_of(op):
@@ -85,6 +87,44 @@ def test_words_that_were_not_measured_are_not_told():
     narrow = replace(spread, in1_dtype="BFLOAT4_B")
     assert after_change(spread, asked.us(spread), narrow) is not None
     assert after_change(replace(spread, out_dtype="FLOAT32"), asked.us(spread), narrow) is None
+
+
+@pytest.mark.parametrize(("before", "after"), [("BFLOAT8_B", "BFLOAT4_B"), ("BFLOAT4_B", "BFLOAT8_B")])
+def test_a_word_must_be_measured_before_and_after(before, after):
+    then_and_now = replace(BANKED, in1_dtype=before), replace(BANKED, in1_dtype=after)
+
+    def told(*words):
+        varied = {"blackhole": {"in1_dtype": frozenset(words)}}
+        return ChangeRule(True, (1.0, 1.0), frozenset(("in1_dtype",)), varied).tell(*then_and_now)
+
+    assert told(before, after)
+    assert not told(before)
+    assert not told(after)
+
+
+def test_a_law_that_errs_on_changes_tells_none(monkeypatch):
+    name, shallower = law_of(BANKED).name, replace(BANKED, block_w=8)
+    now, fitted = asked.us(BANKED), fitted_laws()[name]["blackhole"]
+    monkeypatch.setattr(law, "fitted_laws", lambda: {name: {"blackhole": replace(fitted, changes=None)}})
+    assert expected(shallower) is not None
+    assert after_change(BANKED, now, shallower) is None
+
+
+@pytest.mark.parametrize(
+    ("us", "low", "high", "told"),
+    [
+        (90, 80, 99.9, "faster"),
+        (90, 80, 100, "likely faster"),
+        (94.9, 80, 120, "likely faster"),
+        (95.1, 80, 120, "no difference"),
+        (104.9, 80, 120, "no difference"),
+        (105.1, 80, 120, "likely slower"),
+        (110, 100, 120, "likely slower"),
+        (110, 100.1, 120, "slower"),
+    ],
+)
+def test_within_five_percent_nothing_differs_and_an_interval_beyond_today_is_sure(us, low, high, told):
+    assert outlook(Expected(us, low, high, "", ""), 100) == told
 
 
 def test_another_program_is_told_by_its_own_law_alone():

@@ -48,7 +48,7 @@ def predicted(op: Op, settings: OpSettings, setting: str, value: Value, trial: T
     """The kernel time of the op with a legal value; None where no law tells, or the report has no times."""
     us = op.kernel_us
     now = described(op.table, 0, op.chip) if us is not None else None
-    if us is None or now is None or trial.broken:
+    if us is None or now is None or trial.broken:  # unmoved: without a time `now` is None too
         return None
     if not trial.effect:
         return after_change(now, us, now)
@@ -61,7 +61,9 @@ def unlike_its_law(op: Op) -> Expected | None:
     us = op.kernel_us
     now = described(op.table, 0, op.chip) if us is not None else None
     answer = expected(now) if now is not None else None
-    return answer if us is not None and answer and not answer.low_us <= us <= answer.high_us else None
+    if us is None or answer is None:  # unmoved: without a time nothing answers
+        return None
+    return None if answer.low_us <= us <= answer.high_us else answer
 
 
 def fastest(choices: list[LegalChoice]) -> LegalChoice | None:
