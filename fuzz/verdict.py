@@ -150,8 +150,10 @@ def _figures(answer, tool):
 def _above(tool, answer):
     """What an answer would save, or calls a floor, that is more than the time it speaks of."""
     if tool == "tensor_formats":
-        for candidate in answer.get("candidates", ()):
-            most = candidate["saving_us"]["at_most"]
+        candidates = answer.get("candidates", {"columns": (), "rows": ()})
+        for row in candidates["rows"]:
+            candidate = dict(zip(candidates["columns"], row, strict=True))
+            most = candidate["at_most_us"]
             if most > answer["kernel_us"] + SAVING_TOLERANCE_US:
                 yield f"{tool}.{candidate['check']}", f"{most} of {answer['kernel_us']} us"
     if tool == "host_overhead" and answer.get("trace_saving_ms"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from generate import advice, stories
+from generate import advice, cases, stories
 from tests.shared_reports import shared
+from ttnn_mcp.checks.expectation import CASES
 
 
 def test_the_page_on_the_advice_says_what_the_checks_say_now():
@@ -19,6 +20,10 @@ def test_no_saving_is_promised_from_a_change_that_cost_time():
 
 def test_the_page_tells_first_verdicts_and_those_of_now():
     page = advice.PAGE.read_text("utf-8")
-    assert page[page.index(stories.TITLE) :] == stories.section(), (
+    assert page[page.index(stories.TITLE) :] == f"{stories.section()}\n{cases.section()}", (
         "run `make fix`, and say in the commit what changed"
     )
+
+
+def test_expectations_rest_on_the_cases_of_today():
+    assert CASES.read_text("utf-8") == cases.text_of(cases.shares(cases.cases())), "run `make fix`"

@@ -166,7 +166,8 @@ def test_every_field_that_is_typed_as_a_share_is_judged_as_one():
 def test_a_saving_of_an_answer_is_held_against_its_window():
     formats = answered("tensor_formats")
     assert kinds("tensor_formats", formats) == set()
-    formats["candidates"][0]["saving_us"]["at_most"] = formats["kernel_us"] + 1
+    at_most = formats["candidates"]["columns"].index("at_most_us")
+    formats["candidates"]["rows"][0][at_most] = formats["kernel_us"] + 1
     assert kinds("tensor_formats", formats) == {"saving above the window"}
     host = answered("host_overhead")
     assert kinds("host_overhead", host) == set()

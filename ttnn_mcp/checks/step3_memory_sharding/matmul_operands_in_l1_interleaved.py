@@ -76,7 +76,7 @@ def _program(config: OpConfig) -> OpConfig | None:
     used_cores = f"{cores[best]} of {facts.chip.cores} cores"
     if best == IN_DRAM:
         call = f"ttnn.matmul(a, b, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW})"
-        return replace(config, program=f"{call}, a and b there too: {used_cores}")
+        return replace(config, program=f"{call}, a and b in DRAM too: {used_cores}")
     grid = worker_grid(facts.chip)
     core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
     return replace(config, program=f"ttnn.matmul(a, b, core_grid={core_grid}, {COMPUTE_AS_NOW}): {used_cores}")
