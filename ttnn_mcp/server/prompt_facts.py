@@ -44,4 +44,6 @@ def _described(window: Mapping[str, Any]) -> str:
 
 
 def _edit(edit: Mapping[str, Any]) -> str:
-    return f"* edit `{edit['edit']}`: {edit['what']}, {quoted(edit['where'])}; at most {edit['alone_us']} us alone"
+    expected = "a trial" if edit["expected_us"] is None else f"{edit['expected_us']} us expected"
+    saves = f"{expected}, at most {edit['alone_us']} us alone"
+    return f"* edit `{edit['edit']}`: {edit['what']}, {quoted(edit['where'])}; {saves}"
