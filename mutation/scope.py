@@ -20,7 +20,8 @@ ALL_TESTS = ROOT / "tests"
 TESTS = ALL_TESTS / "checks"
 SHARED = CHECKS / "shared"
 PLAN = CHECKS / "plan"
-VOCABULARY = {CHECKS / "problem.py", CHECKS / "wording.py"}  # what every check tells with
+# what every check tells with
+VOCABULARY = {CHECKS / f"{name}.py" for name in ("problem", "wording", "op_config", "expectation")}
 ANALYSES = PACKAGE / "analyses"
 EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op

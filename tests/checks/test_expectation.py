@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.checks.made_checks import saves
-from tests.checks.matmul_programs import config, linear
+from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
-from tests.profiles import Program
+from tests.profiles import Placement, Program
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
@@ -132,3 +132,49 @@ def test_a_change_that_loses_at_its_best_end_is_not_told(monkeypatch, two, high_
     if told:
         expected = outcome.claims[0].expected
         assert (expected.saved_ns.tolist(), expected.high_ns.tolist()) == ([0, 0], [1, 0])
+
+
+def test_only_so_many_kinds_of_op_are_asked(monkeypatch, two):
+    monkeypatch.setattr(expectation, "KINDS_ASKED", 1)
+    assert by_law(two, ROWS, np.array([1.0, 99.0]), faster(two)) is not None  # the heaviest kind is the second
+    assert by_law(two, ROWS, np.array([99.0, 1.0]), faster(two)) is None
+
+
+def banked(folder, kernel_ns):
+    """A decode matmul of Blackhole on DRAM-sharded weights at HiFi2, whose law is good to 5 %."""
+    name = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=4)"
+    program = Program("blackhole", grid=(11, 10))
+    decoding(program, where=Placement("DRAM", "WIDTH_SHARDED"), program_config=name, kernel_ns=kernel_ns)
+    return case_of(folder, program)
+
+
+@pytest.mark.parametrize(
+    ("missed", "known"), [(0.66, False), (0.68, True), (0.8, True), (1.2, True), (1.49, True), (1.51, False)]
+)
+def test_an_op_that_its_law_misses_by_a_little_keeps_its_distance(tmp_path, missed, known):
+    law = law_of(banked(tmp_path, 60_000))
+    facts = banked(tmp_path, round(law.us * missed * 1e3))
+    told = by_law(facts, ROWS[:1], facts.kernel_ns, faster(facts))
+    assert (told is not None) == known
+    if told:
+        then, ends = expected(faster(facts)(0)), sorted((missed, 1.0))
+        assert told.saved_ns[0] == pytest.approx(missed * (law.us - then.us) * 1e3, rel=0.01)
+        assert facts.kernel_ns[0] - told.high_ns[0] == pytest.approx(ends[0] * then.low_us * 1e3, rel=0.01)
+        assert facts.kernel_ns[0] - told.low_ns[0] == pytest.approx(ends[1] * then.high_us * 1e3, rel=0.01)
+
+
+def test_a_law_that_sees_no_change_tells_nothing(tmp_path):
+    law = law_of(banked(tmp_path, 60_000))
+    far = banked(tmp_path, round(law.us * 1.2e3))
+    assert by_law(far, ROWS[:1], far.kernel_ns, becomes(far, out_dtype="BFLOAT8_B")) is None
+
+
+@pytest.mark.parametrize(("times", "known"), [(1.6, True), (0.6, False)])
+def test_of_an_op_far_above_its_law_the_law_of_another_program_counts(tmp_path, times, known):
+    law = law_of(linears(tmp_path, 60_000))
+    facts = linears(tmp_path, round(law.us * times * 1e3))
+    other = becomes(facts, per_core_m=2, per_core_n=2)
+    told = by_law(facts, ROWS[:1], facts.kernel_ns, other)
+    assert (told is not None) == known
+    if told:
+        assert facts.kernel_ns[0] - told.saved_ns[0] == pytest.approx(expected(other(0)).us * 1e3)

@@ -9,7 +9,9 @@ import pytest
 
 from tests.checks.made_checks import four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of
+from tests.profiles import L1, Program
 from ttnn_mcp.checks.diagnosis import ask
+from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
 from ttnn_mcp.checks.plan.plan import plan_of
 
@@ -131,3 +133,92 @@ def test_sums_add_up(case):
     assert plan.before_ns - sum(each.then_ns for each in plan.ranked) == pytest.approx(plan.after_ns)
     assert all(each.then_ns <= each.alone_ns <= plan.before_ns for each in plan.ranked)
     assert np.isfinite(plan.left_ns).all()
+
+
+def expecting(check, share):
+    """The check, if it expects to save so much of its bound."""
+
+    def look(facts):
+        for problem in check.look(facts):
+            ends = (problem.at_most_ns * each for each in (share, share / 2, 1.0))
+            yield replace(problem, expected=Expectation(*ends, "law: made"))
+
+    return replace(check, look=look)
+
+
+@pytest.mark.parametrize(("part", "first"), [(0.44, "weights-format"), (0.46, "fusion")])
+def test_half_of_a_saving_that_may_cost_accuracy_counts(cold, part, first):
+    exact, rough = check("exact", part, rows=[0]), check("rough", 0.9, WEIGHTS, rows=[1], costs_accuracy=True)
+    assert us(planned(cold, rough, exact))[0][0] == first
+
+
+@pytest.mark.parametrize(("part", "first"), [(0.44, "weights-format"), (0.46, "fusion")])
+def test_half_of_a_bound_counts_where_nothing_is_expected(cold, part, first):
+    known, bounded = expecting(check("known", part, rows=[0]), 1.0), check("bounded", 0.9, WEIGHTS, rows=[1])
+    assert us(planned(cold, bounded, known))[0][0] == first
+
+
+def test_what_is_expected_is_what_is_left_of_the_whole(cold):
+    plan = planned(cold, expecting(check("known", 0.8, rows=[0]), 0.5), check("bounded", 0.9, WEIGHTS, rows=[1]))
+    known = next(each for each in plan.ranked if each.expected)
+    assert (known.expected.saved_ns, known.expected.low_ns, known.expected.high_ns) == (4_000, 2_000, 8_000)
+    assert (known.expected.kind, plan.expected_ns) == ("law", 36_000)
+    assert [each.expected for each in plan.ranked if each is not known] == [None]
+
+
+@pytest.mark.parametrize(("part", "known"), [(0.46, False), (0.56, True)])
+def test_an_edit_expects_something_where_half_of_it_does(cold, part, known):
+    """5 us are bounded, `part` of 10 us expected."""
+    plan = planned(
+        cold, expecting(check("one", part, CONSTANTS, rows=[0]), 1.0), check("two", 0.5, CONSTANTS, rows=[1])
+    )
+    assert (plan.ranked[0].expected is not None) == known
+
+
+@pytest.mark.parametrize(("part", "after"), [(0.032, ()), (0.048, (0,))])
+def test_one_percent_less_is_worth_telling_of_an_edit_above(cold, part, after):
+    """Half of all ops together are 20 us; half of what the edit above takes is missing."""
+    above, below = check("above", part, rows=[0]), check("below", 0.5, MATMUL_CONFIG, general=True)
+    assert planned(cold, above, below).ranked[1].after == after
+
+
+def test_an_edit_stands_after_those_only_that_share_its_ops(cold):
+    plan = planned(
+        cold,
+        check("one", 0.9, CONSTANTS, rows=[0]),
+        check("two", 0.8, rows=[1]),
+        check("three", 0.7, WEIGHTS, rows=[1, 2]),
+    )
+    by_name = {each.edit.name: each for each in plan.ranked}
+    places = {each.edit.name: place for place, each in enumerate(plan.ranked)}
+    first, second = sorted(("fusion", "weights-format"), key=places.get)
+    assert by_name[second].after == (places[first],)
+    assert plan.place_of(second) == places[second]
+    assert plan.place_of("nothing") is None
+
+
+@pytest.mark.parametrize(("rows", "rival"), [([0, 1, 2, 3], 0), ([0, 1, 2, 3, 4], None)])
+def test_an_alternative_loses_half_of_what_it_saves(tmp_path, rows, rival):
+    program = ops_of(5)
+    plan = planned(
+        case_of(tmp_path, program, ONE_PASS),
+        check("better", 0.9, MATMUL_CONFIG, rows=[0, 1]),
+        check("wider", 0.3, MATMUL_CONFIG, rows=rows),
+    )
+    assert (plan.ranked[1].instead_of, plan.ranked[1].after) == (rival, () if rival == 0 else (0,))
+
+
+def test_as_many_edits_above_are_named_as_a_number_has_bits(tmp_path):
+    facts = case_of(tmp_path, ops_of(66), ONE_PASS)
+    alone = [check(f"of{row}", 0.9, slot=f"slot{row}", rows=[row]) for row in range(66)]
+    last = planned(facts, *alone, check("all", 0.5, WEIGHTS, general=True)).ranked[-1]
+    assert last.after == tuple(range(62))
+
+
+def ops_of(count):
+    """Ops of 10 us."""
+    program = Program()
+    for width in range(1, count + 1):
+        x = program.tensor([1, 1, 32, 32 * width], "UINT16", placement=L1)
+        program.op("MadeUpOfNoFamily", [x], kernel_ns=10_000)
+    return program

@@ -85,8 +85,8 @@ class Edit:
 
     @property
     def costs_accuracy(self) -> bool:
-        """Whether a part that saves time may lower the PCC."""
-        return any(part.check.costs_accuracy for part in self.parts if part.claim.promise_ns > 0)
+        """Whether it saves time and may lower the PCC."""
+        return self.promises and self.lowers_accuracy
 
 
 def edits_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[Edit]:

@@ -126,7 +126,7 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     """The plan for some claims: those of all checks, or of some."""
     ground = ground_of(facts)
     edits = edits_of(facts, claims)
-    ordered = _in_order(ground, [edit for edit in edits if edit.promises])
+    ordered = _in_order(ground, edits)
     others = sorted(
         (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.lowers_accuracy)
     )
@@ -230,7 +230,7 @@ def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> i
         saved += float(bounds.sum())
         lost += float(bounds[mask].sum())
         rows.append(part.change.rows[mask])
-    if not saved or lost < MOSTLY * saved:
+    if lost < MOSTLY * saved:
         return None
     overlap = [float(ground.spent[np.intersect1d(np.concatenate(rows), others)].sum()) for others in made]
     return int(np.argmax(overlap)) if overlap and max(overlap) > 0 else None
