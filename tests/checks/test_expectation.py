@@ -178,3 +178,9 @@ def test_of_an_op_far_above_its_law_the_law_of_another_program_counts(tmp_path, 
     assert (told is not None) == known
     if told:
         assert facts.kernel_ns[0] - told.saved_ns[0] == pytest.approx(expected(other(0)).us * 1e3)
+
+
+def test_a_change_that_nobody_measured_is_told_of_no_op_that_its_law_hits(tmp_path):
+    law = law_of(linears(tmp_path, 60_000))
+    facts = linears(tmp_path, round(law.us * 1e3))
+    assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, out_place="L1_INTERLEAVED")) is None

@@ -45,7 +45,8 @@ OF_PROGRAMS = (
     "in_place",
     "in0_place",
 )
-KINDS_ASKED = 200  # kinds of op: a law is asked about the heaviest
+# kinds of op: a law is asked about the heaviest
+KINDS_ASKED = 200  # unmoved: it only bounds the time of a claim about very many kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def by_law(
         saved[places], high[places], low[places] = (took * (1 - share) for share in shares)
         known[places] = True
         laws[after.law] = laws.get(after.law, 0.0) + float(took.sum())
-    if not known.any() or most_ns[known].sum() < COVERED * most_ns.sum():
+    if most_ns[known].sum() < COVERED * most_ns.sum():
         return None
     return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
 
@@ -116,13 +117,15 @@ def _after(facts: WindowFacts, row: int, changed: Described) -> Expected | None:
     10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
     misses by a little keeps its distance from it, and the interval holds both ends.
     """
-    after = anchored(facts.ops, row, facts.chip, changed)
-    now = described(facts.ops, row, facts.chip)
-    before = now and expected(now)
-    if after is not None or now is None or before is None:
+    after, now = anchored(facts.ops, row, facts.chip, changed), described(facts.ops, row, facts.chip)
+    if after is not None or now is None:  # unmoved: an op that is not described has no changed one
         return after
-    then, us = expected(changed), float(facts.kernel_ns[row]) / 1e3
-    if then is None or then.us == before.us or before.low_us <= us <= before.high_us:
+    before, then, us = expected(now), expected(changed), float(facts.kernel_ns[row]) / 1e3
+    if before is None:  # unmoved: of such an op the law of the changed one told already
+        return None
+    if then is None or then.us == before.us:
+        return None
+    if before.low_us <= us <= before.high_us:  # its law tells, but not of this change
         return None
     missed = us / before.us
     if 1 / NEAR_ITS_LAW <= missed <= NEAR_ITS_LAW:

@@ -133,6 +133,12 @@ def test_sums_add_up(case):
     assert plan.before_ns - sum(each.then_ns for each in plan.ranked) == pytest.approx(plan.after_ns)
     assert all(each.then_ns <= each.alone_ns <= plan.before_ns for each in plan.ranked)
     assert np.isfinite(plan.left_ns).all()
+    assert [each.instead_of for each in plan.ranked] == [None, None, None]
+
+
+def test_a_trace_saves_at_least_what_is_certain_of_the_gaps(case):
+    (trace,) = planned(case, check("t", 0.9, TRACE, gap=True, sure=0.3)).ranked
+    assert trace.alone_least_ns == pytest.approx(0.3 * case.gap_ns)
 
 
 def expecting(check, share):
@@ -185,16 +191,13 @@ def test_one_percent_less_is_worth_telling_of_an_edit_above(cold, part, after):
 def test_an_edit_stands_after_those_only_that_share_its_ops(cold):
     plan = planned(
         cold,
-        check("one", 0.9, CONSTANTS, rows=[0]),
-        check("two", 0.8, rows=[1]),
-        check("three", 0.7, WEIGHTS, rows=[1, 2]),
+        check("apart", 0.9, CONSTANTS, rows=[0, 3]),
+        check("above", 0.8, WEIGHTS, rows=[1, 2]),
+        check("below", 0.7, rows=[2]),
     )
-    by_name = {each.edit.name: each for each in plan.ranked}
-    places = {each.edit.name: place for place, each in enumerate(plan.ranked)}
-    first, second = sorted(("fusion", "weights-format"), key=places.get)
-    assert by_name[second].after == (places[first],)
-    assert plan.place_of(second) == places[second]
-    assert plan.place_of("nothing") is None
+    assert [each.edit.name for each in plan.ranked] == ["constants", "weights-format", "fusion"]
+    assert [each.after for each in plan.ranked] == [(), (), (1,)]
+    assert (plan.place_of("fusion"), plan.place_of("nothing")) == (2, None)
 
 
 @pytest.mark.parametrize(("rows", "rival"), [([0, 1, 2, 3], 0), ([0, 1, 2, 3, 4], None)])

@@ -79,14 +79,9 @@ class Edit:
         return all(part.check.general for part in self.parts)
 
     @property
-    def lowers_accuracy(self) -> bool:
-        """Whether any part may lower the PCC."""
-        return any(part.check.costs_accuracy for part in self.parts)
-
-    @property
     def costs_accuracy(self) -> bool:
-        """Whether it saves time and may lower the PCC."""
-        return self.promises and self.lowers_accuracy
+        """Whether a part may lower the PCC."""
+        return any(part.check.costs_accuracy for part in self.parts)
 
 
 def edits_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[Edit]:
@@ -123,7 +118,7 @@ def _parts(place: int, check: Check, claim: Claim, inside: Mask) -> list[tuple[L
     if check.lever.name not in OF_ATTENTION or not inside[claim.rows].any():
         return [(check.lever, Resolved(place, check, claim, Relief.of(claim, check.slot)))]
     within = inside[claim.rows]
-    if check.lever == ATTENTION or within.all():
+    if check.lever == ATTENTION or within.all():  # unmoved: both parts of such a claim are of one edit
         return [(ATTENTION, Resolved(place, check, claim, Relief.of(claim, check.slot)))]
     return [
         (lever, Resolved(place, check, claim, Relief.of(claim, check.slot, among)))

@@ -128,7 +128,7 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     edits = edits_of(facts, claims)
     ordered = _in_order(ground, edits)
     others = sorted(
-        (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.lowers_accuracy)
+        (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.costs_accuracy)
     )
     named = numbered([*(each.edit for each in ordered), *others])
     remaining = Remaining(ground)

@@ -58,7 +58,7 @@ def ground_of(facts: WindowFacts) -> Ground:
     """The window before any change."""
     line, least, roofline = facts.timeline, facts.least_times, facts.roofline
     spent, kernel = line.spent_ns, facts.kernel_ns
-    counts = facts.scope.window.warm and bool(np.isfinite(line.gaps_ns).any())
+    counts = facts.scope.window.warm
     floors = np.minimum(np.maximum(least.as_it_is_ns, LAUNCH_FLOOR_NS), spent)
     return Ground(
         spent=spent,
@@ -168,8 +168,6 @@ class Remaining:
         if change.in_gaps:
             self._gaps[places] = np.minimum(self._gaps[places], TRACED_GAP_NS)
             return
-        if not len(places):
-            return
         self._taken.setdefault(change.slot, np.zeros(len(self._rows), dtype=np.bool_))[places] = True
         bounds, spent = change.bounds, self._spent[places]
         saved = np.minimum(bounds.at_most_ns[at] * self._scale[places], spent)
@@ -182,7 +180,7 @@ class Remaining:
         if bounds.passes is None and bounds.spared_bytes is None:  # its own bound says what the work still takes
             self._lowered[places] = np.minimum(self._lowered[places], spent - saved)
         gone = self._share[places] == 0
-        if bounds.gone is not None:
+        if bounds.gone is not None:  # unmoved: no op is None
             gone |= np.isin(self._rows[places], bounds.gone)
         self._gone[places[gone]] = True
         self._gaps[places[gone]] = 0.0
