@@ -13,6 +13,7 @@ from ttnn_mcp.archive.precedents import Earlier, Precedent, Timing
 from ttnn_mcp.archive.settings_apart import Apart, Setup
 from ttnn_mcp.checks import earlier_runs
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.expectation import Expectation
 
 FIX = "call it with in0_block_w=8 and math_fidelity=HiFi2"
 HERE_US = 20.0  # the usual time of the four ops, which took 20, 20, 10 and 30
@@ -95,6 +96,30 @@ def test_each_op_is_raised_by_its_own_time_and_none_is_lowered(case, before):
     assert raised.at_least_ns / 1e3 == pytest.approx([7, 7, 3.5, 16.8])
     (from_nothing,) = backed(case, claim_of(case, surely, at_least_ns=None))
     assert from_nothing.at_least_ns / 1e3 == pytest.approx([6.8, 6.8, 0, 16.8])
+
+
+@pytest.mark.parametrize(("rows", "expected"), [([0, 3], None), ([0, 1, 3], [8, 8, 0, 18])])
+def test_what_was_tried_on_four_fifths_of_the_bound_is_expected(case, before, rows, expected):
+    """50 of 80 us are too few, 70 are not."""
+    before({row: [tried(12)] for row in rows})
+    (raised,) = backed(case, claim_of(case, saves("made", 0.9), expected=None))
+    told = raised.expected and (raised.expected.saved_ns / 1e3).tolist()
+    assert told == (expected and pytest.approx(expected))
+
+
+def test_of_what_was_no_faster_before_nothing_is_expected(case, before):
+    """19 us are alike to the usual 20, and less than the 30 that the last op took."""
+    before({row: [tried(19)] for row in range(4)})
+    (doubted,) = backed(case, claim_of(case, saves("made", 0.9)))
+    assert doubted.expected.saved_ns.tolist() == [0, 0, 0, 0]
+
+
+def test_no_less_is_expected_than_what_was_measured(case, before):
+    before({0: [tried(12)]})
+    law = Expectation(np.full(4, 1_000.0), np.zeros(4), np.full(4, 2_000.0), "a law")
+    (raised,) = backed(case, claim_of(case, saves("made", 0.9), expected=law))
+    assert raised.expected.basis == "a law"
+    assert raised.expected.saved_ns / 1e3 == pytest.approx([6.8, 1, 1, 1])
 
 
 def test_the_largest_gain_is_told(case, before):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.checks.asking import asker
-from tests.checks.conv_programs import put_conv, with_conv
+from tests.checks.conv_programs import of_unknown_chip, put_conv, with_conv
 from tests.checks.programs import configured, conv, prefill
 from tests.profiles import Program
 from ttnn_mcp.checks.op_config import ComputeConfig, present, set_alone
@@ -98,3 +98,90 @@ def test_what_takes_no_more_than_now_fits_even_above_the_safe_limit(tmp_path):
     now = present(case, 0)
     assert now.l1_bytes > case.l1_limit.safe_bytes
     assert now.fits
+
+
+def test_what_has_no_model_of_l1_says_no_size_and_counts_as_fitting(tmp_path):
+    program = with_conv()
+    prefill(program)
+    case = case_of(tmp_path, program)
+    now, matmul = present(case, 0), present(case, 1)
+    depthwise = replace(now, conv=replace(now.conv, depthwise=True, block_h=4))
+    assert [one.l1_bytes for one in (matmul, depthwise)] == [None, None]
+    assert matmul.fits
+    assert depthwise.fits
+    assert depthwise.conv_text == "ttnn.Conv2dConfig(act_block_h_override=128)  # line 3"
+
+
+def test_without_a_known_limit_of_l1_a_conv_config_tells_no_room(tmp_path):
+    case = case_of(tmp_path, of_unknown_chip(), generation="C4")
+    assert case.l1_limit is None
+    now = present(case, 0)
+    assert now.l1_bytes is not None
+    larger = replace(now, conv=replace(now.conv, block_h=4))
+    assert larger.conv_text == f"ttnn.Conv2dConfig(act_block_h_override=128)  # line {case.line(0)}"
+    assert larger.fits
+
+
+def test_an_op_that_is_no_conv_has_no_conv_config(tmp_path):
+    program = with_conv()
+    prefill(program)
+    case = case_of(tmp_path, program)
+    matmul = present(case, 1)
+    assert matmul.conv_fields == {}
+    assert replace(matmul, conv=present(case, 0).conv).conv_fields == {}
+    assert replace(present(case, 0), conv=None).conv_fields == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [(False, True, {"transpose_shards": "True"}), (True, True, {}), (False, False, {}), (True, False, {})],
+)
+def test_a_conv_on_another_grid_is_told_its_layout_cores_and_block(tmp_path, monkeypatch, before, after, said):
+    case = case_of(tmp_path, with_conv(layout="BLOCK", channel_cores=8))
+    ran = present(case, 0)
+    ran = replace(ran, conv=replace(ran.conv, transposed=before))
+    monkeypatch.setattr("ttnn_mcp.checks.op_config.present", lambda *_: ran)
+    spread = replace(ran, conv=replace(ran.conv, transposed=after), grid=(8, 4))
+    assert spread.conv_fields == {
+        "override_sharding_config": "True",
+        "shard_layout": "ttnn.TensorMemoryLayout.BLOCK_SHARDED",
+        "core_grid": "ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 3))})",
+        **said,
+        "act_block_h_override": "64",
+    }
+
+
+def test_a_conv_in_another_layout_is_told_to_reshard_and_its_block(tmp_path):
+    now = present(case_of(tmp_path, with_conv()), 0)
+    assert replace(now, conv=replace(now.conv, layout="WIDTH_SHARDED")).conv_fields == {
+        "shard_layout": "ttnn.TensorMemoryLayout.WIDTH_SHARDED",
+        "reshard_if_not_optimal": "True",
+        "act_block_h_override": "64",
+    }
+
+
+def test_a_double_buffer_that_is_taken_away_is_said_to_be_off(tmp_path):
+    now = present(case_of(tmp_path, with_conv(act_double=True)), 0)
+    assert now.conv_fields == {}
+    single = replace(now, conv=replace(now.conv, act_double=False))
+    assert single.conv_fields == {"enable_act_double_buffer": "False"}
+
+
+def test_of_a_compute_config_only_the_fields_that_change_are_named(tmp_path):
+    now = present(case_of(tmp_path, with_conv()), 0)
+    assert now.changed_fields == ()
+    assert now.computing(packer_l1_acc="True").changed_fields == ("packer_l1_acc",)
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        (",throttle_level=ThrottleLevel::LEVEL_2", "ttnn.ThrottleLevel.LEVEL_2"),
+        (",throttle_level=ThrottleLevel::NO_THROTTLE", ""),
+        ("", ""),
+    ],
+)
+def test_a_throttle_level_is_read_from_the_config_that_the_row_prints(tmp_path, printed, kept):
+    config = f"WormholeComputeKernelConfig(fp32_dest_acc_en=0,packer_l1_acc=0{printed})"
+    case = case_of(tmp_path, with_conv(more=(("compute_kernel_config", config),)))
+    assert present(case, 0).compute.throttle_level == kept

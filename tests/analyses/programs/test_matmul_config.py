@@ -115,7 +115,7 @@ def test_what_cannot_fit_is_not_suggested():
     assert suggested(Tiles(4096, 1, 4096, 4096, 4096, 4096), (8, 8), 1_000_000, fp32_acc=False) is None
 
 
-@pytest.mark.parametrize(("n", "per_core_n"), [(88, 8), (82, None), (90, 9), (6, 1), (13, None)])
+@pytest.mark.parametrize(("n", "per_core_n"), [(88, 8), (82, None), (85, None), (90, 9), (6, 1), (13, None)])
 def test_columns_of_tiles_divide_evenly_or_there_is_no_2d_config(n, per_core_n):
     config = suggested(Tiles(40, 8, n, 2048, 2048, 2048), (11, 10), 1_000_000, fp32_acc=False, two_sided=True)
     assert (config.per_core_n if config else None) == per_core_n

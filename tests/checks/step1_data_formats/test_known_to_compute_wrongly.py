@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.checks.rows import pass_time, put
@@ -60,6 +62,12 @@ def test_only_the_engines_ops_have_that_fault(check):
     check.pair(lambda name: computing(name=name), silent="LayerNorm", fires="Matmul")
 
 
+def test_attention_was_not_seen_to_have_it(check):
+    program = computing()
+    put(program, computing(name="ScaledDotProductAttention").device_ops[0])
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 def test_welford_loses_accuracy_on_blackhole(check):
     wide = {"groups": 16}
     check.pair(lambda welford: normed(**wide, welford=welford), silent=False, fires=True)
@@ -84,6 +92,7 @@ def test_multicast_weights_must_divide_n(check):
     check.pair(lambda per_n: multiplied(by_rows(per_n)), silent=32, fires=24)
     check.pair(lambda per_n: multiplied(by_rows(per_n)), silent=130, fires=24)
     check.pair(lambda mcast: multiplied(by_rows(24, mcast)), silent=1, fires=0)
+    check.pair(lambda kind: multiplied(by_rows(24).replace("1D", kind)), silent="", fires="1D")
 
 
 def test_columns_beyond_the_banks_are_not_finite(check):
@@ -92,6 +101,8 @@ def test_columns_beyond_the_banks_are_not_finite(check):
 
     claim = check.pair(at, silent=8, fires=9).claim
     check.pair(lambda weights: at(9, weights=weights), silent=DRAM, fires=BANKS)
+    check.pair(lambda weights: at(9, weights=weights), silent=replace(BANKS, buffer="L1"), fires=BANKS)
+    check.pair(lambda name: at(9, name=name), silent="LayerNorm", fires="Matmul")
     check.pair(lambda arch: at(9, arch=arch), silent="wormhole_b0", fires="blackhole")
     assert "at most 8 columns" in claim.fix
     assert check.ask(multiplied(on_columns(9, "1D"), weights=BANKS)).status == "clean"
@@ -103,6 +114,7 @@ def test_a_fused_reduce_scatter_races_on_blackhole(check):
 
     check.pair(fused, silent="wormhole_b0", fires="blackhole")
     check.pair(lambda name: fused(name=name), silent="Matmul", fires="MinimalMatmulStridedReduceScatterAsync")
+    check.pair(lambda name: fused(name=name), silent="LayerNormReduceScatter", fires="MatmulReduceScatterAsync")
 
 
 @pytest.mark.parametrize(
@@ -130,6 +142,7 @@ def test_each_fault_is_a_finding_of_its_own(check):
 def test_a_config_of_another_op_says_nothing(check):
     assert check.ask(multiplied("MatmulMultiCoreProgramConfig()", weights=BANKS)).status == "clean"
     assert check.ask(multiplied(f"{NAME.format('')}(per_core_M=8)", weights=BANKS)).status == "clean"
+    assert check.ask(multiplied(None, weights=BANKS)).status == "clean"
 
 
 def test_other_ops_are_not_applicable(check):
@@ -140,4 +153,4 @@ def test_other_ops_are_not_applicable(check):
 
 def test_a_report_without_operands_cannot_tell(check):
     assert check.ask(computing(), without="PUT_").status == "cannot_tell"
-    assert check.ask(multiplied(by_rows(24)), without="INPUT_1").status == "found"
+    assert check.ask(multiplied(by_rows(24)), without="INPUT_[1-9]").status == "found"

@@ -67,8 +67,12 @@ def test_other_ops_are_not_applicable(check):
 
 
 def test_without_operands_it_cannot_tell(check):
-    assert check.ask(turned(), without="PUT_").status == "cannot_tell"
+    assert "no INPUT_n and OUTPUT_n" in check.ask(turned(), without="PUT_").why
 
 
 def test_without_attributes_it_cannot_tell(check):
     assert check.ask(turned(), without="ATTRIBUTES").status == "cannot_tell"
+
+
+def test_without_logical_shapes_a_token_is_no_less_than_a_tile(check):
+    assert "padded shapes only" in check.ask(turned(), generation="C3").why

@@ -10,13 +10,16 @@ from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
 ATTENTION = "ScaledDotProductAttention"
+GRID = "compute_with_storage_grid_size=(x=8,y=8),"
 
 
-def attend(program, q=64, k=64, *, queries=1, keys=352, name=ATTENTION, kernel_ns=82_000, config=True):
+def attend(
+    program, q=64, k=64, *, queries=1, keys=352, name=ATTENTION, kernel_ns=82_000, config=True, head=128, grid=GRID
+):
     """Qwen3-TTS: 8 heads of one query over 352 keys."""
-    x, y = (program.tensor([1, 8, queries, 128]) for _ in range(2))
-    cache = [program.tensor([1, 4, keys, 128]) for _ in range(2)]
-    sizes = f"compute_with_storage_grid_size=(x=8,y=8),q_chunk_size={q},k_chunk_size={k}"
+    x, y = (program.tensor([1, 8, queries, head]) for _ in range(2))
+    cache = [program.tensor([1, 4, keys, head]) for _ in range(2)]
+    sizes = f"{grid}q_chunk_size={q},k_chunk_size={k}"
     said = {"is_causal": False, **({"program_config": f"SDPAProgramConfig({sizes})"} if config else {})}
     op = DeviceOp(f"{name}DeviceOperation", (x, *cache), (y,), kernel_ns, fidelity="HiFi4", attributes=said)
     put(program, op)
@@ -33,9 +36,15 @@ def test_one_query_in_chunks_of_sixty_four_is_told(check):
     outcome = check.ask(attending())
     claim = outcome.claim
     assert "chunks of 64 x 64 over 1 x 352 queries and keys" in claim.claim
-    assert "q_chunk_size=32, k_chunk_size=352" in claim.fix
+    assert "compute_with_storage_grid_size=(8, 8), q_chunk_size=32, k_chunk_size=352" in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(82_000 * 5 / 6)]
     assert 82_000 - 27_000 <= outcome.at_most_ns <= 5 * 55_000
+
+
+def test_a_config_without_a_grid_gets_that_of_the_device(check):
+    program = Program("wormhole_b0")
+    attend(program, grid="")
+    assert "grid_size=device.compute_with_storage_grid_size(), q_chunk" in check.ask(program).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):
@@ -63,13 +72,35 @@ def test_other_attention_has_other_chunks(check, name):
 
 
 def test_a_chunk_that_does_not_fit_is_not_offered(check):
-    """2048 keys and heads of 128: up to 512 at once."""
+    """2048 keys and heads of 128: up to 512 at once; of wider heads fewer."""
     fix = check.ask(attending(64, 64, keys=2048)).claim.fix
     assert "k_chunk_size=512" in fix
+    assert "k_chunk_size=256" in check.ask(attending(64, 64, keys=2048, head=512)).claim.fix
+
+
+def test_chunks_of_keys_longer_than_were_measured_are_not_offered(check):
+    """1280 keys are two chunks of 640, or four of 320."""
+    assert "k_chunk_size=320" in check.ask(attending(64, 64, keys=1280)).claim.fix
+
+
+def test_ops_that_are_short_or_no_attention_are_left_out_of_its_sum(check):
+    program = attending()
+    attend(program, name="MadeUpOfNoFamily")
+    attend(program, kernel_ns=4_000)
+    assert check.ask(program).claim.rows.tolist() == [0]
 
 
 def test_without_a_config_nothing_is_said(check):
     check.pair(lambda config: attending(config=config), silent=False, fires=True)
+
+
+@pytest.mark.parametrize("config", [True, False])
+def test_without_the_keys_nothing_is_said(check, config):
+    program = attending(32, 352)
+    x, y = (program.tensor([1, 8, 1, 128]) for _ in range(2))
+    said = program.device_ops[0].attributes if config else {}
+    put(program, DeviceOp(f"{ATTENTION}DeviceOperation", (x,), (y,), 82_000, fidelity="HiFi4", attributes=said))
+    assert check.ask(program).status == "clean"
 
 
 def test_five_microseconds_stay(check):

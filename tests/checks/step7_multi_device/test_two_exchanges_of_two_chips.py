@@ -64,6 +64,30 @@ def test_work_on_the_shard_is_what_the_scatter_is_for(check, name):
     check.pair(lambda between: reduced(between=between), silent=name, fires="")
 
 
+def follow(*ops):
+    """A matmul of 1024 columns, and each op (its name, its columns) on what was before."""
+    program = Program("wormhole_b0", devices=2)
+    part = put(program, DeviceOp("Matmul", (program.tensor([1, 1, 32, 512]),) * 2, (program.tensor([1, 1, 32, 1024]),), 18_000))  # fmt: skip
+    for name, wide in ops:
+        part = put(
+            program, DeviceOp(f"{name}DeviceOperation", (part,), (program.tensor([1, 1, 32, wide]),), 27_000)
+        )
+    return program
+
+
+SCATTER, GATHER = "ReduceScatterMinimalAsync", "AllGatherAsync"
+
+
+def test_only_halves_made_whole_are_of_two_chips(check):
+    check.pair(lambda part: follow((SCATTER, part), (GATHER, 2 * part)), silent=256, fires=512)
+    check.pair(lambda whole: follow((SCATTER, 512), (GATHER, whole)), silent=2048, fires=1024)
+
+
+def test_other_ops_that_halve_and_double_are_no_exchanges(check):
+    check.pair(lambda halves: follow((halves, 512), (GATHER, 1024)), silent="Slice", fires=SCATTER)
+    check.pair(lambda doubles: follow((SCATTER, 512), (doubles, 1024)), silent="Concat", fires=GATHER)
+
+
 def test_a_part_that_another_op_reads_is_needed(check):
     check.pair(lambda readers: reduced(readers=readers), silent=2, fires=1)
 

@@ -10,7 +10,14 @@ import pytest
 from tests.checks.made_checks import four_ops
 from tests.checks.rows import ONE_PASS, case_of
 from tests.programs import LAYERS, layered
-from ttnn_mcp.tools.parts.plan_tables import other_edits, plan_table, relation, unexplained_table, where
+from ttnn_mcp.tools.parts.plan_tables import (
+    other_edits,
+    plan_table,
+    relation,
+    settings_table,
+    unexplained_table,
+    where,
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +71,16 @@ def test_without_trials_there_is_no_table_of_them(case):
     assert other_edits(case, ()) is None
     tried = SimpleNamespace(name="fusion", what="one op", rows=np.array([1]))
     assert other_edits(case, (tried,)).rows == (("fusion", "one op", "line 3"),)
+
+
+@pytest.mark.parametrize(
+    ("ops", "told"), [(5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2"), (8, "9, 8, 7, 6, 5, 4 and 2 more")]
+)
+def test_of_a_group_of_shapes_six_lines_are_told_the_heaviest_first(ops, told):
+    facts = SimpleNamespace(kernel_ns=np.arange(ops), line=lambda row: row + 2, shapes=lambda _: "32x32")
+    group = SimpleNamespace(rows=[np.arange(ops)], value="a config")
+    table = settings_table(facts, SimpleNamespace(groups=lambda _: [group]), [ranked("edit").edit])
+    assert table.rows == (("edit", "32x32", told, "a config"),)
 
 
 @pytest.mark.parametrize(

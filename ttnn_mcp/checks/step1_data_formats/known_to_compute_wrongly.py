@@ -38,10 +38,10 @@ from ttnn_mcp.checks.check import (
     Problem,
     Problems,
     Rows,
-    Subject,
     WindowFacts,
     Words,
     no_saving,
+    ops_of_family,
 )
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
@@ -233,10 +233,7 @@ CHECK = Check(
     title="ops that TTNN is known to compute wrongly",
     look=look,
     lever=ACCURACY,
-    of=Subject(
-        lambda facts: facts.of_family("matmul", "conv", "norm") | _fused_with_scatter(facts),
-        "no matmuls, convs or norms",
-    ),
+    of=ops_of_family("no matmuls, convs or norms", "matmul", "conv", "norm"),
     needs=(OPERANDS,),
     risk=True,
 )

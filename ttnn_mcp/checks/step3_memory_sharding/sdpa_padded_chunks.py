@@ -21,6 +21,7 @@ from math import ceil
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import grid_in
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
@@ -41,10 +42,10 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such attentions."""
     prefill = facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
     few = facts.ops.inputs[0].logical[:, 2] <= FEW_ROWS
-    rows = np.flatnonzero(facts.of_family("attention") & prefill & few & (facts.kernel_ns >= SMALL_NS))
+    rows = np.flatnonzero(facts.of_family("attention") & prefill & few)
     now, then = (of_each_kind(facts, rows, partial(chunks, facts)) for chunks in (_given, _best))
     (area, pairs), (least, fewest) = (_computed(facts, rows, chunks) for chunks in (now, then))
-    padded = (now[:, 0] > 0) & (least <= LESS_WORK * area)
+    padded = (area > 0) & (least <= LESS_WORK * area)  # none without a config, or where lengths are not printed
     took = facts.kernel_ns[rows]
     stays = np.fmax(took * np.minimum(least / np.fmax(area, 1), fewest / np.fmax(pairs, 1)), SMALL_NS)
     gains = padded & (stays < took)
@@ -61,9 +62,18 @@ def _tell(now: Rows, then: Rows, ops: Affected) -> Words:
         ),
         assumption="time falls with the padding, and with the number of chunks; 5 us stay",
         also=(cite_attribute(facts, row, "program_config"),),
-        fix=f"ttnn.SDPAProgramConfig(<grid as now>, q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False)",
+        fix=(
+            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={_grid(facts, row)}, "
+            f"q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False)"
+        ),
         caveat="some sizes hang: one per process, check_setting first",
     )
+
+
+def _grid(facts: WindowFacts, row: int) -> str:
+    """The grid of the op's config, else that of the device."""
+    grid = grid_in(facts.attributes(row).struct("program_config"))
+    return str(grid) if grid else "device.compute_with_storage_grid_size()"
 
 
 def _given(facts: WindowFacts, row: int) -> tuple[int, int]:
@@ -75,7 +85,7 @@ def _best(facts: WindowFacts, row: int) -> tuple[int, int]:
     queries, keys = (_padded(int(facts.ops.inputs[place].logical[row, 2])) for place in (0, 1))
     q, k = printed(facts, row)
     q = min(q, queries)
-    able = [each for each in range(TILE_SIDE, LONGEST + 1, TILE_SIDE) if each <= keys and fits(facts, row, q, each)]
+    able = [each for each in range(TILE_SIDE, LONGEST + 1, TILE_SIDE) if fits(facts, row, q, each)]
     return q, min(able, key=lambda each: (ceil(keys / each) * each, -each), default=k)
 
 

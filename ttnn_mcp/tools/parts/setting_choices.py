@@ -54,7 +54,7 @@ def marks_of(setting: str, legal: Sequence[LegalChoice], now_us: float | None) -
     fitting = [one for one in numbers if one.runs]
     marked = [(NOW, next((one for one in legal if one.is_now), None))]
     marked += [(LARGEST, max(these, key=_number, default=None)) for these in (numbers,)]
-    if fitting and numbers and max(fitting, key=_number) is not max(numbers, key=_number):
+    if fitting and max(fitting, key=_number) is not max(numbers, key=_number):
         marked.append(("largest that fits", max(fitting, key=_number)))
     marked.append(_first_to_try(setting, list(legal), now_us))
     words_at: dict[int, list[str]] = {}
@@ -71,7 +71,7 @@ def _number(one: LegalChoice) -> int:
 def _first_to_try(setting: str, legal: list[LegalChoice], now_us: float | None) -> tuple[str, LegalChoice | None]:
     """What to try first, by the laws or else by the bounds; what costs accuracy is never recommended."""
     best, costs = fastest(legal), setting in COST_ACCURACY
-    if now_us is None or best is None or best.expected is None:
+    if now_us is None or best is None or best.expected is None:  # unmoved: of the fastest a law tells
         return TRIAL, worth_a_trial(legal) if now_us is not None and not costs else None
     says = outlook(best.expected, now_us)
     if says in ("faster", "likely faster"):
@@ -113,7 +113,7 @@ def summary(setting: str, legal: list[LegalChoice], op: Op) -> str:
     best, others = fastest(legal), [one for one in legal if one.runs and not one.is_now]
     if not others:
         return "no other fits"
-    if best is None or best.expected is None:
+    if best is None or best.expected is None:  # unmoved: see above
         trial = None if setting in COST_ACCURACY else worth_a_trial(legal)
         return NO_LAW + (f" ({trial.value} first)" if trial else "") + _surprise(op)
     if best.is_now:
@@ -133,7 +133,7 @@ def _surprise(op: Op) -> str:
 
 def nearest(legal: Sequence[LegalChoice], now: Cell) -> Sequence[LegalChoice]:
     """At most CHOICES_AT_MOST of them, those around today's value, in their order."""
-    today = now if isinstance(now, int) and not isinstance(now, bool) else None
+    today = now if isinstance(now, int) else None
     here = sum(one.number is not None and today is not None and one.number <= today for one in legal)
     first = max(min(here - CHOICES_AT_MOST // 2, len(legal) - CHOICES_AT_MOST), 0)
     return legal[first : first + CHOICES_AT_MOST]
