@@ -11,9 +11,10 @@ from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
-from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks import CATALOGUE, diagnosis
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import ATTENTION, LAYOUT
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
@@ -276,3 +277,43 @@ async def test_evidence_names_the_memory_report_s_file_as_it_is_called(tmp_path)
     evidence = [cell for finding in checked["findings"] for cell in finding["evidence"]]
     assert any(cell["column"] == "stack_traces" for cell in evidence)
     assert {cell["source"] for cell in evidence} == {made.performance.name, "of_friday.sqlite"}
+
+
+def predicted(check, problem_of):
+    """The check, each of its problems changed."""
+
+    def look(facts):
+        for problem in check.look(facts):
+            yield problem_of(problem)
+
+    return replace(check, look=look)
+
+
+def expectation_of(check, facts):
+    return [claim.expected and claim.expected.saved_ns.tolist() for claim in diagnosis.ask(check, facts).claims]
+
+
+@pytest.mark.parametrize(("high_ns", "told"), [(-1.0, []), (0.0, []), (1.0, [[0, 0, 0, 0]])])
+def test_a_change_that_loses_at_its_best_end_is_not_told(monkeypatch, case, high_ns, told):
+    law = Expectation(np.full(4, -5.0), np.full(4, -9.0), np.full(4, high_ns / 4), "law: ours")
+    monkeypatch.setattr(diagnosis, "by_law", lambda *_: law)
+    loses = predicted(saves("loses", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
+    assert expectation_of(loses, case) == told
+
+
+def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_first(monkeypatch, case):
+    monkeypatch.setattr(diagnosis, "by_law", lambda *_: None)
+    half = Expectation(np.full(4, 2_500.0), np.full(4, 0.0), np.full(4, 5_000.0), "cases")
+    monkeypatch.setattr(diagnosis, "by_cases", lambda check, *_: half if check != "unknown" else None)
+    asks_a_law = predicted(saves("lawless", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
+    seen = Expectation(np.full(4, 9_000.0), np.full(4, 0.0), np.full(4, 9_000.0), "this run")
+    shown = predicted(saves("shown", 0.5), lambda problem: replace(problem, expected=seen))
+    assert expectation_of(asks_a_law, case) == [[2_500.0] * 4]
+    assert expectation_of(saves("unknown", 0.5), case) == [None]
+    assert expectation_of(shown, case) == [[5_000.0] * 4]  # no more than the bound
+
+
+@pytest.mark.parametrize("nothing", [{"gap": True}, {}])
+def test_of_gaps_and_of_what_saves_no_time_nothing_is_expected(monkeypatch, case, nothing):
+    monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("nobody knows"))
+    assert expectation_of(saves("made", 0.5 if nothing else 0.0, **nothing), case) == [None]

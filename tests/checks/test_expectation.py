@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from tests.checks.made_checks import saves
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
 from tests.profiles import Placement, Program
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
-from ttnn_mcp.checks import diagnosis, expectation
+from ttnn_mcp.checks import expectation
 from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, seen_in_run
 from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.checks.shared.changed_ops import becomes
@@ -115,23 +112,6 @@ def test_an_op_far_from_its_law_is_ruled_by_something_else(tmp_path, missed, kno
 
 def law_of(facts):
     return expected(described(facts.ops, 0, facts.chip))
-
-
-@pytest.mark.parametrize(("high_ns", "told"), [(-1.0, False), (0.0, False), (1.0, True)])
-def test_a_change_that_loses_at_its_best_end_is_not_told(monkeypatch, two, high_ns, told):
-    law = Expectation(np.array([-5.0, 0]), np.array([-9.0, 0]), np.array([high_ns, 0]), "law: ours")
-    monkeypatch.setattr(diagnosis, "by_law", lambda *_: law)
-    check = saves("loses", 0.5)
-
-    def look(facts):
-        for problem in check.look(facts):
-            yield replace(problem, becomes=lambda _: None)
-
-    outcome = diagnosis.ask(replace(check, look=look, id="loses"), two)
-    assert (outcome.status == "found") == told
-    if told:
-        expected = outcome.claims[0].expected
-        assert (expected.saved_ns.tolist(), expected.high_ns.tolist()) == ([0, 0], [1, 0])
 
 
 def test_only_so_many_kinds_of_op_are_asked(monkeypatch, two):

@@ -19,7 +19,7 @@ from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import Problem, Words
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.levers import CONV_CONFIG, KERNEL_CONFIG
-from ttnn_mcp.checks.op_config import present
+from ttnn_mcp.checks.op_config import present, sets_program
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.conv_forms import grown, with_doubles
 from ttnn_mcp.tools.parts.plan_tables import settings_table
@@ -234,3 +234,76 @@ def test_edits_that_set_no_config_have_no_settings():
     diagnosis = diagnose(case, CATALOGUE)
     fused = next(edit for edit in diagnosis.plan.edits if edit.name == "attention-block")
     assert settings_table(case, diagnosis.configs, [fused]) is None
+
+
+def _convs(tmp_path, count, **how):
+    """Convs of other shapes, the heaviest first."""
+    program = Program("wormhole_b0")
+    for number in range(count):
+        put_conv(program, kernel_ns=100_000 * (count - number), per_core=(2 * (count - number), 2), **how)
+    return case_of(tmp_path, program, ONE_PASS)
+
+
+def test_the_four_heaviest_values_of_an_edit_are_told_with_all_ops_that_get_them(tmp_path):
+    """Op 0 gets none, ops 1 to 5 one each, op 6 that of op 1: the fifth value is left out."""
+    case = _convs(tmp_path, 7)
+
+    def levels(config):
+        return config.computing(throttle_level=f"L{(config.row - 1) % 5}") if config.row else None
+
+    diagnosis = diagnose(case, [wants("levels", levels, rows=range(7))])
+    groups = diagnosis.configs.groups(diagnosis.plan.ranked[0].edit)
+    assert [re.findall(r"throttle_level=(\w+)", group.value) for group in groups] == [
+        ["L0"],
+        ["L1"],
+        ["L2"],
+        ["L3"],
+    ]
+    assert [[rows.tolist() for rows in group.rows] for group in groups] == [[[1], [6]], [[2]], [[3]], [[4]]]
+
+
+def test_the_settings_of_an_edit_name_only_what_it_has_a_part_in(case):
+    """Its passes are overruled by the edit above, which sets them too: only the block is its own."""
+    above = wants("above", sets_compute(math_fidelity="LoFi"), part=0.5, slot="passes")
+    block = wants("block", grown, CONV_CONFIG, part=0.2)
+    passes = wants("passes", sets_compute(math_fidelity="HiFi3"), CONV_CONFIG, part=0.1, slot="passes")
+    diagnosis = diagnose(case, [above, block, passes])
+    values = {
+        each.edit.name: [group.value for group in diagnosis.configs.groups(each.edit)]
+        for each in diagnosis.plan.ranked
+    }
+    assert [value.partition("=")[0] for value in values["compute-config"]] == ["compute_config"]
+    assert [value.partition("(")[0] for value in values["conv-config"]] == ["ttnn.Conv2dConfig"]
+    assert "compute_config" not in values["conv-config"][0]
+
+
+def test_a_fix_without_a_program_says_nothing_of_programs_of_other_shapes(tmp_path):
+    case = _convs(tmp_path, 2)
+    some = wants("some", sets_program(lambda _, row: "P()" if row else ""), part=0.2, rows=(0, 1))
+    assert "other shapes differ" not in fixes(case, some)["some"]
+
+
+def test_edits_that_save_time_share_one_conv_config_whatever_they_change(tmp_path):
+    how = {"layout": "BLOCK", "channel_cores": 8, "per_core": (8, 2), "block": (2, 6), "allocated": 0}
+    case = case_of(tmp_path, with_conv(**how), ONE_PASS)
+    told = fixes(case, wants("block", grown, CONV_CONFIG, part=0.3), wants("double", with_doubles, part=0.2))
+    assert "enable_weights_double_buffer=True" in told["block"]
+
+
+def test_what_does_not_fit_l1_is_not_set_even_where_it_does_not_look_at_l1(tmp_path):
+    case = case_of(tmp_path, with_conv(layout="BLOCK", channel_cores=8, allocated=1_300_000), ONE_PASS)
+
+    def full(config):
+        return replace(config, conv=replace(config.conv, allocated_bytes=2_000_000, block_h=4))
+
+    finding = diagnose(case, [wants("full", full, CONV_CONFIG, part=0.2)]).findings[0]
+    assert finding.caveat.startswith("not with the configs of the edits above: no room in L1")
+
+
+def test_a_fix_written_for_another_op_names_its_line_once(tmp_path):
+    case = _convs(tmp_path, 2)
+    first = wants("first", grown, CONV_CONFIG, part=0.5, slot="block")
+    both = wants("both", grown, CONV_CONFIG, part=0.2, rows=(0, 1), slot="block")
+    told = fixes(case, first, both)["both"]
+    assert told.count("# line") == 1
+    assert f"# line {case.line(1)}" in told

@@ -23,6 +23,7 @@ IN_WORDS = {
     "matmul-beside-exchange": "names fused ops, whose semaphores and buffers are the model's; `names` holds them",
     "pcc-below-bound": "takes the last change back",
     "repeated-small-ops": "joins calls of the model",
+    "rotary-as-prefill": "another mode of the call, on operands in shards of the model; `names` holds the op",
     "rows-not-read": "slices what a call reads",
     "shape-round-trip": "drops two calls",
     "shard-for-one-matmul": "drops a call",

@@ -85,7 +85,7 @@ class Configs:
     def fix(self, edit: Edit, part: Resolved) -> Fix:
         """The fix of a finding with the value that all findings agree on, and a caveat where they do not."""
         claim = part.claim
-        if claim.row is None:
+        if claim.row is None:  # unmoved: a fix of no op keeps no config
             return Fix(claim.fix, claim.caveat)
         if claim.sets is None:
             return Fix(self._beside(edit, claim.fix, claim.row), claim.caveat)
@@ -103,7 +103,7 @@ class Configs:
 
     def groups(self, edit: Edit) -> list[Served]:
         """What an edit sets of its ops: the values that serve most of their time."""
-        steps = [step for step in self._steps if step.edit == edit]
+        steps = [step for step in self._steps if step.edit == edit]  # unmoved: of other ops its value is empty
         if not steps:
             return []
         facts, rows = self._facts, np.unique(np.concatenate([step.rows for step in steps]))
@@ -124,25 +124,31 @@ class Configs:
     def _own(self, edit: Edit, planned: Planned) -> tuple[str, ...]:
         """Of a value the arguments that this edit has a part in."""
         parts, config = [part for part in edit.parts if part.place in planned.places], planned.config
-        sets = [part.claim.sets for part in parts if part.claim.sets is not None]
+        sets = [
+            part.claim.sets
+            for part in parts
+            if part.claim.sets is not None  # unmoved: all of them do
+        ]
         alone = {argument for one in sets for argument in set_alone(self._facts, config.row, one).changes}
         return tuple(text for argument, text in config.changes.items() if argument in alone)
 
     def _others(self, edit: Edit, part: Resolved, program: str) -> str:
         """That other shapes get other program configs: blocks that fit one shape leave cores idle on another."""
         sets, rows = part.claim.sets, self._facts.heaviest(part.claim.rows)
-        if not program or sets is None:
+        if not program or sets is None:  # unmoved: only asked of what sets something
             return ""
         differ = sum(set_alone(self._facts, row, sets).program not in ("", program) for row in rows)
         return f"; other shapes differ: details={edit.name}" if differ else ""
 
     def _heaviest(self, edit: Edit, part: Resolved) -> Iterator[Planned]:
         """The values of the op that the fix is written for, then of the heaviest ones that no edit above sets."""
-        free = next(
-            (step.rows for step in self._steps if step.edit == edit and step.part is part), part.change.rows
-        )
+        free = next((step.rows for step in self._steps if step.part is part), part.change.rows)
         rows = [part.claim.row or 0, *self._facts.heaviest(free)]
-        yield from (self._at(row, self._stop(edit)) for row in dict.fromkeys(rows) if row in free)
+        yield from (
+            self._at(row, self._stop(edit))
+            for row in dict.fromkeys(rows)
+            if row in free  # unmoved: spares others
+        )
 
     def _stop(self, edit: Edit) -> int:
         """How many steps the values of an edit include."""
@@ -154,13 +160,13 @@ class Configs:
     def _at(self, row: int, stop: int) -> Planned:
         """The value of an op after so many steps."""
         known = self._known.get((row, stop))
-        if known is not None:
+        if known is not None:  # unmoved: only spares making it again
             return known
         config, places = present(self._facts, row), set[int]()
         for _, part, rows in islice(self._steps, stop):
             sets = part.claim.sets
             at = int(np.searchsorted(rows, row))
-            if sets is None or at == len(rows) or rows[at] != row:
+            if sets is None or at == len(rows) or rows[at] != row:  # unmoved: steps set something
                 continue
             changed = sets(config)
             if changed is not None and changed.fits:
@@ -171,9 +177,10 @@ class Configs:
 
     def _beside(self, edit: Edit, fix: str, row: int) -> str:
         """A fix that keeps the compute config, with the one that the plan has."""
-        planned = self._at(row, self._stop(edit)).config if COMPUTE_AS_NOW in fix else None
-        changed = planned is not None and planned.compute != planned.now.compute
-        return fix.replace(COMPUTE_AS_NOW, planned.compute_text) if planned and changed else fix
+        if COMPUTE_AS_NOW not in fix:  # unmoved: then there is nothing to replace
+            return fix
+        planned = self._at(row, self._stop(edit)).config
+        return fix if planned.compute == planned.now.compute else fix.replace(COMPUTE_AS_NOW, planned.compute_text)
 
     def _overruled(self, edit: Edit) -> str:
         """Why the value of a finding is not part of the whole."""

@@ -57,7 +57,9 @@ def on_grid(config: OpConfig, grid: Grid) -> OpConfig | None:
     transposed = should_transpose(config.conv, size, grid)
     changed = _blocked(in_layout(config.conv, config.conv.layout, size, grid, transposed=transposed), config)
     here = grown(config.now)
-    if changed is None or here is None or here.conv is None or changed.blocks > here.conv.blocks:
+    if here is None or here.conv is None:  # unmoved: a conv was one before too
+        return None
+    if changed is None or changed.blocks > here.conv.blocks:
         return None
     return replace(config, conv=changed, grid=grid)
 

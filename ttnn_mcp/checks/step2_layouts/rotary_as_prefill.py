@@ -45,7 +45,7 @@ def _tell(ops: Affected) -> Words:
         assumption="decode mode takes the 3.4 us measured on N150; transposes into its shape come off",
         also=(cite_attribute(ops.facts, ops.row, "is_decode_mode"),),
         fix=(
-            "ttnn.experimental.rotary_embedding_llama(x, cos, sin, trans_mat, is_decode_mode=True), x and tables L1 "
+            "is_decode_mode=True of ttnn.experimental.rotary_embedding_llama, with x and tables L1 "
             f"HEIGHT_SHARDED, x [1,users,{heads},{wide}] one user per core, as nlp_create_qkv_heads_decode writes it"
         ),
         caveat="cos and sin must be [1,users,1[32],d] in shards too; PCC of the step, not of the op alone",

@@ -51,7 +51,7 @@ def _tell(ops: Affected) -> Words:
         also=facts.cite(gather),
         fix=(
             f"y = ttnn.all_gather(x, dim=3{axis_argument(facts, row)}) of the whole partial sums, then "
-            f"ttnn.add(y[..., :{2 * half}], y[..., {2 * half}:])"
+            f"the sum of its halves, y[..., :{2 * half}] + y[..., {2 * half}:]"
         ),
         verify="re-profile; compare_runs.removed lists the reduce-scatters; PCC >= 0.99 composed",
         caveat="the gather sends twice as much: 34 us instead of 26.5 there; readers are inferred from shapes",
