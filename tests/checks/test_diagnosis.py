@@ -299,6 +299,7 @@ def test_a_change_that_loses_at_its_best_end_is_not_told(monkeypatch, case, high
     monkeypatch.setattr(diagnosis, "by_law", lambda *_: law)
     loses = predicted(saves("loses", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
     assert expectation_of(loses, case) == told
+    assert diagnosis.ask(loses, case).status == ("found" if told else "clean")
 
 
 def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_first(monkeypatch, case):
@@ -307,8 +308,9 @@ def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_firs
     monkeypatch.setattr(diagnosis, "by_cases", lambda check, *_: half if check != "unknown" else None)
     asks_a_law = predicted(saves("lawless", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
     seen = Expectation(np.full(4, 9_000.0), np.full(4, 0.0), np.full(4, 9_000.0), "this run")
-    shown = predicted(saves("shown", 0.5), lambda problem: replace(problem, expected=seen))
+    shown = predicted(saves("shown", 0.5), lambda problem: replace(problem, expected=seen, becomes=lambda _: None))
     assert expectation_of(asks_a_law, case) == [[2_500.0] * 4]
+    monkeypatch.setattr(diagnosis, "by_law", lambda *_: pytest.fail("the run has shown it"))
     assert expectation_of(saves("unknown", 0.5), case) == [None]
     assert expectation_of(shown, case) == [[5_000.0] * 4]  # no more than the bound
 
