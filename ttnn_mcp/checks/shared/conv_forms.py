@@ -81,6 +81,6 @@ def _blocked(conv: Conv, config: OpConfig) -> Conv | None:
     """The conv with the largest block that fits; where the limit of L1 is not known, up to that of now."""
     forms = [replace(conv, block_h=height) for height in blocks_of(conv)[::-1]] or [conv]
     if config.facts.l1_limit is None:
-        now = config.now.conv
-        return next((form for form in forms if now and form.block_h <= now.block_h), forms[-1])
+        now = config.now.conv or conv
+        return next((form for form in forms if form.block_h <= now.block_h), forms[-1])
     return next((form for form in forms if form.total_bytes <= config.facts.safe_l1_bytes), None)
