@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from browser.elsewhere import elsewhere
 from browser.fetched import starter
@@ -64,7 +64,8 @@ def opened(chromium, written):
         shown.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
         shown.on("request", lambda request: asked.append(request.url))
         shown.goto(path.as_uri())
-        shown.wait_for_function("!document.querySelector('figure:not([data-paint-ms])')")
+        drawn = expect(shown.locator("figure:not([data-paint-ms])"))
+        drawn.to_have_count(0)  # the page forbids to wait by a script
         yield shown
         context.close()
         assert [url for url in asked if not url.startswith("blob:")] == [path.as_uri()]

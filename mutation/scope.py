@@ -139,8 +139,9 @@ def _tests_of_tools(room: Path) -> tuple[Path, ...]:
     """The tests of the tools that a room's modules answer."""
     names = {name_of(path) for path in _modules_in(room)}
     tools = (path for path in (ROOT / "ttnn_mcp" / "tools").glob("*.py") if imports_of(path) & names)
-    tests = (_beside(tool.parent) / f"test_{tool.name}" for tool in sorted(tools))
-    return tuple(test for test in tests if test.is_file())
+    return tuple(
+        test for tool in sorted(tools) for test in sorted(_beside(tool.parent).glob(f"test_{tool.stem}*.py"))
+    )
 
 
 def _beside(room: Path) -> Path:
