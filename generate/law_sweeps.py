@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.anchored import Outlook
 
 ALL, MIXED = "all of these", "matmuls by several programs"
+EQUAL = 1e-6  # of an expected time: closer than this, two are one (processors round differently)
 NEAR = 0.05  # of the measured best: a choice as good as it
 MISSED = 0.10  # faster than the op as it ran: a gain that "no difference" would have missed (ours)
 SETTINGS = ("cores", "grid", "block_w", "per_core_m", "per_core_n", "q_chunk", "k_chunk", "block_h")
@@ -105,7 +106,7 @@ class Sweeps:
 def _first(sweep: Sequence[Told]) -> list[Told]:
     """The choices that are expected to take least; several where they are expected to take the same."""
     least = min(told.us for told in sweep)
-    return [told for told in sweep if told.us <= least * (1 + 1e-9)]
+    return [told for told in sweep if told.us <= least * (1 + EQUAL)]
 
 
 def _best(sweep: Iterable[Told]) -> float:
@@ -135,7 +136,7 @@ def sweeps_of(made: Sequence[Fit], *, by_source: bool) -> dict[str, Sweeps]:
 
 def _within(told: Iterable[Told]) -> list[list[Told]]:
     """Sweeps in which the law tells choices apart."""
-    return [sweep for sweep in _grouped(told, SETTINGS) if len({each.us for each in sweep}) > 1]
+    return [sweep for sweep in _grouped(told, SETTINGS) if len(_first(sweep)) < len(sweep)]
 
 
 def _told(fit: Fit, *, by_source: bool) -> list[Told]:
