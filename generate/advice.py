@@ -9,7 +9,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from generate import cases, stories
+from generate import cases, frozen, stories
 from tests.shared_reports import SHARED
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS, answering
@@ -61,7 +61,7 @@ def page():
     lines.insert(1, "|---" * len(table[0]) + "|")
     promises = {0: "no false promise", 1: "1 false promise"}.get(false, f"{false} false promises")
     first = f"{HEAD}**{right} of {len(rows)} right, {promises}.**\n\n" + "\n".join(lines) + "\n"
-    return f"{first}\n{stories.section()}\n{cases.section()}"
+    return f"{first}\n{stories.section()}\n{cases.section()}\n{frozen.section()}".rstrip() + "\n"
 
 
 def _row(story, verdict, naming):

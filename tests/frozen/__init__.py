@@ -15,17 +15,16 @@ from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
 
-LAYERS: tuple[Layer, ...] = (
-    *MUSE_DECODE,
-    *MUSE_PREFILL,
-    *MUSE_MESH,
-    *LLAMA_8B,
-    *LLAMA_70B,
-    *GPT_OSS,
-    *LAYA,
-    *EVO50,
-    *FLUX2,
-    *COSYVOICE,
-)
+MODELS: dict[str, tuple[Layer, ...]] = {
+    "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
+    "Llama 3.1 8B": LLAMA_8B,
+    "Llama 3.3 70B": LLAMA_70B,
+    "GPT-OSS": GPT_OSS,
+    "LAYA": LAYA,
+    "EVO 50": EVO50,
+    "FLUX.2": FLUX2,
+    "CosyVoice": COSYVOICE,
+}
+LAYERS = tuple(layer for layers in MODELS.values() for layer in layers)
 
-__all__ = ["LAYERS", "Layer", "Lever"]
+__all__ = ["LAYERS", "MODELS", "Layer", "Lever"]

@@ -1,0 +1,140 @@
+"""The last table of resources/how-good-is-the-advice.md: whole layers that were frozen before any check saw them.
+
+python -m generate.frozen        judges the layers for the first and only time, and keeps the verdicts; refuses after
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from generate.layout import ROOT
+from tests.frozen import MODELS
+from tests.frozen.promises import judged
+from tests.frozen.verdict import NEAR, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FIRST = ROOT / "tests" / "frozen" / "first_meeting.csv"
+GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
+COLUMNS = (
+    "model",
+    "gains with a figure",
+    "right at first",
+    "near at first",
+    "right now",
+    "near now",
+    "dead ends",
+    "promised at first",
+    "promised now",
+)
+HEAD = f"""## Whole layers, frozen before any check saw them
+
+Layers of public ledgers, with all changes that their engineers measured on them: gains, and dead ends that brought
+nothing, cost time or were refused. They were written down and frozen before any check was asked about them, and judged
+once, by finished checks. "At first" is that meeting, and stays. What is learnt from it makes "now" in-sample.
+
+* **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
+  within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
+* A dead end is **promised** where findings that name it promise more than 5% of the kernel time at most, or expect
+  more than 1% of it.
+* Goals: {GOALS["right"]:.0%} of the gains with a figure right, {GOALS["near"]:.0%} near, at most \
+{GOALS["promised"]:.0%} of the dead ends promised.
+
+"""
+
+
+def verdicts_now() -> dict[str, list[Verdict]]:
+    """By model, in the order of its layers."""
+    with TemporaryDirectory() as folder:
+        return {
+            model: [verdict for layer in layers for verdict in judged(layer, Path(folder))]
+            for model, layers in MODELS.items()
+        }
+
+
+@cache
+def verdicts_at_first() -> dict[str, list[Verdict]]:
+    with FIRST.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    near = {"yes": True, "no": False, "": None}
+    return {
+        model: [Verdict(row["lever"], row["kind"], row["said"], near[row["near"]]) for row in of_it]
+        for model, of_it in groupby(rows, key=lambda row: row["model"])
+    }
+
+
+def section() -> str:
+    """Heading and tables; empty before the first meeting."""
+    if not FIRST.exists():
+        return ""
+    first, now = verdicts_at_first(), verdicts_now()
+    return f"{HEAD}**At first: {_summary(first)}. Now: {_summary(now)}.**\n\n{_table(first, now)}"
+
+
+def _summary(by_model: dict[str, list[Verdict]]) -> str:
+    right, figures, near, expected, promised, dead = _counts(
+        verdict for one in by_model.values() for verdict in one
+    )
+    return (
+        f"{right} of {figures} gains right ({right / figures:.0%}), {near} near ({near / figures:.0%} of all, "
+        f"{near / max(expected, 1):.0%} of the {expected} with an expectation), "
+        f"{promised} of {dead} dead ends promised ({promised / dead:.0%})"
+    )
+
+
+def _counts(verdicts: Iterable[Verdict]) -> tuple[int, int, int, int, int, int]:
+    verdicts = list(verdicts)
+    said = Counter(verdict.said for verdict in verdicts)
+    figures = said["right"] + said["bound wrong"] + sum(_lacks(one) for one in verdicts)
+    near = Counter(verdict.near for verdict in verdicts if verdict.kind == "gain")
+    dead = said["promised"] + said["quiet"]
+    return said["right"], figures, near[True], near[True] + near[False], said["promised"], dead
+
+
+def _lacks(verdict: Verdict) -> bool:
+    """A gain with a figure that nothing names; one without a figure is not counted."""
+    return verdict.said == "not named" and verdict.lever in _with_figure()
+
+
+@cache
+def _with_figure() -> frozenset[str]:
+    levers = (lever for layers in MODELS.values() for layer in layers for lever in layer.levers)
+    return frozenset(lever.id for lever in levers if lever.saving_us is not None)
+
+
+def _table(first: dict[str, list[Verdict]], now: dict[str, list[Verdict]]) -> str:
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+    for model, verdicts in first.items():
+        right, figures, near, _, promised, dead = _counts(verdicts)
+        right_now, _, near_now, _, promised_now, _ = _counts(now[model])
+        lines.append(
+            f"| {model} | {figures} | {right} | {near} | {right_now} | {near_now} | {dead} | {promised} "
+            f"| {promised_now} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    if arguments or FIRST.exists():
+        print(__doc__ if arguments else f"{FIRST.name} holds the first meeting: there is no second one")
+        return 1
+    with FIRST.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["model", "lever", "kind", "said", "near"])
+        for model, verdicts in verdicts_now().items():
+            for one in verdicts:
+                near = {True: "yes", False: "no", None: ""}[one.near]
+                writer.writerow([model, one.lever, one.kind, one.said, near])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

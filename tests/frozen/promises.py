@@ -1,0 +1,45 @@
+"""What a diagnosis promises about each op of a layer, in the form that `verdict` judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.checks.rows import case_of
+from tests.frozen.verdict import Promise, verdicts
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.diagnosis import diagnose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.frozen.layer import Layer
+    from tests.frozen.verdict import Verdict
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+
+
+def promises_of(case: WindowFacts) -> list[Promise]:
+    """Each finding with its fix as it is printed; a position is that among the ops of the busiest device."""
+    diagnosis = diagnose(case, CATALOGUE)
+    plan = diagnosis.plan
+    edits = (*(ranked.edit for ranked in plan.ranked), *plan.trials, *plan.risks)
+    parts = [(edit.name, part) for edit in edits for part in edit.parts]
+    made: list[Promise] = []
+    for finding in diagnosis.findings:
+        of_it = [
+            part.claim.rows
+            for edit, part in parts
+            if (edit, part.check.id) == (finding.edit, finding.check) and finding.claim.startswith(part.claim.claim)
+        ]
+        saving = finding.saving_us
+        ops = frozenset(int(row) for rows in of_it for row in rows)
+        made.append(Promise(finding.fix, ops, saving.at_least, saving.at_most, saving.expected))
+    return made
+
+
+def judged(layer: Layer, folder: Path) -> list[Verdict]:
+    """Verdicts on the levers of a layer, of the checks as they are."""
+    program = layer.build()
+    case = case_of(folder, program)
+    if len(case) != len(program.device_ops):
+        raise AssertionError(f"{layer.id} has {len(program.device_ops)} ops, its window has {len(case)}")
+    return verdicts(layer.levers, promises_of(case), case.total_ns / 1e3)

@@ -1,0 +1,49 @@
+"""Promises have the ops and the bounds of the findings that they come from. A made program: no layer is judged here."""
+
+import pytest
+
+from tests.checks.programs import decode
+from tests.checks.rows import case_of, pass_time
+from tests.frozen.layer import Layer, Lever
+from tests.frozen.promises import judged, promises_of
+from tests.profiles import Program
+
+
+def program():
+    made = Program("wormhole_b0")
+    decode(made)
+    pass_time(made, 100_000)
+    return made
+
+
+@pytest.fixture
+def promises(tmp_path):
+    return promises_of(case_of(tmp_path, program()))
+
+
+def of_weights(promises):
+    return [one for one in promises if "bfloat8_b" in one.fix]
+
+
+def test_every_finding_has_ops_of_its_own(promises):
+    assert promises
+    assert all(one.ops for one in promises)
+    assert max(max(one.ops) for one in promises) < len(program().device_ops)
+
+
+def test_bounds_are_in_order(promises):
+    assert all(0 <= one.at_least_us <= one.at_most_us for one in promises)
+
+
+def test_promise_about_an_op_is_judged_at_its_place(promises, tmp_path):
+    (place,) = set().union(*(one.ops for one in of_weights(promises)))
+    saving = max(one.at_most_us for one in of_weights(promises)) / 2
+
+    def said(number, ops):
+        lever = Lever("one", "gain", "narrow weights", saving, ops, "bfloat8_b", "a source", "a note")
+        layer = Layer(f"made{number}", "", "", "wormhole_b0", program, (lever,), "all")
+        return judged(layer, tmp_path)[0].said
+
+    others = set(range(len(program().device_ops))) - {place}
+    assert said(1, (place,)) == "right"
+    assert said(2, tuple(others)) == "not named"
