@@ -11,7 +11,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.programs.conv_cores import grid_of
 from ttnn_mcp.analyses.programs.convs import Conv
 from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_setting
 
 if TYPE_CHECKING:

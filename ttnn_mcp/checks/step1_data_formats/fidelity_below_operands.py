@@ -16,8 +16,8 @@ from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
+from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth

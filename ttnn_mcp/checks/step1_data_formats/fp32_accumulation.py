@@ -18,8 +18,8 @@ from ttnn_mcp.analyses.op_kinds.formats import any_operand, waits_for_arithmetic
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
+from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32

@@ -23,8 +23,8 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import becomes
+from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 

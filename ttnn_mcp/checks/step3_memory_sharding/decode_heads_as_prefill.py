@@ -26,7 +26,7 @@ from ttnn_mcp.analyses.op_kinds.head_ops import HeadGroup, is_head_op, one_row_g
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 

@@ -34,6 +34,7 @@ from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PROGRAM_CONFIG, TWO_OPERANDS
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
     SHARDED_GB_S,
     STREAMING_BLOCK,
@@ -43,7 +44,6 @@ from ttnn_mcp.checks.shared.dram_sharding import (
     sharded_ns,
     spread,
 )
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_attribute, cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE

@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 

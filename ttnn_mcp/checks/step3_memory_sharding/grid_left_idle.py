@@ -31,8 +31,8 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, W
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE

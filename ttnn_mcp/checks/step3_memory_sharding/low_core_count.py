@@ -34,8 +34,8 @@ from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth

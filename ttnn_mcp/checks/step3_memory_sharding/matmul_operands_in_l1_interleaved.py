@@ -30,8 +30,8 @@ from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, 
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.iterations import signatures

@@ -22,9 +22,9 @@ from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import CORES
+from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.floors import least_ns
-from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
 from ttnn_mcp.checks.wording import cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 

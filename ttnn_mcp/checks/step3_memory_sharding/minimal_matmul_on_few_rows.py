@@ -24,8 +24,8 @@ from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import sets_program
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 

@@ -32,9 +32,9 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.group_norm_call import group_norm_call
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE

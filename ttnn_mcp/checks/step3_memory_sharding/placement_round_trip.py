@@ -27,7 +27,7 @@ from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_op, moved
 from ttnn_mcp.checks.worth import Worth
 from ttnn_mcp.errors import shown

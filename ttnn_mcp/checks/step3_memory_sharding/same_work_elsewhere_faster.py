@@ -25,7 +25,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown

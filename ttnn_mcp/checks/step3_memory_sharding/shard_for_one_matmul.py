@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, moved, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 

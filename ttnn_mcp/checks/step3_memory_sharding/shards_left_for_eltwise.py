@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import moved, op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 

@@ -23,9 +23,9 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers, deepest_bl
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import L1_SHARE
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.levers import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE

@@ -21,7 +21,7 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import second_of_pairs
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.levers import optimized
+from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.step3_programs import norm
 from tests.profiles import CSV_GENERATIONS, Program
-from ttnn_mcp.checks.shared.levers import compute_config_of_compiler
+from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 
 
 @pytest.mark.parametrize("generation", CSV_GENERATIONS)
