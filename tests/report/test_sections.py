@@ -11,7 +11,7 @@ from tests.report.reading import Page
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page, resource
 from ttnn_mcp.report.pictures import memory_section
-from ttnn_mcp.report.sections import comparison_section, findings_section, run_words, summary, window_words
+from ttnn_mcp.report.sections import comparison_section, findings_section, plan_table, run_words, summary, window_words
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +131,9 @@ def test_a_resource_is_made_of_the_files_that_are_asked_for():
     assert 0 < len(axes) < len(whole)
     assert ":root {" not in whole
     assert ":root {" in resource("page", ".css")
+
+
+def test_a_run_without_an_edit_has_no_table_of_a_plan(demo):
+    check = demo.check
+    assert "<table" in plan_table(check)
+    assert plan_table({**check, "plan": {**check["plan"], "rows": []}}) == ""

@@ -63,6 +63,18 @@ async def test_the_findings_of_an_edit_are_given_by_its_name(tmp_path):
         await ask(at, "optimization_check", run="demo", details=[f"{last}s"])
 
 
+async def test_settings_are_those_of_the_edits_asked_for_and_stand_on_the_first_page(tmp_path):
+    at = session(tmp_path)
+    names = [edit["edit"] for edit in rows_of((await ask(at, "optimization_check", run="demo"))["plan"])]
+    one = await ask(at, "optimization_check", run="demo", details=["conv-config"])
+    assert {each["edit"] for each in rows_of(one["settings"])} == {"conv-config"}
+    every = await ask(at, "optimization_check", run="demo", details=names)
+    assert {each["edit"] for each in rows_of(every["settings"])} > {"conv-config"}
+    following = await ask(at, "optimization_check", run="demo", details=names, cursor=every["next_cursor"])
+    assert following["findings"]
+    assert not {"settings", "plan"} & following.keys()
+
+
 async def test_only_the_steps_asked_for_are_answered(tmp_path):
     answer = await ask(session(tmp_path), "optimization_check", run="demo", steps=[4])
     assert [step["step"] for step in answer["steps"]] == [4]

@@ -61,6 +61,11 @@ def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):
     assert outcome.claim.caveat == "a lower bound: not all circular buffers are known"
 
 
+def test_what_python_dropped_is_not_known_without_snapshots(check, tmp_path):
+    outcome = check.ask(altered(tmp_path, tight(0), "DELETE FROM buffers"))
+    assert outcome.claim.caveat == "may be too high: the report does not tell what Python dropped"
+
+
 def test_tensors_freed_late_go_first(check):
     """50,048 bytes per bank and more buffers than fit beside them."""
     program = Program()
