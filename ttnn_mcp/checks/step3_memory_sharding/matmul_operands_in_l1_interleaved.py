@@ -66,13 +66,11 @@ def _cores_with(facts: WindowFacts, row: int) -> dict[str, int]:
     return {change: taken for change, how in asked.items() if (taken := cores_of(how)) is not None} or {GRID: cores}
 
 
-def _program(config: OpConfig) -> OpConfig | None:
+def _program(config: OpConfig) -> OpConfig:
     """The change that brings most cores; of two alike the grid, which moves nothing."""
     facts, row = config.facts, config.row
     cores = _cores_with(facts, row)
     best = max(cores, key=lambda change: cores[change])
-    if cores[best] <= facts.ops.numbers("cores")[row]:
-        return None
     used_cores = f"{cores[best]} of {facts.chip.cores} cores"
     if best == IN_DRAM:
         call = f"ttnn.matmul(a, b, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW})"
