@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
 from ttnn_mcp.checks import expectation
-from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, seen_in_run
+from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, explains, seen_in_run
 from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.checks.shared.changed_ops import becomes
 
@@ -164,3 +166,23 @@ def test_a_change_that_nobody_measured_is_told_of_no_op_that_its_law_hits(tmp_pa
     law = law_of(linears(tmp_path, 60_000))
     facts = linears(tmp_path, round(law.us * 1e3))
     assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, out_place="L1_INTERLEAVED")) is None
+
+
+@pytest.mark.parametrize("what", ["passes", "spared_bytes"])
+@pytest.mark.parametrize(("explained", "told"), [(0.699, False), (0.701, True)])
+def test_cases_speak_where_what_becomes_less_explains_most_of_the_time(what, explained, told):
+    rows, took = np.array([0, 2]), np.array([60.0, 9.0, 40.0])
+    resource = explained * took
+    nothing = np.zeros(3)
+    passes = what == "passes"
+    roofline = SimpleNamespace(
+        compute_used_ns=resource if passes else nothing, dram_achievable_ns=nothing if passes else resource
+    )
+    facts = SimpleNamespace(kernel_ns=took, roofline=roofline)
+    problem = SimpleNamespace(rows=rows, **{"passes": None, "spared_bytes": None, what: np.ones(2)})
+    assert explains(facts, problem) == told
+
+
+def test_cases_speak_of_any_other_change():
+    problem = SimpleNamespace(rows=np.array([0]), passes=None, spared_bytes=None)
+    assert explains(SimpleNamespace(kernel_ns=np.ones(1)), problem)

@@ -11,7 +11,14 @@ from tests.report.reading import Page
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page, resource
 from ttnn_mcp.report.pictures import memory_section
-from ttnn_mcp.report.sections import comparison_section, findings_section, plan_table, run_words, summary, window_words
+from ttnn_mcp.report.sections import (
+    comparison_section,
+    findings_section,
+    plan_table,
+    run_words,
+    summary,
+    window_words,
+)
 
 
 @pytest.fixture(scope="module")

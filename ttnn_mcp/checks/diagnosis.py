@@ -13,7 +13,7 @@ import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.earlier_runs import backed
-from ttnn_mcp.checks.expectation import by_cases, by_law
+from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of, saves_alone
@@ -154,7 +154,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
         if expected is not None and expected.high_ns.sum() <= 0:
             return None
-    if expected is None:
+    if expected is None and explains(facts, problem):
         expected = by_cases(check.id, check.lever.name, problem.at_most_ns)
     if expected is None:
         return problem

@@ -64,7 +64,7 @@ def test_an_output_that_the_next_matmul_reads_from_dram_is_told(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(by_bytes[0] * write), pytest.approx(by_bytes[1] * read)]
     assert 17_000 <= outcome.at_most_ns <= 5 * 17_000
     assert claim.claim == (
-        "1 matmul output passes through DRAM to the next matmul (102 us, 91.9%): 4.2 MB, 512x1024 * 1024x4096 -> "
+        "1 matmul output passes through DRAM to the next op (102 us, 91.9%): 4.2 MB, 512x1024 * 1024x4096 -> "
         f"512x4096 at line {case.line(1)}, read at line {case.line(2)}"
     )
     assert f"memory_config=ttnn.L1_MEMORY_CONFIG at line {case.line(1)}" in claim.fix
@@ -75,12 +75,44 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(pair())
 
 
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("config", [None, SHARDED, ""])
-def test_a_matmul_left_to_ttnn_gets_slower_by_l1(check, which, config):
+def configured(which, config):
     configs = [CONFIG, CONFIG]
     configs[which] = config
-    assert check.ask(pair(configs=configs)).status == "clean"
+    return pair(configs=configs)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("config", [SHARDED, ""])
+def test_sharded_weights_and_unknown_configs_are_left_alone(check, which, config):
+    assert check.ask(configured(which, config)).status == "clean"
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_matmul_left_to_ttnn_gets_a_core_grid_too(check, which):
+    """L1 alone would lead it to few cores."""
+    outcome = check.ask(configured(which, None))
+    line = outcome.case.line(1 + which)
+    assert f"; core_grid=ttnn.CoreGrid(y=10, x=11) at line {line}; program_config" in outcome.claim.fix
+    assert "core_grid" not in check.ask(pair()).claim.fix
+    assert f"at line {line - which} and {line - which + 1}; " in check.ask(pair(configs=(None, None))).claim.fix
+
+
+def test_a_matmul_that_a_core_grid_leaves_on_fewer_cores_stays_in_dram(check):
+    """Pairs of matrices: one core for each, whatever the grid."""
+    program = Program("blackhole", grid=(11, 10))
+    x, w = program.tensor([1, 4, 2048, 256]), program.tensor([1, 4, 256, 1024])
+    attributes = {"compute_kernel_config": kernel_config("HiFi2"), "program_config": None, "user_core_coord": None}
+    y = put(program, DeviceOp("MatmulDeviceOperation", (x, w), (program.tensor([1, 4, 2048, 1024]),), 90_000, fidelity="HiFi2", attributes=attributes))  # fmt: skip
+    put(program, DeviceOp("LayerNormDeviceOperation", (y,), (program.tensor(y.shape),), 50_000))
+    assert check.ask(program).status == "clean"
+
+
+@pytest.mark.parametrize("reader", ["LayerNormDeviceOperation", "BinaryNgDeviceOperation", "UnaryDeviceOperation"])
+def test_a_norm_or_an_element_wise_op_reads_it_too(check, reader):
+    program = Program("blackhole", grid=(11, 10))
+    y = multiply(program, program.tensor([1, 1, 512, 1024]), 4096, 50_000)
+    put(program, DeviceOp(reader, (y,), (program.tensor(y.shape),), 40_000))
+    assert check.ask(program).claim.rows.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +149,7 @@ def test_several_are_one_claim(check):
     pass_time(program, 1_000)
     put_pair(program, rows=544)
     claim = check.ask(program).claim
-    assert claim.claim.startswith("2 matmul outputs pass through DRAM to the next matmul (204 us")
+    assert claim.claim.startswith("2 matmul outputs pass through DRAM to the next op (204 us")
     assert claim.rows.tolist() == [1, 2, 5, 6]
 
 
@@ -126,7 +158,7 @@ def test_the_one_between_two_is_spared_both_ways(check):
     first = multiply(program, program.tensor([1, 1, 512, 1024]), 4096, 50_000)
     multiply(program, multiply(program, first, 4096, 90_000), 1024, 50_000)
     outcome = check.ask(program)
-    assert outcome.claim.claim.startswith("2 matmul outputs pass through DRAM to the next matmul (190 us")
+    assert outcome.claim.claim.startswith("2 matmul outputs pass through DRAM to the next op (190 us")
     share = 2 * PASSED / outcome.case.roofline.dram_bytes[1]
     assert outcome.claim.at_most_ns[1] == pytest.approx(90_000 * share)
 

@@ -1,32 +1,44 @@
-"""A matmul writes its result to DRAM and the next matmul reads it back, though L1 has room for it.
+"""A matmul writes its result to DRAM and the next op reads it back, though L1 has room for it.
 
-The first projection of a feed-forward into L1 saved 17 us a layer of BGE-M3 (408 us over 24), against DRAM
-(tt-metal's perf_automation guide). It holds for matmuls that were given a config: one that was not is led to a slow one
-by an operand interleaved in L1, four times as slow on Blackhole (tt-metal #56976).
+The outputs of a BGE-M3 encoder's matmuls in L1 saved 180 us a layer, 14 % (PERF notes of its batch of 8); that of its
+first projection alone 17 us (tt-metal's perf_automation guide). A matmul without a config of its own can be led to few
+cores by an operand interleaved in L1, and to four times its time (tt-metal #56976): it counts where TTNN 0.81.1 would
+take as many cores as now once a core_grid is given.
 
-The line: Matmul or Linear with a program config or core grid, whose output, interleaved in DRAM, one other such matmul
-alone reads; the tensor fits a quarter of the grid's L1; its bytes take a tenth of
+The line: Matmul or Linear whose output, interleaved in DRAM, one other op alone reads: such a matmul, an element-wise
+op or a norm; the tensor fits a quarter of the grid's L1; its bytes take a tenth of
 either op's time and more; 1 % of the window to save. The bound is the time of both in
 step with the bytes they are spared, down to the rest of their roofline.
 
-Silent on matmuls left to TTNN, in prefill too large for L1, on DRAM-sharded weights, and where others read it too.
+Silent on matmuls whose choice is not modelled, in prefill too large for L1, on DRAM-sharded weights, and where others
+read it too.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.from_graph.matmul_cores import IN_L1, chooser_of, cores_of
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.iterations import signatures
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.grids import Grid
+    from ttnn_mcp.checks.arrays import Mask
 
 ALIKE = ("Matmul", "Linear")
+READERS = ("eltwise", "norm")  # families that read L1 as they read DRAM
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
 FELT = 0.1  # of an op's time: below it what DRAM takes hides behind the rest (ours)
 
@@ -49,31 +61,55 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(readers: Rows, ops: Affected) -> Words:
     facts, row, after, out = ops.facts, ops.row, int(readers[ops.at]), ops.facts.ops.outputs[0]
+    left = np.isin((row, after), facts.matmuls.rows[facts.matmuls.chosen])
+    lines = " and ".join(str(facts.line(each)) for each in np.array((row, after))[left])
+    grid = worker_grid(facts.chip)
+    core_grid = f"; core_grid=ttnn.CoreGrid(y={grid[1]}, x={grid[0]}) at line {lines}" if lines and grid else ""
     return Words(
         claim=(
-            f"{ops.many('matmul output', ('passes', 'pass'))} through DRAM to the next matmul ({ops.time_together}): "
+            f"{ops.many('matmul output', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
             f"{out.bytes[row] / 1e6:.1f} MB, {ops.example}, read at line {facts.line(after)}"
         ),
-        assumption="time falls at most in step with the bytes; both keep their program_config",
+        assumption="time falls at most in step with the bytes; both keep their programs",
         evidence=(*cite_op(facts, row, (out, "MEMORY")), *cite_op(facts, after, (facts.input(0), "MEMORY"))),
         fix=(
             f"memory_config=ttnn.L1_MEMORY_CONFIG at line {ops.line} (or BLOCK_SHARDED for a 2D config that "
-            "reads it), program_config and compute_kernel_config as now in both; ttnn.deallocate(y) after the second"
+            f"reads it){core_grid}; program_config, compute_kernel_config as now; ttnn.deallocate(y) after the second"
         ),
         verify="re-profile; both kernel_us fall together; memory_summary.l1_peak has room; PCC unchanged",
-        caveat="without a config in both calls L1_INTERLEAVED makes them slower; who reads whom is told by shapes",
+        caveat="watch CORE COUNT: L1_INTERLEAVED can lead TTNN to fewer cores; who reads whom is told by shapes",
     )
 
 
 def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
-    """(makers, readers): matmuls with a config, and the one matmul with a config that reads their output from DRAM."""
+    """(makers, readers): matmuls that L1 does not slow down, and the one op that reads their output from DRAM."""
     choice, joins, out = facts.matmuls, facts.joins, facts.ops.outputs[0]
     able = np.zeros(len(facts), dtype=np.bool_)
     able[choice.rows[choice.has_config & ~choice.chosen & ~choice.dram_sharded]] = True
-    readers = np.flatnonzero(able)
+    chosen = choice.rows[choice.chosen]
+    able[chosen] = _keep_their_cores(facts, chosen)
+    readers = np.flatnonzero(able | facts.of_family(*READERS))
     makers = joins.makers[readers]  # nobody's place is the last op's, which nobody reads
     kept = able[makers] & (joins.reader_counts[makers] == 1) & out.in_dram[makers] & ~out.sharded[makers]
     return makers[kept], readers[kept]
+
+
+def _keep_their_cores(facts: WindowFacts, rows: Rows) -> Mask:
+    """Whether matmuls left to TTNN take as many cores with a core grid and their input, output, or both in L1."""
+    grid = worker_grid(facts.chip)
+    _, first, kind = np.unique(signatures(facts.ops)[rows], return_index=True, return_inverse=True)
+    kept = [grid is not None and _keeps_its_cores(facts, int(rows[place]), grid) for place in first]
+    return np.array(kept, dtype=np.bool_)[np.ravel(kind)]
+
+
+def _keeps_its_cores(facts: WindowFacts, row: int, grid: Grid) -> bool:
+    now = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes)
+    cores = cores_of(now) if now is not None else None
+    if now is None or cores is None:
+        return False
+    a, out = (replace(spec, placement=IN_L1) for spec in (now.a, now.out))
+    moved = ({"a": a}, {"out": out}, {"a": a, "out": out})
+    return all((cores_of(replace(now, given_grid=True, **each)) or 0) >= cores for each in moved)
 
 
 CHECK = Check(
