@@ -44,6 +44,15 @@ def test_what_is_dealt_out_and_what_could_be(tmp_path):
     assert dealt(tmp_path, multiplied(arch="wormhole_b0", grid=(8, 8))).grid == (8, 8)
 
 
+def test_only_a_2d_config_must_divide_n(tmp_path):
+    """128 tiles in blocks of 6."""
+    one_sided = multiplied(ONE_SIDED.replace("mcast_in0=1", "mcast_in0=0"), rows=4096)
+    assert dealt(tmp_path, one_sided).padded_n == 0
+    sizes = "compute_with_storage_grid_size=(x=8,y=8),per_core_M=2,per_core_N=16"
+    both = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({sizes})", grid=(12, 10))
+    assert dealt(tmp_path, both).padded_n == 132
+
+
 @pytest.mark.parametrize("cards", [(12, 10), (13, 10)])
 def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
     assert dealt(tmp_path, multiplied(grid=cards)).grid == (11, 10)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analyses.settings.rows import ops_in, printing
 from tests.checks.conv_programs import put_conv
 from tests.profiles import Program
 from tests.profiles.ops import matmul
+from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.settings.judged import Judged, judge
 from ttnn_mcp.analyses.settings.trial import Trial
-from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
+from ttnn_mcp.tools.parts.setting_wording import NO_TIMES, caveat, compared, expected, instead, why
 
 LIMIT = L1Limit(1_000_000, 0, read=True, measured=True)  # 950,000 are safe
 LARGE, SMALL = 1_200_000, 300_000
@@ -147,3 +150,30 @@ def test_what_rests_on_nothing_has_no_caveat_but_its_wrong_values(ops):
     said = caveat(conv, judged(SMALL), LIMIT, "wormhole_b0", measured=True)
     assert said is not None
     assert "by the memory report" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((99.0, 90.0, 110.0), "no difference to be expected (90.0 to 110.0 us, 100.0 now)"),
+        ((60.0, 50.0, 70.0), "faster: 60.0 us expected (50.0 to 70.0), 100.0 now"),
+        (
+            (80.0, 60.0, 105.0),
+            "likely faster: 80.0 us expected (60.0 to 105.0), 100.0 now, not beyond what the law errs",
+        ),
+    ],
+)
+def test_the_time_to_expect_stands_beside_that_of_today(answer, words):
+    assert compared(Expected(*answer, "a law", ""), 100.0) == words
+
+
+def test_what_a_law_tells_comes_before_the_bound(ops):
+    judgement = judged(SMALL, change="8 steps become 4", at_most_ns=50_000.0)
+    told = expected(ops["matmul"], judgement, Expected(120.0, 110.0, 130.0, "a law", ""))
+    assert told == "8 steps become 4; faster: 120.0 us expected (110.0 to 130.0), 200.0 now"
+
+
+def test_without_a_time_no_gain_is_told(ops):
+    timeless = replace(ops["matmul"], kernel_ns=float("nan"))
+    assert timeless.kernel_us is None
+    assert expected(timeless, judged(SMALL, change="8 steps become 4")).endswith(NO_TIMES)
