@@ -1,0 +1,91 @@
+"""A matmul's output is multiplied by a number or by one row of constants: its weights can hold the factor.
+
+(x W + b) * s is x (W * s) + b * s, for one number and for one factor per column: multiplied once when the weights are
+loaded, it costs nothing in a pass. Queries scaled by 1 / sqrt(head size) behind their projection are the usual case.
+Kokoro's vocoder saved 225 us on P150 by folding norms' weights into the projections before them (tt-metal's notes).
+
+The line: a product with a number, or with one row as wide that no op of the window made, that alone reads the output of
+a matmul; the matmul's weights are made by no op either and have no batch; together 0.5 % of the window (the change
+is safe: the same values but for rounding). The bound is the products' whole time.
+
+Silent where another op reads the output too, where weights are activations (scores of attention), and about rows whose
+operands may be those of another call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import FUSION
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.wording import cite_attribute, cite_op
+from ttnn_mcp.checks.worth import SAFE, Worth
+
+PRODUCT = "BinaryOpType::MUL"
+WITH_WEIGHTS = ("Matmul", "Linear", "MinimalMatmul")
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such products."""
+    rows = _scaled(facts)
+    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    matmul = facts.line(int(facts.joins.makers[row]))
+    by_row = facts.ops.inputs[1].present[row]
+    factor = "one row" if by_row else "a number"
+    return Words(
+        claim=(
+            f"{ops.many('matmul output')} scaled by an op of {'their' if ops.s else 'its'} own ({ops.time}): "
+            f"by {factor}, {ops.example}, behind line {matmul}"
+        ),
+        assumption="the factor is a constant; folded into weights and bias once, it costs nothing in a pass",
+        evidence=(cite_attribute(facts, row, "binary_op_type" if by_row else "scalar"), *cite_op(facts, row)),
+        fix=(
+            f"before ttnn.from_torch: w = w * s; b = b * s (s per column of w [K, N]) at line {matmul}; without the "
+            f"op at line {ops.line}. Queries: or scale=s of ttnn.transformer.scaled_dot_product_attention"
+        ),
+        verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
+        caveat="readers are inferred from shapes; a row that changes from pass to pass cannot be folded",
+    )
+
+
+def _scaled(facts: WindowFacts) -> Rows:
+    ops, joins = facts.ops, facts.joins
+    x, factor = ops.inputs[:2]
+    weights_made = joins.by_input[1]
+    able = facts.named(*WITH_WEIGHTS) & (joins.reader_counts == 1) & (weights_made == NOBODY)
+    able &= factor.elements == factor.logical[:, 2:].prod(axis=1)
+    makers = joins.makers
+    same = (x.logical == ops.outputs[0].logical[makers]).all(axis=1) & ~joins.doubtful
+    by_row = factor.present & (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == x.logical[:, 3])
+    by_row &= (weights_made == NOBODY) & (x.elements > factor.elements)
+    products = np.flatnonzero(ops.texts("attributes").where(lambda text: PRODUCT in text) & same & able[makers])
+    by_number = np.array(
+        [_is_factor(facts.attributes(int(row)).get("scalar", "")) for row in products], dtype=np.bool_
+    )
+    by_number &= ~factor.present[products]
+    return products[by_row[products] | by_number]
+
+
+def _is_factor(text: str) -> bool:
+    """Whether the printed scalar is a number other than one."""
+    try:
+        return float(text) != 1
+    except ValueError:
+        return False
+
+
+CHECK = Check(
+    title="a factor that weights could hold",
+    look=look,
+    lever=FUSION,
+    of=ops_of_family("no matmuls", "matmul"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="fold the factor into torch's weights before the model is compiled",
+)
