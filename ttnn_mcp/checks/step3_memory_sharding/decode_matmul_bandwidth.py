@@ -5,14 +5,15 @@ Wormhole weights sharded over DRAM's banks reach 240 GB/s and interleaved ones a
 (tech_reports/LLMs/llms.md). On Blackhole it is the opposite: eight cores compute a DRAM-sharded matmul,
 which ends near 320 GB/s at HiFi2, while a 1D multicast of interleaved weights over the grid reaches about 390
 (ten models of a tt-mlir study, August 2026: DRAM-sharded 9 to 88 % slower on eight of them). Only a matmul that
-is below those 320 now can gain from it there: some QKV projections did, by 4 to 11 %.
+is below those 320 now can gain from it there, and only a wide one did for sure: of Llama-3.1 8B on P150 gate and up (N
+of 3.5 K) won 24 us each, QKV, output and down projection lost 9, 5 and 42.
 
 The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights interleaved in DRAM: K of 2048 and more (at
 1024 DRAM sharding loses on Wormhole), a DRAM-sharded config that fits L1 with blocks of 4 tiles and more, at least 5 %
 slower than expected of them. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
-Blackhole at more than LoFi. 1 % of the window to save. What DRAM-sharded weights would take is told by a law fitted to
-measurements (ttnn://laws: bytes padded to the banks, a cost per block of K), and by their bandwidth where it does not
-speak: of 48 claims on N150 by bandwidth alone 12 lost time.
+Blackhole at more than LoFi, there with N of three times K and more. 1 % of the window to save. What DRAM-sharded
+weights would take is told by a law fitted to measurements (ttnn://laws: bytes padded to the banks, a cost per block of
+K), and by their bandwidth where it does not speak: of 48 claims on N150 by bandwidth alone 12 lost time.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
 Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
@@ -50,6 +51,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
+WIDE = 3  # times K: what N must be to gain from interleaved weights on Blackhole (Llama-3.1 8B's run report, P150)
 STREAMS = 0.85  # of achievable bandwidth: what is above it streams (domain practice)
 SLOW_SHARDED = ("blackhole",)  # where DRAM-sharded weights stream slower than interleaved ones
 LOFI = 1  # phases: tt-metal's matrix_engine.md
@@ -65,7 +67,9 @@ def look(facts: WindowFacts) -> Problems:
     shallow = choice.block_w < STREAMING_BLOCK
     on_eight_cores = facts.chip.arch in SLOW_SHARDED
     passes, needed = phases(facts.ops)[choice.rows], needed_phases(facts.ops)[choice.rows]
-    slow = on_eight_cores & (passes > LOFI)
+    weight = facts.ops.inputs[1]
+    wide = (weight.padded[:, 3] >= WIDE * weight.padded[:, 2])[choice.rows]
+    slow = on_eight_cores & (passes > LOFI) & wide
     wasted = on_eight_cores & (passes > needed)  # fewer passes come first: fidelity-above-operands
     yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow) & ~wasted])
 
