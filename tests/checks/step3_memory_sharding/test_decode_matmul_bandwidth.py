@@ -99,7 +99,8 @@ def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
 def test_on_blackhole_only_wide_weights_gain_without_banks(check):
     """Llama-3.1 8B: gate and up, of 3.5 times as many columns as rows, won; QKV, output and down projection lost."""
     check.pair(lambda n: on_blackhole(n=n), silent=6112, fires=6144)
-    check.pair(lambda block: on_blackhole(k=4096, n=4096, block=block), silent=4, fires=3)
+    check.pair(lambda block: on_blackhole(k=4096, n=4096, block=block), silent=2, fires=1)
+    check.pair(lambda block: on_blackhole(block=block, fidelity="LoFi"), silent=4, fires=3)
 
 
 def test_on_blackhole_fewer_passes_come_before_another_place(check):

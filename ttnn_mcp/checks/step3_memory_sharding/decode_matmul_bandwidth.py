@@ -11,9 +11,9 @@ of 3.5 K) won 24 us each, QKV, output and down projection lost 9, 5 and 42.
 The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights interleaved in DRAM: K of 2048 and more (at
 1024 DRAM sharding loses on Wormhole), a DRAM-sharded config that fits L1 with blocks of 4 tiles and more, at least 5 %
 slower than expected of them. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
-Blackhole at more than LoFi, there with N of three times K and more. 1 % of the window to save. What DRAM-sharded
-weights would take is told by a law fitted to measurements (ttnn://laws: bytes padded to the banks, a cost per block of
-K), and by their bandwidth where it does not speak: of 48 claims on N150 by bandwidth alone 12 lost time.
+Blackhole at more than LoFi; with N under three times K there only with blocks of 1. 1 % of the window to save. What
+DRAM-sharded weights would take is told by a law fitted to measurements (ttnn://laws: bytes padded to the banks, a cost
+per block of K), and by their bandwidth where it does not speak: of 48 claims on N150 by bandwidth alone 12 lost time.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
 Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
@@ -52,6 +52,9 @@ from ttnn_mcp.hardware import TILE_SIDE
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
 WIDE = 3  # times K: what N must be to gain from interleaved weights on Blackhole (Llama-3.1 8B's run report, P150)
+LEAST_BLOCK = (
+    2  # tiles of K, of narrow weights there: with 1 they won (tt-mlir's case study), with 2 they lost (as above)
+)
 STREAMS = 0.85  # of achievable bandwidth: what is above it streams (domain practice)
 SLOW_SHARDED = ("blackhole",)  # where DRAM-sharded weights stream slower than interleaved ones
 LOFI = 1  # phases: tt-metal's matrix_engine.md
@@ -64,11 +67,11 @@ def look(facts: WindowFacts) -> Problems:
     small = in_small_blocks(facts.ops, choice)
     first = choice.chosen & (facts.chip.arch in SLOW_SHARDED)  # a config of the caller's comes before banks there
     yield _interleaved(facts, choice.rows[able & ~small & ~first])
-    shallow = choice.block_w < STREAMING_BLOCK
     on_eight_cores = facts.chip.arch in SLOW_SHARDED
     passes, needed = phases(facts.ops)[choice.rows], needed_phases(facts.ops)[choice.rows]
     weight = facts.ops.inputs[1]
     wide = (weight.padded[:, 3] >= WIDE * weight.padded[:, 2])[choice.rows]
+    shallow = choice.block_w < np.where(on_eight_cores & ~wide, LEAST_BLOCK, STREAMING_BLOCK)
     slow = on_eight_cores & (passes > LOFI) & wide
     wasted = on_eight_cores & (passes > needed)  # fewer passes come first: fidelity-above-operands
     yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow) & ~wasted])
