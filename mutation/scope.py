@@ -27,6 +27,8 @@ EXPERIMENTS = PACKAGE / "experiments"
 KINDS = ANALYSES / "op_kinds"  # what checks know of a kind of op
 PROGRAMS = ANALYSES / "programs"  # what checks and settings know of TTNN's programs
 SETTINGS = ANALYSES / "settings"
+FROM_GRAPH = ANALYSES / "from_graph"
+CAPTURES = ALL_TESTS / "real" / "test_l1_captures.py"  # what real TTNN allocated, by the models of L1
 ROOMS_OF_TOOLS = (  # tools ask these
     *("comparison", "dataflow", "devices", "inside_kernel", "layers", "moves", "roofline", "stages", "time_budget"),
     *("settings", "from_graph", "programs"),
@@ -103,6 +105,7 @@ def _tests_of(path: Path) -> list[Path]:
     if room == PLAN or (room not in {PACKAGE, KINDS} and not room.is_relative_to(CHECKS)):
         glob = beside.glob if room in HELD_BY_TOOLS else beside.rglob
         tests = sorted(glob("test_*.py"), key=lambda test: (test.name != f"test_{path.name}", test.name))
+        tests += [CAPTURES] * (room == FROM_GRAPH)
         tests += _tests_of_tools(room) if room in HELD_BY_TOOLS else ()
         if room == PROGRAMS:
             asking = (*_modules_of_rooms(), *_modules_in(PROGRAMS), *_modules_in(SETTINGS))

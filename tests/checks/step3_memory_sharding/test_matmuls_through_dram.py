@@ -97,6 +97,19 @@ def test_a_matmul_left_to_ttnn_gets_a_core_grid_too(check, which):
     assert f"at line {line - which} and {line - which + 1}; " in check.ask(pair(configs=(None, None))).claim.fix
 
 
+def test_without_a_known_grid_the_choice_of_ttnn_is_not_known(check, tmp_path):
+    lost = ("AVAILABLE WORKER CORE COUNT",)
+    assert check.ask(without(tmp_path, lost, configured(0, None))).status == "clean"
+    assert check.ask(without(tmp_path, lost, pair())).status == "found"
+
+
+def test_the_choice_for_a_sharded_input_is_not_known(check):
+    program = Program("blackhole", grid=(11, 10))
+    x = program.tensor([1, 1, 512, 1024], placement=block_sharded(64, 96, (11, 8)))
+    multiply(program, multiply(program, x, 4096, 50_000, None), 1024, 52_000)
+    assert check.ask(program).status == "clean"
+
+
 def test_a_matmul_that_a_core_grid_leaves_on_fewer_cores_stays_in_dram(check):
     """Pairs of matrices: one core for each, whatever the grid."""
     program = Program("blackhole", grid=(11, 10))

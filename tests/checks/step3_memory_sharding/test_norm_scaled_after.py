@@ -103,6 +103,24 @@ def test_what_is_no_bias_stays_behind_the_weight(check, how):
     assert check.ask(of(**how)).claim.rows.tolist()[:1] == check.ask(of(**how)).claim.rows.tolist()
 
 
+def of_one_row(*, weight=False, squared=False):
+    program = Program("wormhole_b0")
+    inputs = (program.tensor(ROW), *([program.tensor(ROW, "BFLOAT8_B")] if weight else []))
+    y = put(program, DeviceOp("LayerNormDeviceOperation", inputs, (program.tensor(ROW),), 9_000))
+    other = y if squared else program.tensor(ROW, "BFLOAT8_B")
+    put(program, binary("MUL", y, other, program.tensor(ROW), 7_000))
+    return program
+
+
+def test_of_one_row_a_weight_looks_like_a_residual(check):
+    assert check.ask(of_one_row()).claim.rows.tolist() == [1]
+    assert check.ask(of_one_row(weight=True)).status == "clean"
+
+
+def test_a_square_is_no_weight(check):
+    assert check.ask(of_one_row(squared=True)).status == "clean"
+
+
 def test_several_are_one_claim(check):
     program = of()
     pass_time(program, 1_000)
@@ -125,5 +143,6 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
-def test_without_attributes_it_cannot_tell(check, tmp_path):
-    assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of())), "ATTRIBUTES")
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)

@@ -115,5 +115,6 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
-def test_without_attributes_it_cannot_tell(check, tmp_path):
-    assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of())), "ATTRIBUTES")
+@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)

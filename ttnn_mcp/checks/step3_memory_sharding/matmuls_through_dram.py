@@ -29,6 +29,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, Wind
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.iterations import signatures
@@ -63,8 +64,8 @@ def _tell(readers: Rows, ops: Affected) -> Words:
     facts, row, after, out = ops.facts, ops.row, int(readers[ops.at]), ops.facts.ops.outputs[0]
     left = np.isin((row, after), facts.matmuls.rows[facts.matmuls.chosen])
     lines = " and ".join(str(facts.line(each)) for each in np.array((row, after))[left])
-    grid = worker_grid(facts.chip)
-    core_grid = f"; core_grid=ttnn.CoreGrid(y={grid[1]}, x={grid[0]}) at line {lines}" if lines and grid else ""
+    x, y = worker_grid(facts.chip) or DEFAULT_GRID
+    core_grid = f"; core_grid=ttnn.CoreGrid(y={y}, x={x}) at line {lines}" if lines else ""
     return Words(
         claim=(
             f"{ops.many('matmul output', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
@@ -85,7 +86,7 @@ def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
     """(makers, readers): matmuls that L1 does not slow down, and the one op that reads their output from DRAM."""
     choice, joins, out = facts.matmuls, facts.joins, facts.ops.outputs[0]
     able = np.zeros(len(facts), dtype=np.bool_)
-    able[choice.rows[choice.has_config & ~choice.chosen & ~choice.dram_sharded]] = True
+    able[choice.rows[choice.has_config & ~choice.dram_sharded]] = True
     chosen = choice.rows[choice.chosen]
     able[chosen] = _keep_their_cores(facts, chosen)
     readers = np.flatnonzero(able | facts.of_family(*READERS))
@@ -104,12 +105,12 @@ def _keep_their_cores(facts: WindowFacts, rows: Rows) -> Mask:
 
 def _keeps_its_cores(facts: WindowFacts, row: int, grid: Grid) -> bool:
     now = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes)
-    cores = cores_of(now) if now is not None else None
-    if now is None or cores is None:
+    if now is None:
         return False
     a, out = (replace(spec, placement=IN_L1) for spec in (now.a, now.out))
     moved = ({"a": a}, {"out": out}, {"a": a, "out": out})
-    return all((cores_of(replace(now, given_grid=True, **each)) or 0) >= cores for each in moved)
+    cores = [cores_of(replace(now, given_grid=True, **each)) or 0 for each in moved]
+    return min(cores) >= (cores_of(now) or np.inf)
 
 
 CHECK = Check(

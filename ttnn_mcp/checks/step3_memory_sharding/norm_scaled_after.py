@@ -73,9 +73,9 @@ def _bare_norms(facts: WindowFacts) -> Mask:
     """Norms that read an input, perhaps a residual of its shape, and no weight."""
     x, rest = facts.ops.inputs[0], facts.ops.inputs[1:]
     bare = facts.named(*NORMS)
-    for place, operand in enumerate(rest):
-        is_residual = (operand.logical == x.logical).all(axis=1) & (place == 0)
-        bare &= ~operand.present | is_residual
+    tall = x.elements > x.logical[:, 3]  # of one row a weight has the shape of a residual
+    for operand in rest:
+        bare &= ~operand.present | (tall & (operand.logical == x.logical).all(axis=1))
     return bare
 
 
@@ -83,24 +83,21 @@ def _followed(facts: WindowFacts, made: Mask, kind: str) -> tuple[Rows, Rows]:
     """(makers, readers): what these ops make, read alone by a `kind` of it and one row of its width."""
     joins = facts.joins
     makers, readers = joins.edges
-    alike = facts.ops.texts("attributes").where(lambda text: kind in text) & facts.named("Binary")
+    alike = facts.ops.texts("attributes").where(lambda text: kind in text)
     kept = made[makers] & (joins.reader_counts[makers] == 1) & alike[readers]
     makers, readers = makers[kept], readers[kept]
     first, second = (joins.by_input[place][readers] == makers for place in (0, 1))
-    one_row = np.where(
-        first, _is_row(facts, facts.ops.inputs[1])[readers], _is_row(facts, facts.ops.inputs[0])[readers]
-    )
+    left, right = (_is_row(facts, operand)[readers] for operand in facts.ops.inputs[:2])
     out = facts.ops.outputs[0]
     same = out.dtype.codes[makers] == out.dtype.codes[readers]
-    whole = (out.logical[makers] == out.logical[readers]).all(axis=1)
-    kept = (first != second) & one_row & same & whole
+    kept = (first != second) & np.where(first, right, left) & same
     return makers[kept], readers[kept]
 
 
 def _is_row(facts: WindowFacts, operand: Operand) -> Mask:
     """Whether the operand is one row as wide as the op's result."""
     shape = operand.logical
-    return operand.present & (shape[:, :3] == 1).all(axis=1) & (shape[:, 3] == facts.ops.outputs[0].logical[:, 3])
+    return (shape[:, :3] == 1).all(axis=1) & (shape[:, 3] == facts.ops.outputs[0].logical[:, 3])
 
 
 CHECK = Check(
