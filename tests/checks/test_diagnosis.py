@@ -73,7 +73,9 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
 
 @pytest.mark.parametrize("explained", [True, False])
 def test_measured_cases_speak_where_the_change_explains_the_time(case, monkeypatch, explained):
-    monkeypatch.setattr(diagnosis, "by_cases", lambda *_: Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "cases"))
+    monkeypatch.setattr(
+        diagnosis, "by_cases", lambda *_: Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "cases")
+    )
     monkeypatch.setattr(diagnosis, "explains", lambda *_: explained)
     (finding,) = diagnose(case, [saves("made", 0.5)]).findings
     assert finding.saving_us.basis == ("cases" if explained else None)
