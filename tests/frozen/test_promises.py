@@ -2,8 +2,10 @@
 
 import pytest
 
+from generate.frozen import main, verdicts_at_first
 from tests.checks.programs import decode
 from tests.checks.rows import case_of, pass_time
+from tests.frozen import MODELS
 from tests.frozen.layer import Layer, Lever
 from tests.frozen.promises import judged, promises_of
 from tests.profiles import Program
@@ -47,3 +49,14 @@ def test_promise_about_an_op_is_judged_at_its_place(promises, tmp_path):
     others = set(range(len(program().device_ops))) - {place}
     assert said(1, (place,)) == "right"
     assert said(2, tuple(others)) == "not named"
+
+
+def test_first_meeting_tells_of_each_lever_once():
+    first = {model: [one.lever for one in verdicts] for model, verdicts in verdicts_at_first().items()}
+    levers = {model: [lever.id for layer in layers for lever in layer.levers] for model, layers in MODELS.items()}
+    assert first == levers
+
+
+def test_there_is_no_second_first_meeting(capsys):
+    assert main([]) == 1
+    assert "there is no second one" in capsys.readouterr().out
