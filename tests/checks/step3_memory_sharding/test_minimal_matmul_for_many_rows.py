@@ -1,0 +1,99 @@
+"""minimal-matmul-for-many-rows: matmuls of thousands of rows far from their roofline."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
+from tests.profiles import DRAM, L1, Placement, Program, height_sharded
+from tests.profiles.ops import matmul
+
+
+def multiplied(
+    program, *, rows=4096, batch=1, k=1024, n=3072, ns=800_000, pairs=False, where=DRAM, weights=DRAM, into=DRAM
+):
+    x = program.tensor([1, batch, rows // batch, k], placement=where)
+    w = program.tensor([1, batch if pairs else 1, k, n], placement=weights)
+    put(program, matmul(x, w, program.tensor([1, batch, rows // batch, n], placement=into), ns))
+
+
+def of(**how):
+    program = Program("wormhole_b0")
+    multiplied(program, **how)
+    return program
+
+
+def test_the_call_stands_with_blocks_and_grid(check):
+    claim = check.assert_sound(of())
+    assert claim.claim.startswith("1 matmul over 4096 rows and more (800 us, 100.0%) at ")
+    assert claim.fix.startswith(
+        "ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig(M_block_size=8, K_block_size=8, "
+        "N_block_size=8, subblock_h=2, subblock_w=2, compute_with_storage_grid_size=ttnn.CoreCoord(8, 8)), "
+    )
+    assert claim.caveat.endswith("below 4096 rows it lost")
+
+
+def test_4096_rows_in_all_batches_are_the_line(check):
+    check.pair(lambda rows: of(rows=rows), silent=4064, fires=4096)
+    check.pair(lambda rows: of(rows=rows, batch=4), silent=3968, fires=4096)
+
+
+def test_so_is_a_k_of_1024(check):
+    check.pair(lambda k: of(k=k), silent=992, fires=1024)
+
+
+def test_three_fifths_of_the_roofline_are_well_used(check):
+    outcome = check.ask(of())
+    least = 800_000 - outcome.at_most_ns
+    check.pair(lambda share: of(ns=round(least / share)), silent=0.601, fires=0.599)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"batch": 4, "pairs": True},
+        {"where": height_sharded(64, 1024, 64)},
+        {"into": height_sharded(64, 3072, 64)},
+        {"weights": Placement("DRAM", "WIDTH_SHARDED")},
+    ],
+    ids=["pairs", "input", "output", "weights"],
+)
+def test_what_it_does_not_take_is_left_alone(check, how):
+    assert check.ask(of(**how)).status == "clean"
+
+
+def test_operands_in_l1_may_go_with_it(check):
+    assert check.ask(of(where=L1)).status == "found"
+
+
+def test_one_percent_is_worth_telling(check):
+    saving = check.ask(of()).at_most_ns
+
+    def longer(share):
+        program = of()
+        pass_time(program, saving / share - 800_000)
+        return program
+
+    check.pair(longer, silent=0.00995, fires=0.01005)
+
+
+def test_several_are_one_claim(check):
+    program = of()
+    multiplied(program, rows=8192, ns=2_000_000)
+    assert check.ask(program).claim.claim.startswith("2 matmuls over 4096 rows and more (2.8 ms, 100.0%) at ")
+
+
+def test_other_ops_are_not_applicable(check):
+    assert check.ask(no_such_ops()).why == "no Matmul ops"
+
+
+@pytest.mark.parametrize(
+    ("lost", "word"), [("PUT_", "INPUT_n"), ("_MEMORY", "_MEMORY"), ("MATH FIDELITY", "FIDELITY")]
+)
+def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
+    assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)
+
+
+def test_on_an_unknown_chip_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, of(), DEVICE_ARCH="later_chip")), "architecture")

@@ -1,0 +1,82 @@
+"""A matmul of thousands of rows runs far from its roofline, where minimal_matmul reached more of it.
+
+`ttnn.experimental.minimal_matmul` streams both operands in blocks over the whole grid, whatever divides what. On 4096
+rows and more it was quicker than 2D configs wherever it was tried: an encoder's QKV took 197 us in place of 301, its
+projections back 95 for 120 and 200 for 261; at 32768 rows 1540 for 2394; the feed-forward of a prefill of 8192 rows 9
+ms for 22 where the 2D config had blocks of one tile; Llama-3.3 70B on Galaxy won from 4096 rows on and lost below
+(tt-metal PR #32476). At 512 rows and at 128 it lost (public ledgers of LAYA, Muse and CLM-8B).
+
+The line: Matmul or Linear over 4096 rows and more in all batches together and a K of 1024 and more, one weight for all
+of them, operands interleaved, 5 us and more, under 60 % of the roofline; 1 % of the window to save. The bound is the
+roofline.
+
+Silent below 4096 rows, on sharded operands, and on scores and values of attention (both operands in batches).
+"""
+
+from __future__ import annotations
+
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import MATMUL_CONFIG
+from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
+from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
+from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.shared.matmul_blocks import FIDELITY_OF_MATMULS, below
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+DEEP = 1024  # values of K: all that was tried had more
+MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such matmuls."""
+    x, w = facts.ops.inputs[:2]
+    rows = facts.matmuls.rows[below(facts, WELL_USED)]
+    many = (x.elements >= MANY_ROWS * x.logical[:, 3]) & (x.logical[:, 3] >= DEEP)
+    many &= (w.logical[:, :2] == 1).all(axis=1)
+    rows = rows[(many & ~x.sharded & ~w.sharded & ~facts.ops.outputs[0].sharded)[rows]]
+    yield Problem(rows, (facts.kernel_ns - achievable_ns(facts))[rows], sets=SETS, tell=_tell)
+
+
+def _call(facts: WindowFacts, _row: int) -> str:
+    x, y = worker_grid(facts.chip) or DEFAULT_GRID
+    block = ", ".join(f"{side}_block_size={DEFAULT_BLOCK}" for side in "MKN")
+    return (
+        f"ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig({block}, subblock_h=2, subblock_w=2, "
+        f"compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y})), {COMPUTE_AS_NOW})"
+    )
+
+
+SETS = sets_program(_call)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, rows = ops.facts, ops.rows
+    reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
+    return Words(
+        claim=(
+            f"{ops.many('matmul')} over {MANY_ROWS} rows and more ({ops.time}) at {reached:.0%} of the roofline: "
+            f"{ops.example}"
+        ),
+        assumption="a try: the roofline is reached; a fifth to three fifths less were measured",
+        cells=((facts.input(0), "MEMORY"),),
+        cited=2,
+        fix=ops.with_only(SETS).program,
+        verify=f"re-profile; op_detail(op={ops.line}) shows MinimalMatmul, kernel_us falls; PCC >= 0.99",
+        caveat="sweep the blocks; bias and activation can go with it; below 4096 rows it lost",
+    )
+
+
+CHECK = Check(
+    title="minimal_matmul for thousands of rows",
+    look=look,
+    lever=MATMUL_CONFIG,
+    of=ops_named("no Matmul ops", *MATMULS),
+    needs=(TWO_OPERANDS, PLACEMENTS, ARCHITECTURE, FIDELITY_OF_MATMULS),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
