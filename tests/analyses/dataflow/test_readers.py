@@ -32,6 +32,38 @@ def test_an_output_read_twice_has_two_readers_and_one_read_twice_by_one_op_a_sin
     assert not found.doubtful.any()
 
 
+def gated(program, *, kind="ADD", also_read=False):
+    """silu(gate), up, and an op of both: they look alike. `up` is made last."""
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    gate = relu(program, x, 96)
+    if also_read:
+        relu(program, gate, 160)
+    up = relu(program, x, 96)
+    op = binary(kind, gate, up, program.tensor([1, 1, 32, 96], "BFLOAT8_B"), 1_000)
+    op.op_code = op.op_code if kind == "ADD" else "ConcatDeviceOperation"
+    put(program, op)
+
+
+def test_of_two_alike_operands_one_is_the_output_that_nobody_else_reads(tmp_path):
+    program = Program()
+    gated(program)
+    found = joins(tmp_path, program)
+    assert [made_by[3] for made_by in found.by_input[:2]] == [1, 2]
+    assert found.reader_counts.tolist() == [2, 1, 1, 0]
+
+
+def test_an_output_that_another_op_reads_is_not_taken_for_an_operand(tmp_path):
+    program = Program()
+    gated(program, also_read=True)
+    assert [made_by[4] for made_by in joins(tmp_path, program).by_input[:2]] == [3, 3]
+
+
+def test_only_operands_of_element_wise_ops_are_told_apart(tmp_path):
+    program = Program()
+    gated(program, kind="MUL")
+    assert [made_by[3] for made_by in joins(tmp_path, program).by_input[:2]] == [2, 2]
+
+
 def test_what_no_op_made_is_told_apart(tmp_path):
     program = Program()
     x = relu(program, program.tensor([1, 1, 32, 32]), 64)

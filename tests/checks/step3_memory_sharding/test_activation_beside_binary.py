@@ -129,3 +129,15 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
 @pytest.mark.parametrize("report", [DEEPLAB, OFT])
 def test_on_real_reports_too_little_time_lies_there(check, report):
     assert check.ask(shared(report)).status == "clean"
+
+
+def test_of_two_alike_operands_the_list_is_that_of_what_the_function_makes(check):
+    """Gate and up of one shape and type: the report does not tell which is the first."""
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 512, 1024])
+    gate, up = (put(program, DeviceOp("MadeUp", (x,), (program.tensor(SIDE),), 9_000)) for _ in range(2))
+    gated = put(program, unary("SILU", gate, program.tensor(SIDE), 9_000))
+    put(program, binary("MUL", gated, up, program.tensor(SIDE), 12_000))
+    claim = check.ask(program).claim
+    assert claim.fix.endswith(", without the op at line 8, the list of the operand that it makes now")
+    assert not check.ask(of(gated)).claim.fix.endswith("makes now")

@@ -78,6 +78,17 @@ class Flow:
     def _spelled(self, texts: Texts) -> NDArray[np.int64]:
         return texts.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
 
+    def output_before(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Per row, the row that made the output before its first one that looks the same; NOBODY for none."""
+        keys, makers = self.outputs_made
+        if not len(keys) or not len(rows):
+            return np.full(len(rows), NOBODY, dtype=np.int64)
+        key = self.keys[self.ops.outputs[0].name][rows]
+        span = len(self.ops) + 1
+        place = np.searchsorted(keys.astype(np.int64) * span + makers, key.astype(np.int64) * span + rows)
+        before = np.maximum(place - 1, 0)
+        return np.where((place > 0) & (keys[before] == key), makers[before], NOBODY)
+
     def makers_of(self, number: int) -> NDArray[np.int64]:
         """Per row, the row that produced INPUT_number; NOBODY everywhere where the report lost that column."""
         if number < len(self.producers):

@@ -75,8 +75,28 @@ class Joins:
         after_doubtful = np.zeros(len(previous), dtype=np.bool_)
         after_doubtful[1:] = self.doubtful[:-1]
         after_doubtful &= ~np.any([made_by == previous for made_by in producers], axis=0)
-        maker_of_first = np.where(self.doubtful | after_doubtful, previous, producers[0])
-        return (maker_of_first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in producers[1:]))
+        first, *others = self._told_apart
+        maker_of_first = np.where(self.doubtful | after_doubtful, previous, first)
+        return (maker_of_first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in others))
+
+    @cached_property
+    def _told_apart(self) -> tuple[NDArray[np.int64], ...]:
+        """The likely producers; of two alike operands the first is the output before, if nobody else reads that.
+
+        gate = silu(a); up = linear(x); gate * up: both operands look like `up`, and `gate` would be read by nobody.
+        """
+        producers = self.flow.producers
+        if len(producers) < len(("left", "right")):
+            return producers
+        left, right = np.array(producers[0]), producers[1]
+        rows = np.flatnonzero(self.ops.named("Binary") & (left == right) & (left != NOBODY))
+        before = self.flow.output_before(left[rows])
+        read = np.zeros(len(self.ops) + 1, dtype=np.bool_)  # the last place is nobody's
+        for made_by in producers:
+            read[made_by] = True
+        unread = (before != NOBODY) & ~read[before]
+        left[rows[unread]] = before[unread]
+        return (left, *producers[1:])
 
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

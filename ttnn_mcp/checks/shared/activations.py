@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
 from ttnn_mcp.checks.wording import cite_attribute
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
 
+BINARY_KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
+BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
+    (
+        *("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSIGMOID", "HARDSWISH", "EXP", "SQRT"),
+        *("SQUARE", "NEG", "ABS", "RECIP", "RSQRT", "LOG"),
+    )
+)
 _FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 
 
@@ -40,3 +50,23 @@ def cite_function(facts: WindowFacts, row: int) -> Evidence:
     return cite_attribute(facts, row, "op_chain").model_copy(
         update={"value": f"UnaryOpType::{function_of(facts, row)}"}
     )
+
+
+def neighbours(facts: WindowFacts) -> tuple[Mask, Rows]:
+    """Per op: whether its function goes into the op before, and the row of the op that it goes into; -1 for none."""
+    joins, size = facts.joins, len(facts)
+    able = facts.ops.texts("attributes").where(lambda text: BINARY_KIND.search(text) is not None)
+    unary = np.flatnonzero(keep_width(facts) & facts.ops.inputs[0].layout.among("TILE"))
+    known = (
+        facts.attributes_of_ops.numbers(unary, lambda attributes: float(function_in(attributes) in BESIDE_BINARY))
+        > 0
+    )
+    rows = unary[known]
+    alone = joins.reader_counts == 1
+    partners = np.full(size, -1, dtype=np.int64)
+    makers, readers = joins.edges
+    into = np.isin(makers, rows) & alone[makers] & able[readers]
+    partners[makers[into]] = readers[into]
+    before = rows[(able & alone)[joins.makers[rows]]]  # the last op has no reader
+    partners[before] = joins.makers[before]
+    return np.isin(np.arange(size), before), partners

@@ -14,7 +14,6 @@ and behind matmuls and convs, which have checks of their own.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import numpy as np
@@ -23,23 +22,16 @@ from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keep_width
+from ttnn_mcp.checks.shared.activations import BINARY_KIND, cite_function, function_of, neighbours
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
-APPLIED = frozenset(  # by element-wise ops of TTNN 0.81.1
-    (
-        *("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSIGMOID", "HARDSWISH", "EXP", "SQRT"),
-        *("SQUARE", "NEG", "ABS", "RECIP", "RSQRT", "LOG"),
-    )
-)
 CALLS = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
-_KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all activations that a neighbour could apply."""
-    behind, partners = _neighbours(facts)
+    behind, partners = neighbours(facts)
     rows = np.flatnonzero(partners >= 0)
     yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, behind, partners))
 
@@ -47,8 +39,10 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function, partner = function_of(facts, row), int(partners[row])
-    kind = _KIND.findall(facts.ops.texts("attributes")[partner])[0]
-    slot = "activations" if behind[row] else _operand(facts, row, partner)
+    kind = BINARY_KIND.findall(facts.ops.texts("attributes")[partner])[0]
+    slot, order = "activations", ""
+    if not behind[row]:
+        slot, order = _operand(facts, row, partner), _order(facts, partner)
     return Words(
         claim=(
             f"Activations run beside element-wise ops that could apply them ({len(ops.rows)}x, {ops.time}): "
@@ -56,31 +50,20 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
         ),
         assumption="applied where the values pass anyway, the function costs next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
-        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {ops.line}",
+        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {ops.line}{order}",
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a function with approximation may differ slightly in the last bit",
     )
 
 
-def _neighbours(facts: WindowFacts) -> tuple[Mask, Rows]:
-    """Per op: whether its function goes into the op before, and the row of the op that it goes into; -1 for none."""
-    joins, size = facts.joins, len(facts)
-    able = facts.ops.texts("attributes").where(lambda text: _KIND.search(text) is not None)
-    unary = np.flatnonzero(keep_width(facts) & facts.ops.inputs[0].layout.among("TILE"))
-    known = facts.attributes_of_ops.numbers(unary, lambda attributes: float(function_in(attributes) in APPLIED)) > 0
-    rows = unary[known]
-    alone = joins.reader_counts == 1
-    partners = np.full(size, -1, dtype=np.int64)
-    makers, readers = joins.edges
-    into = np.isin(makers, rows) & alone[makers] & able[readers]
-    partners[makers[into]] = readers[into]
-    before = rows[(able & alone)[joins.makers[rows]]]  # the last op has no reader
-    partners[before] = joins.makers[before]
-    return np.isin(np.arange(size), before), partners
-
-
 def _operand(facts: WindowFacts, row: int, partner: int) -> str:
     return "input_tensor_a_activations" if facts.joins.makers[partner] == row else "input_tensor_b_activations"
+
+
+def _order(facts: WindowFacts, partner: int) -> str:
+    """Which operand is meant where both look the same."""
+    left, right = (facts.flow.keys[operand.name][partner] for operand in facts.ops.inputs[:2])
+    return ", the list of the operand that it makes now" if left == right else ""
 
 
 CHECK = Check(
