@@ -136,8 +136,8 @@ def test_of_two_alike_operands_the_list_is_that_of_what_the_function_makes(check
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 512, 1024])
     gate, up = (put(program, DeviceOp("MadeUp", (x,), (program.tensor(SIDE),), 9_000)) for _ in range(2))
-    gated = put(program, unary("SILU", gate, program.tensor(SIDE), 9_000))
-    put(program, binary("MUL", gated, up, program.tensor(SIDE), 12_000))
+    made = put(program, unary("SILU", gate, program.tensor(SIDE), 9_000))
+    put(program, binary("MUL", made, up, program.tensor(SIDE), 12_000))
     claim = check.ask(program).claim
     assert claim.fix.endswith(", without the op at line 8, the list of the operand that it makes now")
     assert not check.ask(of(gated)).claim.fix.endswith("makes now")
