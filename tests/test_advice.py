@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generate import advice, cases, stories
+from generate import advice, cases, frozen, stories
 from tests.shared_reports import shared
 from ttnn_mcp.checks.expectation import CASES
 
@@ -20,7 +20,7 @@ def test_no_saving_is_promised_from_a_change_that_cost_time():
 
 def test_the_page_tells_first_verdicts_and_those_of_now():
     page = advice.PAGE.read_text("utf-8")
-    assert page[page.index(stories.TITLE) :] == f"{stories.section()}\n{cases.section()}", (
+    assert page[page.index(stories.TITLE) :] == f"{stories.section()}\n{cases.section()}\n{frozen.section()}", (
         "run `make fix`, and say in the commit what changed"
     )
 

@@ -81,8 +81,6 @@ class Flow:
     def output_before(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Per row, the row that made the output before its first one that looks the same; NOBODY for none."""
         keys, makers = self.outputs_made
-        if not len(keys) or not len(rows):
-            return np.full(len(rows), NOBODY, dtype=np.int64)
         key = self.keys[self.ops.outputs[0].name][rows]
         span = len(self.ops) + 1
         place = np.searchsorted(keys.astype(np.int64) * span + makers, key.astype(np.int64) * span + rows)

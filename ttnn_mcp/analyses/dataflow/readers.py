@@ -90,6 +90,8 @@ class Joins:
             return producers
         left, right = np.array(producers[0]), producers[1]
         rows = np.flatnonzero(self.ops.named("Binary") & (left == right) & (left != NOBODY))
+        if not len(rows):
+            return producers
         before = self.flow.output_before(left[rows])
         read = np.zeros(len(self.ops) + 1, dtype=np.bool_)  # the last place is nobody's
         for made_by in producers:

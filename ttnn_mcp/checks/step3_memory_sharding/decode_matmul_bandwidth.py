@@ -51,7 +51,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
-WIDE = 3  # times K: what N must be to gain from interleaved weights on Blackhole (Llama-3.1 8B's run report, P150)
+WIDE = 3  # times K: what N must be to gain from interleaved weights on Blackhole (measured: Llama-3.1 8B on P150)
 LEAST_BLOCK = (
     2  # tiles of K, of narrow weights there: with 1 they won (tt-mlir's case study), with 2 they lost (as above)
 )

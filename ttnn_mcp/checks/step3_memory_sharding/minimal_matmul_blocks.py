@@ -36,11 +36,11 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 _GRID = re.compile(r"(\d+)\D+(\d+)")
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
-WIDEST = 12  # tiles: the largest side of a block that won (FLUX.2)
+WIDEST = 12  # tiles: the largest side of a block that won (measured: FLUX.2)
 
 
 @dataclass(frozen=True)
-class Shares:
+class Dealt:
     """Rows and columns of tiles of a core, and of the blocks that it takes them in; the grid, x by y."""
 
     share: tuple[int, int]
@@ -59,11 +59,11 @@ def look(facts: WindowFacts) -> Problems:
     yield Problem(rows, (facts.kernel_ns - best)[rows], sets=SETS, tell=_tell)
 
 
-def _is_too_large(shares: Shares) -> bool:
+def _is_too_large(shares: Dealt) -> bool:
     return any(block > share for block, share in zip(shares.block, shares.share, strict=True))
 
 
-def _shares(facts: WindowFacts, row: int) -> Shares:
+def _shares(facts: WindowFacts, row: int) -> Dealt:
     config = facts.attributes(row).struct("config")
     numbers = [config.number(f"{side}_block_size") if config else None for side in "MN"]
     high, wide = (DEFAULT_BLOCK if number is None else number for number in numbers)
@@ -72,7 +72,7 @@ def _shares(facts: WindowFacts, row: int) -> Shares:
     m = ceil(int(facts.ops.inputs[0].height[row]) / TILE_SIDE)
     n = ceil(int(facts.ops.outputs[0].padded[row, 3]) / TILE_SIDE)
     over_m, over_n = grid if m > n else grid[::-1]
-    return Shares((ceil(m / over_m), ceil(n / over_n)), (high, wide), grid)
+    return Dealt((ceil(m / over_m), ceil(n / over_n)), (high, wide), grid)
 
 
 def _call(facts: WindowFacts, row: int) -> str:

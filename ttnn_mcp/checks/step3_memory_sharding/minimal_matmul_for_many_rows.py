@@ -28,7 +28,7 @@ from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import FIDELITY_OF_MATMULS, below
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-DEEP = 1024  # values of K: all that was tried had more
+DEEP = 1024  # values of K: less was not measured
 MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
 
 
