@@ -1,17 +1,18 @@
-"""A matmul writes its result to DRAM and the next op reads it back, though L1 has room for it.
+"""Ops beside matmuls pass activations through DRAM to the next op, though L1 has room for them.
 
 The outputs of a BGE-M3 encoder's matmuls in L1 saved 180 us a layer, 14 % (PERF notes of its batch of 8); that of its
 first projection alone 17 us (tt-metal's perf_automation guide). A matmul without a config of its own can be led to few
 cores by an operand interleaved in L1, and to four times its time (tt-metal #56976): it counts where TTNN 0.81.1 would
 take as many cores as now once a core_grid is given.
 
-The line: Matmul or Linear whose output, interleaved in DRAM, one other op alone reads: such a matmul, an element-wise
-op or a norm; the tensor fits a quarter of the grid's L1; its bytes take a tenth of
-either op's time and more; 1 % of the window to save. The bound is the time of both in
-step with the bytes they are spared, down to the rest of their roofline.
+The line: a tensor, interleaved in DRAM, from one op to the one that alone reads it: Matmul or Linear, element-wise op
+or norm, at least one of them such a matmul (hot-operands-in-dram has chains without); it takes a quarter of the grid's
+L1 at most, and beside all that lies there meanwhile, with what else this claim moves there, a half; its bytes take a
+tenth of either op's time and more; 1 % of the window to save. The bound is the time of both in step with the bytes
+they are spared, down to the rest of their roofline.
 
-Silent on matmuls whose choice is not modelled, in prefill too large for L1, on DRAM-sharded weights, and where others
-read it too.
+Silent on matmuls whose choice is not modelled, in prefill too large for L1, on DRAM-sharded weights, where others
+read it too, and where a later op takes two alike operands: what a norm or an addition made may be its second one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.held_in_l1 import maybe_read_again, most_in_l1
 from ttnn_mcp.analyses.from_graph.matmul_cores import IN_L1, chooser_of, cores_of
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.analyses.programs.grids import worker_grid
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.arrays import Mask
 
 ALIKE = ("Matmul", "Linear")
-READERS = ("eltwise", "norm")  # families that read L1 as they read DRAM
+STREAMING = ("eltwise", "norm")  # families that read and write L1 as they do DRAM
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
+HELD_SHARE = 0.5  # of all L1, by tensors: as hot-operands-in-dram leaves it (ours)
 FELT = 0.1  # of an op's time: below it what DRAM takes hides behind the rest (ours)
 
 
@@ -50,9 +53,12 @@ def look(facts: WindowFacts) -> Problems:
     out = facts.ops.outputs[0]
     bytes_ns = out.bytes[makers] / (facts.chip.dram_achievable_gb_s or np.inf)
     took = facts.kernel_ns
-    fits = out.bytes[makers] <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
+    l1_bytes = (facts.chip.cores or 0) * facts.safe_l1_bytes
+    fits = out.bytes[makers] <= FITS_SHARE * l1_bytes
     fits &= bytes_ns >= FELT * np.maximum(took[makers], took[readers])
     makers, readers = makers[fits], readers[fits]
+    room = most_in_l1(facts.ops, facts.joins, makers, readers) <= HELD_SHARE * l1_bytes
+    makers, readers = makers[room], readers[room]
     rows = np.concatenate((makers, readers))
     spared = np.zeros(len(facts))
     np.add.at(spared, rows, np.concatenate((out.bytes[makers], out.bytes[makers])))
@@ -68,7 +74,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
     core_grid = f"; core_grid=ttnn.CoreGrid(y={y}, x={x}) at line {lines}" if lines else ""
     return Words(
         claim=(
-            f"{ops.many('matmul output', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
+            f"{ops.many('activation', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
             f"{out.bytes[row] / 1e6:.1f} MB, {ops.example}, read at line {facts.line(after)}"
         ),
         assumption="time falls at most in step with the bytes; both keep their programs",
@@ -83,15 +89,24 @@ def _tell(readers: Rows, ops: Affected) -> Words:
 
 
 def _pairs(facts: WindowFacts) -> tuple[Rows, Rows]:
-    """(makers, readers): matmuls that L1 does not slow down, and the one op that reads their output from DRAM."""
+    """(makers, readers): ops and the one that reads their output from DRAM; one is a matmul that L1 does not slow."""
     choice, joins, out = facts.matmuls, facts.joins, facts.ops.outputs[0]
     able = np.zeros(len(facts), dtype=np.bool_)
     able[choice.rows[choice.has_config & ~choice.dram_sharded]] = True
     chosen = choice.rows[choice.chosen]
     able[chosen] = _keep_their_cores(facts, chosen)
-    readers = np.flatnonzero(able | facts.of_family(*READERS))
+    moved = able | facts.of_family(*STREAMING)
+    readers = np.flatnonzero(moved)
     makers = joins.makers[readers]  # nobody's place is the last op's, which nobody reads
-    kept = able[makers] & (joins.reader_counts[makers] == 1) & out.in_dram[makers] & ~out.sharded[makers]
+    alone = able | ~(joins.doubtful | maybe_read_again(joins))
+    kept = (
+        moved[makers]
+        & alone[makers]
+        & (able[makers] | able[readers])
+        & (joins.reader_counts[makers] == 1)
+        & out.in_dram[makers]
+        & ~out.sharded[makers]
+    )
     return makers[kept], readers[kept]
 
 
@@ -114,7 +129,7 @@ def _keeps_its_cores(facts: WindowFacts, row: int, grid: Grid) -> bool:
 
 
 CHECK = Check(
-    title="a matmul's output passed to the next through DRAM",
+    title="activations between matmuls passed through DRAM",
     look=look,
     lever=PLACEMENT,
     of=ops_named("no Matmul ops", *ALIKE),
