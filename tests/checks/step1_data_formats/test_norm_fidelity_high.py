@@ -65,6 +65,12 @@ def test_the_bound_is_in_step_with_the_passes(check):
     ]
 
 
+def test_nothing_is_expected_as_nothing_tells_what_its_passes_take(check):
+    """Measured changes of compute configs speak of matmuls, whose arithmetic is known."""
+    claim = check.ask(norm(kernel_ns=1_000_000)).claim
+    assert (claim.passes.tolist(), claim.expected) == ([0.5], None)
+
+
 @pytest.mark.parametrize("name", ["LayerNorm", "RMSNorm"])
 def test_both_kinds_are_told(check, name):
     assert check.ask(norm(name=name)).fires

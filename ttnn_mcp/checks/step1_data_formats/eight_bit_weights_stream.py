@@ -50,7 +50,8 @@ def look(facts: WindowFacts) -> Problems:
     spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     tell = partial(_tell, int(able.sum()), float(at_most.sum()))
-    yield Problem(rows, at_most, tell=tell, becomes=becomes(facts, in1_dtype=TRIED))
+    narrower = becomes(facts, in1_dtype=TRIED)
+    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell, becomes=narrower)
 
 
 def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:
