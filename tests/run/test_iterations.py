@@ -238,4 +238,8 @@ def test_all_rows_raise_no_doubt_about_layers(tmp_path):
     passes = [Iteration(cold=True)] + [Iteration(before_ns=1_500)] * 4
     here = report(tmp_path, layered(1, 0, embedded=False), passes)
     assert "equal layers" in scope_of(here).window.why
+    assert (
+        f"then all figures are per layer, and the run has {here.iterations.count} of them"
+        in scope_of(here).window.why
+    )
     assert "equal layers" not in scope_of(here, "all").window.why

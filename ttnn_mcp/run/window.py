@@ -107,7 +107,10 @@ def scope_of(
     replay = chosen is not None and iterations.found_by == "trace replays"
     warm = replay or _ran_before(report, rows.take(~in_replays(rows)))
     if chosen is not None and iterations.may_be_layers:
-        why += "; equal layers of one pass would look the same: iteration='all' takes all of them"
+        why += (
+            "; equal layers of one pass would look the same: then all figures are per layer, and the run has "
+            f"{iterations.count} of them: iteration='all' takes all"
+        )
     if chosen is not None and (others := left_out(ops, iterations.number, chosen)):
         why += (
             f"; {others.ops} ops ({others.ns / 1e6:.3g} ms) outside the iterations are not all repeats of one: "

@@ -46,3 +46,10 @@ def test_passes_of_other_ops_are_not_compared(tmp_path, number, count):
 
 def test_slices_of_other_shapes_are_other_ops(tmp_path):
     assert changing(slices(tmp_path, 0, 0, 32, wide=64), 0, 1, 2) == []
+
+
+@pytest.mark.parametrize("layers", [False, True])
+def test_layers_of_one_pass_may_have_numbers_of_their_own(tmp_path, layers):
+    ops = slices(tmp_path, 0, 32)
+    passes = Iterations(np.array([1, 2]), 2, 1, "repeating ops", may_be_layers=layers)
+    assert bool(list(changing_numbers(ops, passes))) == (not layers)

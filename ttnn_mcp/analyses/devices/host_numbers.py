@@ -39,7 +39,12 @@ class Changing(NamedTuple):
 
 
 def changing_numbers(ops: OpTable, passes: Iterations) -> Iterator[Changing]:
-    """Per name the ops whose number differs between the last two passes, at the same place of the same ops."""
+    """Per name the ops whose number differs between the last two passes, at the same place of the same ops.
+
+    Layers of one pass may have their own numbers, which a trace repeats rightly.
+    """
+    if passes.may_be_layers:
+        return
     columns, devices, kinds = attributes_of(ops), ops.numbers("device"), signatures(ops)
     for name, attribute in NUMBERS.items():
         named = np.flatnonzero(ops.named(name))

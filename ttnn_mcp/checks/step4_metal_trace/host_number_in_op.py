@@ -8,9 +8,9 @@ an op is also a new program for each number.
 The line: the start of a Slice, or the place that `ttnn.update_cache` writes, differs between the last two passes at
 the same place of the pass. No saving of its own: it stands in the way of a trace.
 
-Silent on numbers that repeat, however many there are in one pass (a loop over slices), on runs of one pass, and on
-passes with other numbers of these ops. `ttnn.slice` with tensors gives equal parts of a dimension only: `num_devices`
-says how many (TTNN 0.81.1).
+Silent on numbers that repeat, however many there are in one pass (a loop over slices), on runs of one pass, where the
+passes may be the layers of one, and on passes with other numbers of these ops. `ttnn.slice` with tensors gives equal
+parts of a dimension only: `num_devices` says how many (TTNN 0.81.1).
 """
 
 from __future__ import annotations
