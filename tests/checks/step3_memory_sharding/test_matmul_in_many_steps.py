@@ -38,9 +38,9 @@ def test_deeper_blocks_save_at_most_what_they_were_seen_to_save(check):
     assert check.ask(deep(kernel_ns=round(2 * needed))).at_most_ns == pytest.approx(needed, rel=0.001)
 
 
-def test_sixty_percent_of_the_roofline_is_well_used(check):
+def test_half_of_the_roofline_is_not_far_from_it(check):
     needed = check.ask(deep(kernel_ns=2_000_000)).case.roofline.dram_achievable_ns[0]
-    check.pair(lambda used: deep(kernel_ns=round(needed / used)), silent=0.605, fires=0.595)
+    check.pair(lambda used: deep(kernel_ns=round(needed / used)), silent=0.505, fires=0.495)
 
 
 @pytest.mark.parametrize(
