@@ -76,7 +76,7 @@ def test_measured_cases_speak_where_the_change_explains_the_time(case, monkeypat
     monkeypatch.setattr(
         diagnosis, "by_cases", lambda *_: Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "cases")
     )
-    monkeypatch.setattr(diagnosis, "explains", lambda *_: explained)
+    monkeypatch.setattr(diagnosis, "explains", lambda *_, **__: explained)
     (finding,) = diagnose(case, [saves("made", 0.5)]).findings
     assert finding.saving_us.basis == ("cases" if explained else None)
 

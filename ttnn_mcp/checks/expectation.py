@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.op_kinds.twins import Slower
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
-    from ttnn_mcp.checks.problem import Problem
 
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
@@ -139,13 +138,13 @@ def _after(facts: WindowFacts, row: int, changed: Described) -> Expected | None:
     return then if other_program and missed > 1 else None
 
 
-def explains(facts: WindowFacts, problem: Problem) -> bool:
+def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_bytes: Floats | None) -> bool:
     """Whether what the change makes less of (passes, bytes) explains most of the time: otherwise it is a trial."""
-    took = facts.kernel_ns[problem.rows].sum()
-    if problem.passes is not None:
-        return bool(facts.roofline.compute_used_ns[problem.rows].sum() >= EXPLAINED * took)
-    if problem.spared_bytes is not None:
-        return bool(np.nansum(facts.roofline.dram_achievable_ns[problem.rows]) >= EXPLAINED * took)
+    took = facts.kernel_ns[rows].sum()
+    if passes is not None:
+        return bool(facts.roofline.compute_used_ns[rows].sum() >= EXPLAINED * took)
+    if spared_bytes is not None:
+        return bool(np.nansum(facts.roofline.dram_achievable_ns[rows]) >= EXPLAINED * took)
     return True
 
 
