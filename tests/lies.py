@@ -160,16 +160,25 @@ def at_clock(rows: Rows, ghz: float) -> Rows:
     return rows
 
 
+def columns_swapped(honest: Honest, rows: Rows) -> Rows:
+    for row in rows:
+        row["DEVICE FW START CYCLE"], row["DEVICE FW END CYCLE"] = (
+            row["DEVICE FW END CYCLE"],
+            row["DEVICE FW START CYCLE"],
+        )
+    return rows
+
+
 def a_hotter_chip(honest: Honest, rows: Rows) -> Rows:
     return at_clock(rows, 0.8)
 
 
 def a_cooler_chip(honest: Honest, rows: Rows) -> Rows:
-    """The baseline's cycles at 1.25 of its clock: nothing was gained."""
+    """The baseline's cycles at 1.04 of its clock, as fast as a chip may be: nothing was gained."""
     rows = honest.rows
     for number, row in enumerate(rows):
         scale(row, 1 + 1e-3 * (number % 3 - 1))
-    return at_clock(rows, 1.25)
+    return at_clock(rows, 1.04)
 
 
 def replayed(honest: Honest, rows: Rows) -> Rows:
@@ -231,6 +240,7 @@ LIES: dict[str, tuple[Lie, ...]] = {
     "ops_missing": (softmax_gone, softmax_skipped),
     "collapsed": (passes_gone,),
     "same_reading": (the_baseline_again,),
+    "doubtful_report": (columns_swapped,),
     "other_clock": (a_hotter_chip, a_cooler_chip),
     "trace_on_one_side": (replayed,),
     "profiler_on_one_side": (profiled_with_noc_traces,),

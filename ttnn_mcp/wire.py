@@ -164,7 +164,7 @@ def _decimals(column: str) -> int:
 
 
 class Window(Wire):
-    """The rows an answer speaks of, and why these."""
+    """The rows an answer speaks of, why these, and what among them contradicts itself."""
 
     kind: WindowKind
     rows: int
@@ -174,6 +174,7 @@ class Window(Wire):
     of_iterations: int | None = None
     warm: bool
     why: Quoting
+    doubts: tuple[Quoting, ...] = ()
 
 
 class Saving(Wire):

@@ -112,7 +112,9 @@ async def test_ops_side_by_side_on_sub_devices_count_their_time_once(at, tmp_pat
         gap = -8_000 if number % 2 else 5_000
         cycle += gap + 10_000
         row["OP TO OP LATENCY [ns]"] = str(gap)
+        row["DEVICE FW START CYCLE"] = str(cycle - int(row["DEVICE FW DURATION [ns]"]))
         row["DEVICE FW END CYCLE"] = str(cycle)
+        row["SUB DEVICE ID"] = str(number % 2)
     path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
     said = await ask(at, "host_overhead", run=str(path))
     # 10 pairs of 12 us, 9 gaps of 5 us between them

@@ -24,6 +24,7 @@ from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains
 from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
+from ttnn_mcp.analyses.roofline.beyond_peak import beyond_peak
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
 
@@ -46,7 +47,6 @@ class WindowFacts:
 
     Attributes:
         run: the run.
-        scope: the window with the ops of all devices.
         ops: the ops of the device that the others wait for.
         outcomes: the answer of each check about this window; filled by the diagnosis.
         lock: held while an outcome is computed.
@@ -54,7 +54,7 @@ class WindowFacts:
 
     def __init__(self, run: Run, scope: Scope) -> None:
         self.run = run
-        self.scope = scope
+        self._scope = scope
         self.ops: OpTable = scope.critical
         self.outcomes: dict[str, object] = {}
         self.lock = RLock()
@@ -63,9 +63,15 @@ class WindowFacts:
         return len(self.ops)
 
     @cached_property
+    def scope(self) -> Scope:
+        """The window with the ops of all devices, and all doubts about them."""
+        doubt = beyond_peak(self.ops, self.roofline)
+        return self._scope.doubted((doubt,)) if doubt else self._scope
+
+    @cached_property
     def chip(self) -> Chip:
         """The chip: this device's clock, cores, bandwidth, and which of these were inferred."""
-        return self.run.chip.on(self.scope.critical_device)
+        return self.run.chip.on(self._scope.critical_device)
 
     @property
     def compiled(self) -> bool:

@@ -87,7 +87,7 @@ def diagnose(
     return Diagnosis(
         plan=plan,
         findings=tuple(_findings(facts, plan, configs, min_saving_share)),
-        steps=tuple(_steps(asked)),
+        steps=tuple(_steps(asked, facts.scope.in_doubt)),
         unexplained=unexplained(facts, whole),
         configs=configs,
     )
@@ -149,6 +149,8 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
     """The problem with what to expect of its change; None where a law expects no gain at its best end."""
     if problem.gap_ns is not None or not problem.promise_ns:
         return problem
+    if facts.scope.in_doubt:
+        return replace(problem, expected=None)
     expected = problem.expected
     if expected is None and problem.becomes is not None:
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
@@ -215,7 +217,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=fix.text,
         verify=claim.verify,
-        caveat=fix.caveat,
+        caveat="; ".join(text for text in (facts.scope.in_doubt, fix.caveat) if text) or None,
         read_next=check.read_next,
     )
 
@@ -240,12 +242,14 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
     return (Evidence(source=report, row=row, column="stack_traces", value=shown_path(source)),)
 
 
-def _steps(asked: list[Asked]) -> list[StepStatus]:
+def _steps(asked: list[Asked], in_doubt: str) -> list[StepStatus]:
     statuses: list[StepStatus] = []
     for step, title in STEP_TITLES.items():
         outcomes = [outcome for outcome in asked if outcome.check.step == step]
         if outcomes:
             status, why = _summed_up(outcomes)
+            if in_doubt and status == "clean":
+                status, why = "cannot_tell", in_doubt
             statuses.append(StepStatus(step=step, title=title, status=status, why=why))
     return statuses
 

@@ -27,6 +27,7 @@ HOST_STEPS = (4, 5)  # Metal Trace and multiple command queues
 WALL_NOISE_SHARE = 0.02  # of wall time between two runs: host clocks, Python and other users of the machine
 DOUBTFUL_FIGURE: frozenset[Code] = frozenset(  # these can make a change look slower as well as faster
     (
+        "doubtful_report",
         "other_clock",
         "profiler_on_one_side",
         "dropped_rows",

@@ -10,7 +10,7 @@ import numpy as np
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.ops.call_counts import runtime_ids
-from ttnn_mcp.run.ops.device_clocks import clock_of, clock_of_rows, clocks_apart
+from ttnn_mcp.run.ops.device_clocks import at_odds, clock_of, clock_of_rows, clocks_apart
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
@@ -27,6 +27,7 @@ FIGURES = (  # of all rows, computed once per file: each a JSON value
     "arch_stated",
     "clock_ghz",
     "clocks_apart",
+    "cycles_false",
     "impossible",
     "impossible_left_out",
     "most_cores_used",
@@ -111,7 +112,7 @@ class Performance:
     def ops(self) -> OpTable:
         """Device ops with a kernel duration: measured, or computed from the firmware's where it cannot be true."""
         if self.clock_ghz is None:
-            return self._measured
+            return self._measured.without_cycles() if self.cycles_false else self._measured
         if not (self._wrapped.any() or self._outlasting.any()):  # unmoved: it saves a copy of all rows
             return self._measured
         on_device = self.rows.take(self._placed)
@@ -121,6 +122,16 @@ class Performance:
         kernel, gap = within_firmware(on_device, outlast, times, clock)
         corrected = on_device.corrected(kernel_ns=kernel, gap_ns=gap, corrected_rows=doubtful | outlast)
         return corrected.take(kernel >= 0)
+
+    @property
+    def ops_as_written(self) -> OpTable:
+        """Device ops with a measured, possible duration, with their cycles even where these are false."""
+        return self._measured
+
+    @property
+    def told_otherwise(self) -> NDArray[np.int64]:
+        """Lines of the ops whose durations cannot be true, and are told from other columns."""
+        return self.rows.lines[self._wrapped | self._outlasting]
 
     @cached_property
     def _outlasting(self) -> NDArray[np.bool_]:
@@ -178,8 +189,16 @@ class Performance:
 
     @cached_property
     def clock_ghz(self) -> float | None:
-        """Device clock in GHz: cycles divided by nanoseconds of the firmware zones; None without these columns."""
+        """Device clock in GHz: cycles divided by nanoseconds of the firmware zones.
+
+        None without these columns, and where they do not imply one clock, or one that no chip runs at.
+        """
         return clock_of(self._measured)
+
+    @cached_property
+    def cycles_false(self) -> bool:
+        """Whether there are cycles and nanoseconds that do not belong together; then no time is told from cycles."""
+        return self.clock_ghz is None and bool(at_odds(self._measured, None).any())
 
     @cached_property
     def clocks_apart(self) -> list[tuple[int, float]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.source_lines import SourceLine, parse_loc
 from ttnn_mcp.run.chip import Chip, chip_of
+from ttnn_mcp.run.doubts import doubts_of
 from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.run.window import Scope, scope_of
 
@@ -112,5 +113,7 @@ class Run:
         """
         key = (iteration, start_signpost, end_signpost)
         if key not in self._scopes:
-            self._scopes[key] = scope_of(self.performance_report, iteration, start_signpost, end_signpost)
+            report = self.performance_report
+            scope = scope_of(report, iteration, start_signpost, end_signpost)
+            self._scopes[key] = scope.doubted(doubts_of(report, scope))
         return self._scopes[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +17,7 @@ from ttnn_mcp.wire import Window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ttnn_mcp.run.doubts import Doubt
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 
@@ -32,12 +33,34 @@ class Scope:
         window: the description of these rows that the answer carries.
         cold: the first iteration if the window is a later one; otherwise no rows.
         lead: the device to be taken as the critical one, where another window chose it; None: the slowest.
+        doubts: what contradicts itself among these rows.
     """
 
     ops: OpTable
     window: Window
     cold: OpTable
     lead: int | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+    def doubted(self, doubts: tuple[Doubt, ...]) -> Scope:
+        """The same with these doubts more, which its window carries into every answer."""
+        if not doubts:
+            return self
+        every = (*self.doubts, *doubts)
+        window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
+        doubtful = replace(self, window=window, doubts=every)
+        known = (
+            "critical",
+            "critical_device",
+        )  # the same tables, so that what is known of them is not computed again
+        vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
+        return doubtful
+
+    @property
+    def in_doubt(self) -> str:
+        """Why no verdict rests on the sums of this window, with the codes of the doubts; empty where one may."""
+        codes = ", ".join(doubt.code for doubt in self.doubts if doubt.of_all)
+        return f"the report contradicts itself: {codes}" if codes else ""
 
     @cached_property
     def critical_device(self) -> int:

@@ -85,6 +85,8 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
             "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
         )
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
+    if scope.in_doubt:
+        verdict, why = "unknown", scope.in_doubt
     bound = trace_saving_ns(slowest) / 1e6
     return Answer(
         verdict=verdict,

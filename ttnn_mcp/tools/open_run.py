@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.memory.death import death_of
+from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.manifest import manifest_beside
@@ -102,7 +103,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     """The run card."""
     performance, memory = run.performance, run.memory
     timed = performance is not None and len(performance.steady) > 0
-    scope = run.scope() if timed else None
+    scope = facts_of(run, run.scope()).scope if timed else None
     can, cannot = answerable(tools, run)
     caveats = [*run.notes, *run.chip.caveats]
     devices = performance.devices if performance else memory.chips if memory else ()

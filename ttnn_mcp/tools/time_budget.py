@@ -86,6 +86,8 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
         if as_it_is_ns is None
         else _judged(as_it_is_ns / window_ns, modelled, entries, window_ns)
     )
+    if facts.scope.in_doubt:
+        verdict, why = "cannot_tell", facts.scope.in_doubt
     return Answer(
         verdict=verdict,
         why=why + lost_in_window(facts),

@@ -27,12 +27,14 @@ def clocked(before_ns, cycles_ns, after_ns, ratio=0.8):
 @pytest.mark.parametrize(
     ("cycles", "time", "told"),
     [
-        (80, 90, False),
+        (80, 90, True),
+        (80, 82, False),
         (80, 100, True),
         (80, 120, True),
         (100, 99, False),
         (100, 97, True),
-        (120, 130, False),
+        (120, 130, True),
+        (120, 121, False),
         (120, 101, True),
     ],
 )

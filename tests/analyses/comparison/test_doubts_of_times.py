@@ -9,7 +9,7 @@ from tests.analyses.comparison.test_comparison import opened
 from tests.profiles import DRAM, L1, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.alignment import Alignment
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.doubts_of_times import below_floor, impossible_times, some_lines, zero_times
+from ttnn_mcp.analyses.comparison.doubts_of_times import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
@@ -50,7 +50,7 @@ def floor_ns(compare):
 def test_an_op_five_per_cent_below_the_floor_of_the_same_work_is_told(compare, share, told):
     reason = below_floor(compare(program(SLOW), program(round(share * floor_ns(compare)))))
     assert (reason is not None) == told
-    assert not told or "the op of line 5 took" in reason.what
+    assert not told or "1 op (line 5) took" in reason.what
 
 
 def test_another_config_is_the_same_work_and_another_fidelity_is_not(compare):
@@ -68,7 +68,7 @@ def test_a_row_that_shows_what_cannot_be_on_both_sides_is_no_doubt_of_the_candid
 def test_an_op_that_took_no_time_is_told_by_that(compare):
     found = compare(program(SLOW), program(0))
     assert below_floor(found) is None
-    assert zero_times(found).what == "the op of line 5 took 0 ns"
+    assert zero_times(found).what == "1 op (line 5) took 0 ns"
 
 
 def test_an_op_that_took_no_time_before_either_is_not_told(compare):
@@ -110,12 +110,3 @@ def doubtful(before, after, corrected, *, change=-0.2, pairs=((0, 0), (1, 1))):
 )
 def test_a_gain_that_rests_on_times_nobody_measured_is_told(found, told):
     assert (impossible_times(found) is not None) == told
-
-
-@pytest.mark.parametrize(
-    ("chosen", "words"),
-    [(1, "the op of line 2"), (3, "3 ops (lines 2, 3, 4)"), (4, "4 ops (lines 2, 3, 4, ...)")],
-)
-def test_three_lines_are_named(chosen, words):
-    ops = SimpleNamespace(lines=np.arange(9) + 2)
-    assert some_lines(SimpleNamespace(ops=(None, ops)), np.arange(9) < chosen) == words

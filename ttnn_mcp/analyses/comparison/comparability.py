@@ -30,7 +30,8 @@ class Judgement:
 
     Attributes:
         verdict: faster, slower, unchanged or not comparable; mixed where one stage of a language model gained and
-            another one lost; unproven where it looks faster and a reason to doubt that stands.
+            another one lost; unproven where it looks faster and a reason to doubt that stands, or where a report
+            contradicts itself.
         credit: of a faster run, whether one change can be credited with the gain; None of others.
         figures: what the times alone say.
         why: the reason for the verdict, with the figures.
@@ -69,14 +70,16 @@ def judgement_of(comparison: Comparison) -> Judgement:
         why = f"{'; '.join(barriers)} ({figures})"
         return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
     verdict, figures = _verdict(comparison)
-    if verdict != "faster" or not reasons:
+    doubtful = any(reason.code == "doubtful_report" for reason in reasons)
+    if not reasons or (verdict != "faster" and not doubtful):
         credit: Credit | None = "one_change" if verdict == "faster" else None
         return Judgement(verdict, figures, figures, (), caveats, reasons, credit=credit)
     codes = ", ".join(reason.code for reason in reasons)
     if all(reason.code in OF_CREDIT for reason in reasons):
         why = f"{figures}; which change did it is unproven: {codes}"
         return Judgement("faster", figures, why, (), caveats, reasons, credit="unproven")
-    return Judgement("unproven", figures, f"{figures}; but {codes}", (), caveats, reasons, credit="unproven")
+    credit = "unproven" if verdict == "faster" else None
+    return Judgement("unproven", figures, f"{figures}; but {codes}", (), caveats, reasons, credit=credit)
 
 
 def _verdict(comparison: Comparison) -> tuple[Verdict, str]:

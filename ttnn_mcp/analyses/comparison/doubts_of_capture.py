@@ -21,14 +21,18 @@ _OPTIONS = {  # columns that are filled only if the profiler was asked for more,
 
 
 def other_clock(comparison: Comparison) -> Reason | None:
-    """Clocks that differ so that cycles and nanoseconds disagree: DRAM does not follow the clock of the cores."""
+    """Clocks that differ so that cycles and nanoseconds disagree: DRAM does not follow the clock of the cores.
+
+    They disagree where they change differently, or by more than the noise apart: no figure is then sure.
+    """
     if comparison.clock_ratio == 1.0:  # unmoved: at one clock, cycles and time say the same
         return None
     if not comparison.total.before_ns:
         return None
     noise, in_cycles = comparison.noise.share, comparison.change_share
     in_time = float(comparison.ops[1].numbers("kernel_ns").sum() / comparison.total.before_ns - 1)
-    if [np.sign(share) * (abs(share) > noise) for share in (in_cycles, in_time)] in ([-1, -1], [0, 0], [1, 1]):
+    signs = [np.sign(share) * (abs(share) > noise) for share in (in_cycles, in_time)]
+    if signs[0] == signs[1] and abs(in_cycles - in_time) <= noise:
         return None
     clocks = " -> ".join(
         f"{run.performance_report.clock_ghz:.3g}" for run in (comparison.before.run, comparison.after.run)

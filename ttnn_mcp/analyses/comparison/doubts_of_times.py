@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import least_times_of
+from ttnn_mcp.run.doubts import some_lines
 from ttnn_mcp.run.ops.op_table import CORRECTED
 
 if TYPE_CHECKING:
@@ -20,7 +21,22 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-LINES_NAMED = 3
+
+DOUBTS_TOLD = 3  # of a report: whoever profiles again need not know more
+
+
+def doubtful_report(comparison: Comparison) -> Reason | None:
+    """A report that contradicts itself: whatever its times say, they decide nothing."""
+    sides = {"baseline": comparison.before, "candidate": comparison.after}
+    own = {"pass_unlike_others"} if comparison.before.run.id == comparison.after.run.id else set[str]()
+    doubts = [
+        f"{name}: {doubt}"
+        for name, side in sides.items()
+        for doubt in side.scope.doubts
+        if doubt.of_all and doubt.code not in own
+    ]
+    more = f"; and {len(doubts) - DOUBTS_TOLD} more" if len(doubts) > DOUBTS_TOLD else ""
+    return Reason("doubtful_report", "; ".join(doubts[:DOUBTS_TOLD]) + more) if doubts else None
 
 
 def below_floor(comparison: Comparison) -> Reason | None:
@@ -40,7 +56,7 @@ def below_floor(comparison: Comparison) -> Reason | None:
     if not impossible.any():
         return None
     took = comparison.times[1][impossible].sum() / 1e3
-    where = some_lines(comparison, impossible)
+    where = some_lines(comparison.ops[1], impossible)
     return Reason(
         "below_floor", f"{where} took {took:,.1f} us, less than their bytes or arithmetic need at peak rates"
     )
@@ -51,7 +67,7 @@ def zero_times(comparison: Comparison) -> Reason | None:
     pairs, (before, after) = comparison.alignment, comparison.times
     zero = after == 0
     zero[pairs.after] &= before[pairs.before] > 0
-    return Reason("zero_times", f"{some_lines(comparison, zero)} took 0 ns") if zero.any() else None
+    return Reason("zero_times", f"{some_lines(comparison.ops[1], zero)} took 0 ns") if zero.any() else None
 
 
 def impossible_times(comparison: Comparison) -> Reason | None:
@@ -65,12 +81,7 @@ def impossible_times(comparison: Comparison) -> Reason | None:
     before, after = (int(times[~mask].sum()) for times, mask in zip(comparison.times, doubtful, strict=True))
     if before and after / before - 1 < -noise:
         return None
-    what = f"without {some_lines(comparison, doubtful[1])}, whose durations were impossible, nothing is gained"
+    what = (
+        f"without {some_lines(comparison.ops[1], doubtful[1])}, whose durations were impossible, nothing is gained"
+    )
     return Reason("impossible_times", what)
-
-
-def some_lines(comparison: Comparison, chosen: Mask) -> str:
-    """`3 ops (lines 4, 19, 77)` of the candidate's file."""
-    lines: list[int] = comparison.ops[1].lines[chosen].tolist()
-    listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")
-    return f"{len(lines)} ops (lines {listed})" if len(lines) > 1 else f"the op of line {listed}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 Code: TypeAlias = Literal[
+    "doubtful_report",
     "below_floor",
     "zero_times",
     "impossible_times",
@@ -40,6 +41,7 @@ Code: TypeAlias = Literal[
 ]
 CODES: tuple[Code, ...] = get_args(Code)
 DO: dict[Code, str] = {
+    "doubtful_report": "look at the cells that it names; profile again",
     "below_floor": "read these ops in op_detail; profile again",
     "zero_times": "profile again: the profiler lost these times",
     "impossible_times": "profile again: a counter wrapped or was reset",

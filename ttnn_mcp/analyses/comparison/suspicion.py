@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OF_ANY_PAIR: tuple[Doubt, ...] = (
     contents.same_reading,
+    times.doubtful_report,
     capture.other_clock,
     capture.trace_on_one_side,
     capture.profiler_on_one_side,

@@ -19,14 +19,43 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.run.ops.op_table import OpTable
 
+CLOCKS_GHZ = (0.2, 1.5)  # tt-zephyr-platforms, aiclk_ppm.c: AICLK runs at 200 to 1400 MHz; no older chip is faster
+AGREE = 0.01  # of an op's cycles: on six real reports the clocks of all rows agree within 0.05 %
+AGREE_CYCLES = 40  # the same for the shortest ops: both figures are rounded, at both ends (ours)
+MOST_AT_ODDS = 0.1  # of the rows: so many may be wrong by themselves, and are told one by one (ours)
 CLOCKS_APART = 0.01  # of a clock; on real reports the medians of eight devices agree within 0.0002 %
 
 
 def clock_of(ops: OpTable) -> float | None:
-    """The median clock of these rows in GHz; None without the columns."""
+    """The median clock of these rows in GHz; None without the columns, and where they imply no clock of a chip."""
     ratios = _ratios(ops)
     known = ratios[ratios > 0]
-    return float(np.median(known)) if len(known) else None
+    clock = float(np.median(known)) if len(known) else 0.0
+    if not CLOCKS_GHZ[0] <= clock <= CLOCKS_GHZ[1]:
+        return None
+    return clock if at_odds(ops, clock).sum() <= MOST_AT_ODDS * np.isfinite(ratios).sum() else None
+
+
+def at_odds(ops: OpTable, clock_ghz: float | None) -> NDArray[np.bool_]:
+    """Mask of the rows whose cycles and nanoseconds imply another clock than their device's.
+
+    Args:
+        ops: device ops.
+        clock_ghz: the clock of the report; without one every row that tells cycles and nanoseconds is at odds.
+    """
+    ratios = _ratios(ops)
+    known = np.isfinite(ratios)
+    if clock_ghz is None:
+        return known
+    clocks = clock_of_rows(ops, clock_ghz, clocks_apart(ops, clock_ghz))
+    expected = ops.numbers("fw_ns") * clocks
+    return known & (np.abs(ratios * ops.numbers("fw_ns") - expected) > AGREE * expected + AGREE_CYCLES)
+
+
+def implied_clocks(ops: OpTable) -> NDArray[np.float64]:
+    """Cycles per nanosecond of the rows that tell both; not above 0 where an op ends before it starts."""
+    ratios = _ratios(ops)
+    return ratios[np.isfinite(ratios)]
 
 
 def clocks_apart(ops: OpTable, clock_ghz: float | None) -> list[tuple[int, float]]:

@@ -153,6 +153,11 @@ class OpTable:
         """The same rows with other times; `cite` names another column for the `corrected_rows` (a mask)."""
         return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: corrected_rows.astype(np.float64)})
 
+    def without_cycles(self) -> OpTable:
+        """The same rows without their cycles: for a report whose cycles cannot be true."""
+        unknown = np.full(len(self), np.nan)
+        return self._assigned(fw_start_cycle=unknown, fw_end_cycle=unknown)
+
     def of_one_device(self) -> OpTable:
         """The same rows as rows of device 0: for a report without any DEVICE ID."""
         return self._assigned(device=np.zeros(len(self)))

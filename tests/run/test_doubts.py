@@ -1,0 +1,214 @@
+"""A report whose figures contradict each other says so; one that does not is left in peace."""
+
+import pytest
+
+from tests.profiles import Iteration, header_of, performance_rows, write_rows
+from tests.programs import block
+from ttnn_mcp.readers.performance.csv_file import read_performance_csv
+from ttnn_mcp.run.doubts import Doubt
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.run import Run
+
+KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
+START, END = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE"
+PASSES = (Iteration(cold=True), *[Iteration()] * 4)
+COUNTER = 2**32
+
+
+@pytest.fixture
+def examined(tmp_path):
+    """What `run.scope` doubts of rows that were changed, and the run."""
+
+    def examine(change, passes=PASSES, devices=1, **window):
+        rows = performance_rows(block(devices), passes)
+        change(rows)
+        path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+        run = Run("x", "x", Performance(read_performance_csv(path)), None)
+        return [doubt.code for doubt in run.scope(**window).doubts], run
+
+    return examine
+
+
+def each(**cells):
+    """A change of every row: each cell by a function of the row."""
+
+    def change(rows):
+        for row in rows:
+            row.update({name: str(cell(row)) for name, cell in cells.items()})
+
+    return change
+
+
+def last(change):
+    """The same of the last row alone."""
+    return lambda rows: change(rows[-1:])
+
+
+def number(row, name):
+    return int(float(row[name]))
+
+
+def scaled(share, *names):
+    return each(**{name: lambda row, name=name: number(row, name) * share for name in names})
+
+
+def overlapping(rows):
+    """Cycles that run on from the start of the file, not from the op's: each op seems longer than it was."""
+    for place, row in enumerate(rows):
+        row[START] = str(number(row, START) - place % 3 * 1_500)
+
+
+def wrapped(rows):
+    first = min(number(row, START) for row in rows)
+    half = (max(number(row, END) for row in rows) - first) // 2
+    for row in rows:
+        for name in (START, END):
+            row[name] = str((number(row, name) - first - half) % COUNTER)
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.parametrize("window", [{}, {"iteration": "all"}, {"iteration": 1}])
+def test_a_report_that_agrees_with_itself_is_not_doubted(examined, devices, window):
+    assert examined(lambda rows: None, devices=devices, **window)[0] == []
+
+
+LIES = {
+    "microseconds under nanoseconds": (scaled(1e-3, KERNEL, FIRMWARE), {"no_such_clock", "kernels_too_short"}),
+    "milliseconds": (scaled(1e-6, KERNEL, FIRMWARE), {"no_such_clock", "kernels_too_short"}),
+    "cycles that overlap": (overlapping, {"clocks_differ"}),
+    "start and end swapped": (each(**{START: lambda row: row[END], END: lambda row: 0}), {"ends_before_start"}),
+    "one end before its start": (last(each(**{END: lambda row: number(row, START) - 9})), {"ends_before_start"}),
+    "one op at another clock": (
+        last(each(**{FIRMWARE: lambda row: 2 * number(row, FIRMWARE)})),
+        {"cycles_at_odds"},
+    ),
+    "half of the counter": (wrapped, {"counter_wrapped"}),
+    "a kernel above its firmware": (
+        last(each(**{KERNEL: lambda row: number(row, FIRMWARE) * 1.2})),
+        {"kernel_above_firmware"},
+    ),
+    "no cores": (each(**{"CORE COUNT": lambda row: 0}), {"cores_outside_grid"}),
+    "too many cores": (last(each(**{"CORE COUNT": lambda row: 500})), {"cores_outside_grid"}),
+    "one nanosecond": (last(each(**{KERNEL: lambda row: 1})), {"kernels_too_short"}),
+    "another chip's clock": (scaled(1 / 1.2, KERNEL, FIRMWARE), {"clock_of_another_chip"}),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_doubted_by_its_name(examined, lie):
+    change, codes = LIES[lie]
+    assert codes <= set(examined(change)[0])
+
+
+def passes(*scales):
+    return [Iteration(cold=not place, kernel_scale=scale) for place, scale in enumerate(scales)]
+
+
+@pytest.mark.parametrize(
+    ("scales", "doubted"),
+    [
+        ((1, 1, 1, 1, 2), True),
+        ((1, 1, 1, 1, 0.5), True),
+        ((1, 1, 1, 1, 1.12), True),
+        ((1, 1, 1, 1, 1.08), False),
+        ((1, 2), True),
+        ((1, 1), False),
+        ((1, 1.05, 1.1, 1.15, 1.2, 1.25), False),  # a sequence that grows
+        ((1, 1, 1, 2, 1), False),  # one odd pass beside it
+    ],
+)
+def test_a_pass_unlike_those_beside_it_is_doubted(examined, scales, doubted):
+    assert examined(lambda rows: None, passes(*scales))[0] == ["pass_unlike_others"] * doubted
+
+
+def test_another_pass_than_the_odd_one_can_be_asked_for(examined):
+    assert examined(lambda rows: None, passes(1, 1, 1, 1, 2), iteration=3)[0] == []
+    assert examined(lambda rows: None, passes(1, 1, 1, 1, 2), iteration="all")[0] == []
+
+
+def test_only_the_window_that_holds_the_odd_rows_carries_their_doubt(examined):
+    change = last(each(**{"CORE COUNT": lambda row: 500}))
+    assert examined(change)[0] == ["cores_outside_grid"]
+    assert examined(change, iteration=1)[0] == []
+
+
+def test_a_doubt_names_cells_and_figures(examined):
+    _codes, run = examined(last(each(**{"CORE COUNT": lambda row: 500})))
+    line = int(run.scope().ops.lines.max())
+    said = run.scope().window.doubts
+    assert said == (
+        f"cores_outside_grid: 500 to 500 cores at 1 op (line {line}), of a grid of 64: bounds by cores are void",
+    )
+    assert run.scope().in_doubt == "the report contradicts itself: cores_outside_grid"
+
+
+def test_what_is_odd_of_some_ops_leaves_the_sums_alone(examined):
+    _codes, run = examined(lambda rows: None)
+    scope = run.scope()
+    critical = scope.critical
+    doubted = scope.doubted((Doubt("beyond_peak", "one op"),))
+    assert doubted.window.doubts == ("beyond_peak: one op",)
+    assert (doubted.in_doubt, doubted.doubted(())) == ("", doubted)
+    assert doubted.critical is critical
+
+
+def test_false_cycles_tell_no_time(examined):
+    _codes, run = examined(scaled(1e-3, KERNEL, FIRMWARE))
+    assert run.performance.clock_ghz is None
+    assert run.performance.cycles_false
+    assert "durations look like us under a header of ns" in run.scope().window.doubts[0]
+    assert run.chip.clock_ghz == 1.0  # the architecture's
+
+
+@pytest.mark.parametrize(("ghz", "doubted"), [(1.04, False), (1.06, True)])
+def test_a_chip_may_run_five_per_cent_above_its_clock(examined, ghz, doubted):
+    codes, _run = examined(scaled(1 / ghz, KERNEL, FIRMWARE))
+    assert codes == ["clock_of_another_chip"] * doubted
+
+
+@pytest.mark.parametrize(("odd", "doubt"), [(1, "cycles_at_odds"), (2, "clocks_differ")])
+def test_a_tenth_of_the_rows_may_be_at_odds_before_the_clock_is(examined, odd, doubt):
+    """Of the 50 rows of a report, 5 are a tenth."""
+    every = [Iteration(cold=True), *[Iteration()] * 9]
+
+    def change(rows):
+        for row in rows[-len(rows) // 10 * odd + (odd == 2) :]:
+            row[FIRMWARE] = str(number(row, FIRMWARE) * 2)
+
+    assert doubt in examined(change, every)[0]
+
+
+@pytest.mark.parametrize(("cycles_per_us", "doubted"), [(1_008, False), (1_030, True)])
+def test_cycles_may_be_one_per_cent_and_forty_off(examined, cycles_per_us, doubted):
+    def longer(row):
+        return number(row, END) - number(row, FIRMWARE) * cycles_per_us // 1_000
+
+    codes, _run = examined(last(each(**{START: longer})))
+    assert codes == ["cycles_at_odds"] * doubted
+
+
+@pytest.mark.parametrize(("again", "doubted"), [(False, False), (True, True)])
+def test_doubled_rows_are_doubted(examined, again, doubted):
+    def change(rows):
+        if again:
+            rows.append(dict(rows[-1]))
+
+    assert ("ops_twice" in examined(change, iteration="all")[0]) == doubted
+
+
+@pytest.mark.parametrize(("session", "doubted"), [(2, False), (1, True)])
+def test_replays_with_one_id_are_doubted(examined, session, doubted):
+    every = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, session))]
+    assert ("replays_alike" in examined(lambda rows: None, every, iteration="all")[0]) == doubted
+
+
+@pytest.mark.parametrize(("parts", "doubted"), [("00", True), ("01", False)])
+def test_ops_at_one_time_need_sub_devices(examined, parts, doubted):
+    def overlap(rows):
+        base = number(rows[0], END)
+        for place, row in enumerate(rows):
+            row[END] = str(base + 20_000 + place)
+            row[START] = str(number(row, END) - number(row, FIRMWARE))
+            row["SUB DEVICE ID"] = parts[place % 2]
+
+    assert ("kernels_above_wall" in examined(overlap, iteration="all")[0]) == doubted

@@ -1,0 +1,250 @@
+"""The cross-examination of a performance report: figures that contradict each other, or what any chip can do.
+
+A report may be readable, consistent in form, and false: columns swapped, microseconds under a header of nanoseconds,
+cycles that overlap. Each doubt is one such contradiction among the rows of a window. Whoever answers from the window
+carries it, and no comparison reaches a verdict beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from ttnn_mcp.hardware import ARCHITECTURES
+from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, at_odds, implied_clocks
+from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.performance import Performance
+    from ttnn_mcp.run.window import Scope
+
+    Mask = NDArray[np.bool_]
+
+Code: TypeAlias = Literal[
+    "no_such_clock",
+    "clocks_differ",
+    "clock_of_another_chip",
+    "counter_wrapped",
+    "ends_before_start",
+    "cycles_at_odds",
+    "kernel_above_firmware",
+    "kernels_above_wall",
+    "kernels_too_short",
+    "cores_outside_grid",
+    "ops_twice",
+    "replays_alike",
+    "pass_unlike_others",
+    "beyond_peak",
+]
+OF_SOME_OPS: frozenset[Code] = frozenset(("beyond_peak",))  # what is said of all other ops still holds
+LINES_NAMED = 3
+FASTER_THAN_ITS_CHIP = 1.05  # times the clock of its architecture: boost adds less (1.35 to 1.4 GHz on Blackhole)
+COUNTER = 2.0**32  # cycles; a report that keeps the low half of the counter alone wraps every 4.3 s at 1 GHz
+SHORTEST_NS = 100.0  # of a kernel: the shortest of 42 real reports took 373 ns
+LARGEST_GRID = 140  # cores: blackhole_140_arch.yaml
+WALL_SLACK = 1.01  # of the wall time: clocks are measured to 0.1 % (ours)
+WALL_SLACK_NS = 1_000.0  # the same for few short ops (ours)
+NEIGHBOURS = 3  # passes: one odd pass among them does not move the median (ours)
+UNLIKE = 0.1  # of the kernel time of the other passes: passes of one program on real reports differ by under 1 %
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One contradiction.
+
+    Attributes:
+        code: what it is, for programs.
+        what: the evidence, with lines and figures, and what follows from it.
+    """
+
+    code: Code
+    what: str
+
+    @property
+    def of_all(self) -> bool:
+        """Whether sums over the window are in doubt, not only what is said of some ops."""
+        return self.code not in OF_SOME_OPS
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.what}"
+
+
+def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
+    """What contradicts itself among the rows of a window, doubts about all its times first."""
+    lines = scope.ops.lines
+    every = report.rows
+    rows = every.take(np.isin(every.lines, lines))
+    as_written = rows.take(~np.isin(rows.lines, report.told_otherwise))
+    doubts = (
+        _clock(report),
+        *(look(report, as_written) for look in _OF_TIMES),
+        *(look(report, rows) for look in _OF_ROWS),
+        _above_wall(report, scope.critical),
+        _unlike_other_passes(report, scope),
+    )
+    return tuple(doubt for doubt in doubts if doubt is not None)
+
+
+def some_lines(rows: OpTable, chosen: Mask) -> str:
+    """`3 ops (lines 4, 19, 77)`, or `1 op (line 4)`."""
+    lines: list[int] = rows.lines[chosen].tolist()
+    listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")
+    return f"{len(lines)} ops (lines {listed})" if len(lines) > 1 else f"1 op (line {listed})"
+
+
+def _clock(report: Performance) -> Doubt | None:
+    if report.cycles_false:
+        clocks = implied_clocks(report.ops_as_written)
+        low, middle, high = np.percentile(clocks, (10, 50, 90))
+        if (clocks <= 0).mean() > 1 / 2:
+            return None  # another doubt says that these end before they start
+        if CLOCKS_GHZ[0] <= middle <= CLOCKS_GHZ[1]:
+            what = f"DEVICE FW cycles and nanoseconds imply {low:.3g} to {high:.3g} GHz from op to op"
+            return Doubt("clocks_differ", f"{what}, and a chip has one clock: no time is told from cycles")
+        what = f"DEVICE FW cycles over nanoseconds imply a clock of {middle:,.4g} GHz, and no chip has it"
+        unit = next((unit for unit, by in (("us", 1e3), ("ms", 1e6), ("s", 1e9)) if _possible(middle / by)), None)
+        why = f"the durations look like {unit} under a header of ns" if unit else "a column holds something else"
+        return Doubt("no_such_clock", f"{what}: {why}; no time is told from cycles")
+    clock, chip = report.clock_ghz, ARCHITECTURES.get(report.arch_stated or "")
+    if clock is None or chip is None or clock <= FASTER_THAN_ITS_CHIP * chip.clock_ghz:
+        return None
+    what = f"cycles over nanoseconds imply {clock:.3g} GHz, and {chip.name} runs at {chip.clock_ghz:.3g} at most"
+    return Doubt("clock_of_another_chip", f"{what}: DEVICE ARCH or the durations are false")
+
+
+def _possible(clock_ghz: float) -> bool:
+    return CLOCKS_GHZ[0] <= clock_ghz <= CLOCKS_GHZ[1]
+
+
+def _backwards(_report: Performance, rows: OpTable) -> Doubt | None:
+    starts, ends = rows.numbers("fw_start_cycle"), rows.numbers("fw_end_cycle")
+    backwards = ends < starts
+    short = bool(np.nanmax(np.fmax(starts, ends), initial=0.0) < COUNTER)
+    falls = np.zeros(len(rows), dtype=np.bool_)
+    devices = rows.numbers("device")
+    for device in np.unique(devices) if short else ():
+        its = np.flatnonzero(devices == device)
+        falls[its[1:]] = np.diff(starts[its]) < -COUNTER / 2
+    wrapped = short & (falls | (backwards & (starts - ends > COUNTER / 2)))
+    if wrapped.any():
+        what = f"cycles fall by about 2**32 at {some_lines(rows, wrapped)}: only half of the counter was kept"
+        return Doubt("counter_wrapped", f"{what}; wall time and order are not certain")
+    if not backwards.any():
+        return None
+    what = f"DEVICE FW END CYCLE before START CYCLE at {some_lines(rows, backwards)}: columns swapped or damaged"
+    return Doubt("ends_before_start", f"{what}; wall time is not certain")
+
+
+def _at_odds(report: Performance, rows: OpTable) -> Doubt | None:
+    if report.clock_ghz is None or not len(rows):
+        return None
+    odd = at_odds(rows, report.clock_ghz) & (rows.numbers("fw_end_cycle") >= rows.numbers("fw_start_cycle"))
+    if not odd.any():
+        return None
+    what = f"DEVICE FW cycles and nanoseconds of {some_lines(rows, odd)} do not belong together"
+    return Doubt("cycles_at_odds", f"{what} at {report.clock_ghz:.3g} GHz")
+
+
+def _above_firmware(_report: Performance, rows: OpTable) -> Doubt | None:
+    kernel, firmware = rows.numbers("kernel_ns"), rows.numbers("fw_ns")
+    above = kernel > ROUNDING * firmware + 1
+    if not above.any():
+        return None
+    what = f"a kernel longer than the firmware around it at {some_lines(rows, above)}"
+    return Doubt("kernel_above_firmware", f"{what}: DEVICE KERNEL or DEVICE FW DURATION is false")
+
+
+def _too_short(_report: Performance, rows: OpTable) -> Doubt | None:
+    kernel = rows.numbers("kernel_ns")
+    short = (kernel > 0) & (kernel < SHORTEST_NS)
+    if not short.any():
+        return None
+    what = f"under {SHORTEST_NS:.0f} ns, less than a kernel takes to begin and end, at {some_lines(rows, short)}"
+    return Doubt("kernels_too_short", f"{what}: times lost, or of another unit")
+
+
+def _outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
+    cores, grid = rows.numbers("cores"), rows.numbers("worker_cores")
+    most = np.where(np.isfinite(grid) & (grid > 0), grid, LARGEST_GRID)
+    outside = (cores <= 0) | (cores > np.maximum(most, report.worker_cores_stated or 0))
+    if not outside.any():
+        return None
+    which = cores[outside]
+    what = f"{which.min():.0f} to {which.max():.0f} cores at {some_lines(rows, outside)}"
+    return Doubt("cores_outside_grid", f"{what}, of a grid of {most[outside].max():.0f}: bounds by cores are void")
+
+
+def _twice(_report: Performance, rows: OpTable) -> Doubt | None:
+    places = [rows.numbers(name) for name in ("device", "fw_start_cycle", "fw_end_cycle")]
+    again = _seen_before(np.stack([*places, rows.texts("op_code").codes], axis=1))
+    if not again.any():
+        return None
+    what = f"the cycles of an earlier op on the same device at {some_lines(rows, again)}"
+    return Doubt("ops_twice", f"{what}: rows were doubled, and sums count them twice")
+
+
+def _replays_alike(_report: Performance, rows: OpTable) -> Doubt | None:
+    names = ("device", "call_count", "trace_id", "trace_session")
+    again = _seen_before(np.stack([rows.numbers(name) for name in names], axis=1))
+    if not again.any():
+        return None
+    what = f"call count, trace and session of an earlier op at {some_lines(rows, again)}"
+    return Doubt("replays_alike", f"{what}: replays cannot be told apart, and may count as one")
+
+
+def _seen_before(keys: NDArray[np.float64]) -> Mask:
+    """Rows whose key, all of it known, an earlier row has."""
+    again = np.zeros(len(keys), dtype=np.bool_)
+    known = np.flatnonzero(np.isfinite(keys).all(axis=1))
+    if len(known):
+        order = known[np.lexsort(keys[known].T)]  # stable: of equal keys the first row comes first
+        again[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+    return again
+
+
+def _above_wall(report: Performance, ops: OpTable) -> Doubt | None:
+    """Kernels that together take longer than from the first start to the last end.
+
+    Sub-devices run ops at the same time; nothing else does on one device.
+    """
+    starts, ends = ops.numbers("fw_start_cycle"), ops.numbers("fw_end_cycle")
+    beside = len(np.unique(ops.texts("sub_device").codes)) > 1
+    if beside or report.clock_ghz is None or not (np.isfinite(starts) & np.isfinite(ends)).all():
+        return None
+    wall = float(ends.max() - starts.min()) / dict(report.clocks_apart).get(
+        int(ops.numbers("device")[0]), report.clock_ghz
+    )
+    took = float(ops.numbers("kernel_ns").sum())
+    if wall <= 0 or took <= WALL_SLACK * wall + WALL_SLACK_NS:
+        return None
+    what = f"kernels took {took / 1e3:,.1f} us in the {wall / 1e3:,.1f} us that cycles leave them"
+    return Doubt("kernels_above_wall", f"{what} on one device: cycles overlap, or durations are too long")
+
+
+def _unlike_other_passes(report: Performance, scope: Scope) -> Doubt | None:
+    number, count = scope.window.iteration, scope.window.of_iterations
+    iterations = report.iterations
+    if number is None or count != iterations.count or count < 2 or iterations.may_be_layers or report.impossible:
+        return None
+    on_device = report.steady.numbers("device") == scope.critical_device
+    kernel = report.steady.numbers("kernel_ns")[on_device]
+    sums = np.bincount(iterations.number[on_device], weights=kernel, minlength=count + 1)[1:]
+    away = np.abs(np.arange(1, count + 1) - number)
+    near = np.argsort(away, kind="stable")[1 : 1 + NEIGHBOURS]  # a decode step grows with its position, slowly
+    mine, others = float(sums[number - 1]), float(np.median(sums[near]))
+    if others <= 0 or abs(mine / others - 1) <= UNLIKE:
+        return None
+    what = f"iteration {number} has {mine / 1e3:,.1f} us of kernels, those beside it {others / 1e3:,.1f} us"
+    return Doubt("pass_unlike_others", f"{what}: savings are of this one; ask of another with iteration=")
+
+
+_Look: TypeAlias = "Callable[[Performance, OpTable], Doubt | None]"
+_OF_TIMES: tuple[_Look, ...] = (_backwards, _at_odds, _above_firmware)  # of rows whose times are taken as written
+_OF_ROWS: tuple[_Look, ...] = (_too_short, _twice, _replays_alike, _outside_grid)
