@@ -44,13 +44,14 @@ def figures(pairs: list[tuple[str, str]]) -> Markup:
 
 
 def window_words(window: Answer) -> str:
-    """A window in a sentence."""
+    """A window in a sentence, and what is in doubt about it."""
     kind = window["kind"].replace("_", " ")
     if window.get("iteration"):
         kind += f" {window['iteration']} of {window['of_iterations']}"
     warm = "warm" if window["warm"] else "not warm"
     lines = f"lines {window['first_row']} to {window['last_row']}"
-    return f"{kind}, {warm}, {number(window['rows'])} ops ({lines}): {window['why']}"
+    doubts = "".join(f"; IN DOUBT, {doubt}" for doubt in window.get("doubts", ()))
+    return f"{kind}, {warm}, {number(window['rows'])} ops ({lines}): {window['why']}{doubts}"
 
 
 def run_words(card: Answer) -> str:

@@ -31,7 +31,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 def window(shown: Mapping[str, Any]) -> str:
     """A window as one cell."""
     kind = shown["kind"].replace("_", " ")
-    return f"{kind}, {'warm' if shown['warm'] else 'not warm'}, {shown['rows']} ops"
+    doubtful = ", in doubt" if shown.get("doubts") else ""
+    return f"{kind}, {'warm' if shown['warm'] else 'not warm'}, {shown['rows']} ops{doubtful}"
 
 
 def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:
