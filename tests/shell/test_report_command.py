@@ -36,7 +36,7 @@ def test_what_is_no_report_of_ours_is_not_overwritten(report, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "words"), [("", "no ordinary file"), ("missing/report.html", "cannot be written")]
+    ("place", "words"), [("", "not a regular file"), ("missing/report.html", "cannot be written")]
 )
 def test_a_place_that_cannot_be_written_is_a_sentence(report, tmp_path, place, words):
     status, _, err = report("demo", "--output", tmp_path / place)
@@ -49,7 +49,7 @@ def test_a_pipe_is_no_place_for_a_file(report, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     status, _, err = report("demo", "--output", tmp_path / "pipe")
     assert status == 1
-    assert "print to stdout" in err
+    assert "a pipe, not a regular file" in err
 
 
 def test_an_empty_file_may_become_a_report(report, tmp_path):

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown, shown_path
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
+from ttnn_mcp.readers.regular_file import begin_of
 
 FORMAT = "ttnn-mcp experiments"
 LARGEST_BYTES = 20_000_000  # about 20,000 experiments
@@ -66,12 +67,7 @@ def read_document(path: Path) -> Document:
         QuestionRefused: it is no export, has another version, or a value has a wrong type, range or length.
     """
     try:
-        if not path.is_file():  # reading a pipe or a device would never end
-            raise ReportMissing(
-                f"There is no file {shown_path(path)}. Give one that experiments(action='export') wrote."
-            )
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
+        content = begin_of(path, LARGEST_BYTES + 1)
     except (OSError, ValueError) as failed:
         raise ReportMissing(f"{shown_path(path)} cannot be read ({_reason(failed)}).") from None
     if len(content) > LARGEST_BYTES:
@@ -92,5 +88,4 @@ def _reason(failed: OSError | ValueError) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    with path.open("rb") as file:
-        return f'"{FORMAT}"'.encode() in file.read(200)
+    return f'"{FORMAT}"'.encode() in begin_of(path, 200)

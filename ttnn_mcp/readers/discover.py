@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import ReportMissing, nearest, shown
 from ttnn_mcp.readers.memory.folder import report_name
+from ttnn_mcp.readers.regular_file import begin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,8 +103,7 @@ def _classify_file(path: Path) -> tuple[FoundReport, ...]:
         raise ReportMissing(f"{shown(path.name)} is not a regular file. Expected: {EXPECTED}.")
     if path.name == DEVICE_LOG:
         raise ReportMissing(f"{DEVICE_LOG} is the device's raw log: give the ops_perf_results*.csv beside it.")
-    with path.open("rb") as file:
-        start = file.read(len(_SQLITE_MAGIC))
+    start = begin_of(path, len(_SQLITE_MAGIC))
     if start == _SQLITE_MAGIC or path.suffix in _DATABASE_SUFFIXES:
         return (_found("memory", path),)
     if path.suffix.lower() == ".csv":

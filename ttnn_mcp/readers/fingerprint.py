@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.checksum import checksum
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
         ReportMissing: the file cannot be opened.
     """
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path, buffering=0) as file:
             status = os.fstat(file.fileno())
             stamp = stamp_of(status)
             if stamp in _known:
@@ -77,7 +78,7 @@ def samples_of(path: Path) -> str:
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb", buffering=0) as file:
+    with opened(path, buffering=0) as file:
         return _sampled(file, os.fstat(file.fileno()).st_size).hexdigest()
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64
 
+from ttnn_mcp.readers.regular_file import opened
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
@@ -28,11 +30,9 @@ def contents_of(path: Path, name: str, most_bytes: int) -> memoryview | None:
     Raises:
         OSError, ValueError, MemoryError: it cannot be read.
     """
-    # a link could lead anywhere, and opening a pipe would wait for its writer
-    descriptor = os.open(path, getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - it is open already; a folder is refused
-        file_bytes = os.fstat(descriptor).st_size
-        if not HEAD.size <= file_bytes <= most_bytes:  # a pipe or device has 0
+    with opened(path, links=False, buffering=0) as file:  # a link could lead anywhere
+        file_bytes = os.fstat(file.fileno()).st_size
+        if not HEAD.size <= file_bytes <= most_bytes:
             return None
         mark, size, checksum = HEAD.unpack(file.read(HEAD.size))
         if mark != MARK or size != file_bytes - HEAD.size:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import line
+from ttnn_mcp.readers.regular_file import begin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,19 +48,10 @@ LARGEST = 10**6  # of a number
 
 def manifest_beside(report: Path) -> Manifest | None:
     """The manifest in the folder of a report's file; None without one that says anything."""
-    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # beside O_RDONLY, which is 0
     try:
-        opened = os.open(report.parent / NAME, flags)
-    except (OSError, ValueError):
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            return None
-        content: Any = json.loads(os.read(opened, MOST_BYTES))
+        content: Any = json.loads(begin_of(report.parent / NAME, MOST_BYTES, links=False))
     except (OSError, ValueError, RecursionError):
         return None
-    finally:
-        os.close(opened)
     if not isinstance(content, dict):
         return None
     pairs = cast("dict[str, Any]", content)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
+from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import MARK, page
 from ttnn_mcp.report.trace import BEGINNING, trace
@@ -61,10 +62,7 @@ def _check_free(output: Path, mark: bytes) -> None:
         ArgumentsInvalid: something else is at that place.
     """
     try:
-        if output.exists() and not output.is_file():
-            raise ArgumentsInvalid(f"{shown_path(output)} is no ordinary file: choose another, or print to stdout.")
-        with output.open("rb") as file:
-            begin = file.read(len(mark))
+        begin = begin_of(output, len(mark))
     except FileNotFoundError:
         return
     except OSError as error:

@@ -1,4 +1,5 @@
 import hashlib
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -171,6 +172,14 @@ async def test_a_missing_file_a_folder_and_a_pipe_are_refused(report):
     for path in (report.parent / "other.sqlite", report.parent, report.parent / "pipe"):
         with pytest.raises(ReportMissing, match="There is no database file"):
             await count(path)
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
+async def test_what_lies_beside_as_no_regular_file_is_refused_at_once(report, suffix, made):
+    made(f"{report}{suffix}")
+    with pytest.raises(ReportBroken, match=f"as its {suffix} file is no regular file: remove it"):
+        await asyncio.wait_for(count(report), 10)
 
 
 async def test_a_folder_that_may_not_be_written_is_read(report, monkeypatch):

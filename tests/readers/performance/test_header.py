@@ -160,8 +160,8 @@ def test_a_long_path_shows_its_end(tmp_path):
 def test_what_is_no_file_is_missing(tmp_path):
     for path, said in (
         (tmp_path / "no.csv", "No file"),
-        (os.devnull, "is not a regular file"),
-        (tmp_path, "is not a regular file"),
+        (os.devnull, "not a regular file"),
+        (tmp_path, "not a regular file"),
         (tmp_path / "a\0b", "No file"),
     ):
         with pytest.raises(ReportMissing, match=said):

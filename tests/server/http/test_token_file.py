@@ -75,14 +75,14 @@ def test_where_files_have_no_such_modes_they_are_not_looked_at(written, monkeypa
 def test_a_file_that_is_missing_or_no_file_is_refused(tmp_path):
     with pytest.raises(ArgumentsInvalid, match="No such file"):
         TokenFile(tmp_path / "none")
-    with pytest.raises(ArgumentsInvalid, match="no ordinary file"):
+    with pytest.raises(ArgumentsInvalid, match="not a regular file"):
         TokenFile(tmp_path)
 
 
 async def test_a_pipe_is_refused_and_nobody_waits_for_its_tokens(tmp_path):
     pipe = tmp_path / "tokens"
     os.mkfifo(pipe, 0o600)
-    with pytest.raises(ArgumentsInvalid, match="no ordinary file"):
+    with pytest.raises(ArgumentsInvalid, match="not a regular file"):
         await asyncio.wait_for(asyncio.to_thread(TokenFile, pipe), 10)
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def _is_still(path: Path) -> bool:
         raise ReportBroken(f"{_name(path)} is empty: the run ended before its report was written. Run it again.")
     if not header.startswith(_MAGIC):
         raise ReportBroken(f"{_name(path)} is not a SQLite database; give the db.sqlite of a memory report.")
+    for suffix in ("-journal", "-wal", "-shm"):
+        if _is_special(path, suffix):  # SQLite would wait for whoever writes a pipe
+            raise ReportBroken(f"What lies beside {_name(path)} as its {suffix} file is no regular file: remove it.")
     wal = header[18:20] != b"\x01\x01"
     if wal and _size(path, "-wal"):
         raise ReportBroken(
@@ -75,8 +79,7 @@ def _header(path: Path) -> bytes:
             raise ReportMissing(
                 f"There is no database file {_name(path)}; give a memory report folder or its db.sqlite."
             )
-        with path.open("rb") as file:
-            return file.read(_HEADER_BYTES)
+        return begin_of(path, _HEADER_BYTES)
     except (OSError, ValueError) as error:
         raise ReportMissing(f"{_name(path)} cannot be opened: check its permissions.") from error
 
@@ -90,6 +93,11 @@ def _missing_bytes(header: bytes, size: int) -> int:
     return max((65_536 if page == 1 else page) * pages - size, 0)
 
 
+def _is_special(path: Path, suffix: str) -> bool:
+    beside = path.with_name(path.name + suffix)
+    return beside.exists() and not beside.is_file()
+
+
 def _size(path: Path, suffix: str) -> int:
     try:
         return path.with_name(path.name + suffix).stat().st_size
@@ -99,8 +107,7 @@ def _size(path: Path, suffix: str) -> int:
 
 def _journal_is_hot(path: Path) -> bool:
     try:
-        with path.with_name(f"{path.name}-journal").open("rb") as file:
-            return file.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+        return begin_of(path.with_name(f"{path.name}-journal"), len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
     except OSError:
         return False
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from ttnn_mcp.hardware import canonical_architecture
+from ttnn_mcp.readers.regular_file import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ def _text(folder: Path, stem: str, suffix: str, rank: int) -> str:
         own = sorted(folder.glob(f"{stem}_{rank + 1}_of_*.{suffix}"))
         for path in (*own, folder / f"{stem}.{suffix}"):
             if path.is_file() and path.stat().st_size <= _LARGEST_BYTES:
-                return path.read_text(encoding="utf-8", errors="replace")
+                return text_of(path, _LARGEST_BYTES)
     except OSError:
         pass
     return ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.header import does_not_read
 from ttnn_mcp.readers.performance.row_lengths import RowLengths
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ class CsvBytes:
     def __init__(self, path: Path, fields: int) -> None:
         self._path = path
         try:
-            self._file = path.open("rb", buffering=0)
+            self._file = opened(path, buffering=0)
         except OSError as failed:
             raise ReportMissing(f"{shown_path(path)} cannot be opened ({failed.strerror}).") from None
         self._size = self._left = os.fstat(self._file.fileno()).st_size

@@ -17,6 +17,7 @@ from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +165,7 @@ def count_device_ops(path: Path) -> int | None:
     try:
         if path.stat().st_size > COUNTED_BYTES:
             return None
-        with path.open("rb") as file:
+        with opened(path) as file:
             while block := file.read(1 << 22):
                 count += (carried + block).count(DEVICE_TYPE_MARK)
                 carried = block[-len(DEVICE_TYPE_MARK) + 1 :]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +71,7 @@ class OpMarks:
 def chip_beside(report: Path) -> tuple[str, int] | None:
     """Architecture and clock in MHz by line 1 of the log beside a report; None without a log."""
     try:
-        with (report.parent / NAME).open("rb") as file:
+        with opened(report.parent / NAME) as file:
             first = _first_line(file)
     except OSError:
         return None
@@ -95,7 +96,7 @@ def marks_of_ops(path: Path, wanted: Sequence[Launch]) -> list[OpMarks]:
     for launch in kept:
         by_count.setdefault(launch[1], []).append(launch)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             arch, clock_mhz, header = _heading(file, path)
             for call_count, line in _lines_with(file, {count: b",%d," % count for count in by_count}):
                 for launch in by_count[call_count]:

@@ -6,12 +6,12 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass
-from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,10 +177,7 @@ def _first_line(path: Path) -> list[str]:
 
 def _opened(path: Path) -> tuple[bytes, int]:
     try:
-        status = path.stat()
-        if not S_ISREG(status.st_mode):  # reading a pipe would block, reading a device would never end
-            raise ReportMissing(f"{shown_path(path)} is not a regular file. Give an ops_perf_results_*.csv.")
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(HEADER_BYTES), os.fstat(file.fileno()).st_size
     except (FileNotFoundError, ValueError):  # ValueError: a NUL in the path
         raise ReportMissing(f"No file {shown_path(path)}. Check the path, or call list_runs.") from None

@@ -9,6 +9,7 @@ from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import shape_of
 from ttnn_mcp.readers.performance.second_reader import second_reader
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def plain_frame(
     """
     wanted = Wanted(header.read, blanks, rows_at_most, sums is not None)
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path, buffering=0) as file:
             before = os.fstat(file.fileno())
             rows = _plain_rows(file.fileno(), len(header.names), wanted, sums)
             after = os.fstat(file.fileno())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mcp.server.auth.provider import AccessToken
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,9 +77,7 @@ def _read(path: Path) -> dict[bytes, str]:
     """
     written = shown_path(path)
     try:
-        if path.exists() and not path.is_file():  # opening a pipe would wait for somebody who writes
-            raise ArgumentsInvalid(f"The token file {written} is no ordinary file.")
-        with path.open("rb") as file:
+        with opened(path) as file:
             mode = os.fstat(file.fileno()).st_mode
             if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ArgumentsInvalid(f"Others may read or write the token file {written}: chmod 600 it.")

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.readers.regular_file import text_of
+
+_SOURCE_BYTES = 1_000_000  # of a module: tools/tracy/__main__.py of tt-metal has 17 kB
 
 PROBE = """
 import importlib.metadata, importlib.util, json, os, sys
@@ -69,6 +72,6 @@ def build_of(python: str) -> Build:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return text_of(path, _SOURCE_BYTES)
     except OSError:
         return ""

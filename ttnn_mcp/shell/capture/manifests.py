@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.readers.manifest import NAME
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +70,8 @@ def _git(folder: Path, *words: str) -> str | None:
 def _device(log: Path) -> tuple[str | None, int | None]:
     """Architecture and clock in the first line of the device's log."""
     try:
-        with log.open(encoding="utf-8", errors="replace") as file:
-            header = _HEADER.search(file.readline(1000))
+        with opened(log) as file:
+            header = _HEADER.search(file.readline(1000).decode("utf-8", "replace"))
     except OSError:
         return None, None
     return (header.group(1), int(header.group(2))) if header else (None, None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.discover import find_reports
+from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests, memory_run
 from ttnn_mcp.shell.capture.build import Build, build_of
@@ -116,7 +117,7 @@ def _reports(listener: OutputWatch, started: float) -> list[Path]:
 
 def _number(file: Path) -> int | None:
     try:
-        return int(file.read_text())
+        return int(text_of(file, 20))
     except (OSError, ValueError):
         return None
 

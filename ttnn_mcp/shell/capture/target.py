@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ def _shebang(path: str) -> str | None:
     Where that would be too long for the system, or hold a space, pip lets /bin/sh start the Python of the second line.
     """
     try:
-        with Path(path).open("rb") as file:
+        with opened(Path(path)) as file:
             line = file.readline(_SHEBANG_BYTES)
             second = file.readline().decode(errors="replace") if line == b"#!/bin/sh\n" else ""
     except OSError:

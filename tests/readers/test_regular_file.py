@@ -1,0 +1,69 @@
+"""Only regular files are opened, at once, whatever lies there."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from ttnn_mcp.readers.regular_file import begin_of, opened, text_of
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's path is short
+    return Path("it")
+
+
+def bound_socket(place):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(place))
+
+
+def device(place):
+    place.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [(os.mkfifo, "a pipe"), (bound_socket, "a socket"), (device, "a device"), (os.mkdir, "a folder")],
+)
+def test_what_is_no_regular_file_is_refused_by_its_kind(place, made, kind):
+    made(place)
+    with pytest.raises(OSError, match="not a regular file") as refused:
+        opened(place)
+    assert refused.value.strerror == f"it is {kind}, not a regular file"
+
+
+def test_a_link_is_followed_unless_told_otherwise(place):
+    Path("there").write_bytes(b"contents")
+    place.symlink_to("there")
+    assert begin_of(place, 4) == b"cont"
+    with pytest.raises(OSError, match="it is a link"):
+        opened(place, links=False)
+
+
+@pytest.mark.parametrize("looked_at", ["stat", "lstat"])
+def test_a_pipe_that_takes_the_place_after_the_look_is_not_waited_for(place, monkeypatch, looked_at):
+    os.mkfifo(place)
+    status = Path(__file__).stat()
+    monkeypatch.setattr(Path, looked_at, lambda _self: status)
+    before = len(os.listdir("/dev/fd"))
+    with pytest.raises(OSError, match="it is a pipe"):
+        opened(place, links=looked_at == "stat")
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_link_that_takes_the_place_after_the_look_is_refused(place, monkeypatch):
+    Path("there").write_bytes(b"contents")
+    place.symlink_to("there")
+    monkeypatch.setattr(Path, "lstat", Path.stat)
+    with pytest.raises(OSError, match="symbolic link"):
+        opened(place, links=False)
+
+
+def test_text_is_read_as_far_as_it_is_utf8(place):
+    place.write_bytes(b"a\xffbc")
+    assert text_of(place, 3) == "a\ufffdb"
