@@ -52,5 +52,7 @@ def test_files_of_users_are_opened_in_one_place():
 
 
 def test_the_rule_sees_each_way_to_open():
-    text = "open(a)\npath.open('rb')\nos.open(a, 0)\npath.read_text()\npath.read_bytes()\npandas.read_csv(a)\nread(a)"
+    text = (
+        "open(a)\npath.open('rb')\nos.open(a, 0)\npath.read_text()\npath.read_bytes()\npandas.read_csv(a)\nread(a)"
+    )
     assert [line for line, _ in calls_that_open(ast.parse(text))] == [1, 2, 3, 4, 5, 6]

@@ -50,10 +50,10 @@ def test_a_pipe_that_takes_the_place_after_the_look_is_not_waited_for(place, mon
     os.mkfifo(place)
     status = Path(__file__).stat()
     monkeypatch.setattr(Path, looked_at, lambda _self: status)
-    before = len(os.listdir("/dev/fd"))
+    before = len([*Path("/dev/fd").iterdir()])
     with pytest.raises(OSError, match="it is a pipe"):
         opened(place, links=looked_at == "stat")
-    assert len(os.listdir("/dev/fd")) == before
+    assert len([*Path("/dev/fd").iterdir()]) == before
 
 
 def test_a_link_that_takes_the_place_after_the_look_is_refused(place, monkeypatch):

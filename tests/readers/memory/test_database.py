@@ -1,5 +1,5 @@
-import hashlib
 import asyncio
+import hashlib
 import os
 import shutil
 import sqlite3

@@ -54,7 +54,9 @@ def _is_still(path: Path) -> bool:
         raise ReportBroken(f"{_name(path)} is not a SQLite database; give the db.sqlite of a memory report.")
     for suffix in ("-journal", "-wal", "-shm"):
         if _is_special(path, suffix):  # SQLite would wait for whoever writes a pipe
-            raise ReportBroken(f"What lies beside {_name(path)} as its {suffix} file is no regular file: remove it.")
+            raise ReportBroken(
+                f"What lies beside {_name(path)} as its {suffix} file is no regular file: remove it."
+            )
     wal = header[18:20] != b"\x01\x01"
     if wal and _size(path, "-wal"):
         raise ReportBroken(
