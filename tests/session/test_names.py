@@ -70,11 +70,18 @@ async def test_names_come_from_the_folders_and_from_the_file_where_a_folder_hold
     assert names == ["both/ops_perf_results_a", "both/ops_perf_results_b"]
 
 
-async def test_a_name_a_person_gives_belongs_to_the_run_it_was_given_to_last(tmp_path, report):
+async def test_a_name_a_person_gave_is_moved_only_when_asked_for(tmp_path, report):
     first, second = report("a"), report("b", drop=1)
     at = session(tmp_path)
     old = await at.open(str(first), None, "candidate")
-    new = await at.open(str(second), None, "candidate")
+    for asked in (at, session(tmp_path)):
+        with pytest.raises(ArgumentsInvalid, match=f"The name 'candidate' is run {old.id}'s.*move_name=true"):
+            await asked.open(str(second), None, "candidate")
+        assert (await asked.run("candidate")).id == old.id
+    assert (await at.open(str(first), None, "candidate", move_name=True)).renamed == ""
+    new = await at.open(str(second), None, "candidate", move_name=True)
+    assert new.renamed == f"the name 'candidate' was run {old.id}'s until now"
+    assert (await at.run("candidate")).renamed == ""
     for asked in (at, session(tmp_path)):
         assert (await asked.run("candidate")).id == new.id
         assert (await asked.run(old.id)).performance.csv.path == first
@@ -104,6 +111,20 @@ async def test_the_old_id_of_an_overwritten_report_is_an_error_that_tells_the_ne
     assert by_path.id == new
     assert by_path.notes == (f"the report was overwritten: before, its file held run {old}",)
     assert (await at.run("base")).id == new  # a name stands for what lies there
+
+
+async def test_a_name_stays_with_the_contents_that_got_it(tmp_path, report):
+    """Who asks by the name of a report that was overwritten does not move it: the gate still sees another run."""
+    path = report("a")
+    at = session(tmp_path)
+    old = (await at.open(str(path), None, "base")).id
+    report("a", drop=1)
+    new = (await at.run("base")).id
+    assert [run.id for run in await at.registry.all() if run.named_by_hand] == [old]
+    with pytest.raises(ArgumentsInvalid, match=f"is run {old}'s"):
+        await at.open(str(path), None, "base")
+    assert (await at.open(str(path), None, "base", move_name=True)).id == new
+    assert [run.id for run in await at.registry.all() if run.named_by_hand] == [new]
 
 
 async def test_an_old_id_is_answered_from_a_copy_of_the_old_report(tmp_path, report):
@@ -213,5 +234,5 @@ async def test_naming_a_run_takes_no_other_name_away(tmp_path, report, forgetful
     second = await at.open(str(report("b", drop=1)), None, "after")
     assert [(await at.run(run.id)).name for run in (first, second)] == ["before", "after"]
     assert (await at.run("before")).id == first.id
-    third = await at.open(str(report("c", drop=2)), None, "before")
+    third = await at.open(str(report("c", drop=2)), None, "before", move_name=True)
     assert [(await at.run(run.id)).name for run in (first, second, third)] == [first.id, "after", "before"]

@@ -102,6 +102,12 @@ def test_a_report_that_nobody_named_may_be_written_anew(shell, tmp_path):
     assert shell("gate", "--baseline", name, "--candidate", slower)[0] == 0
 
 
+def test_the_command_moves_a_baseline_and_says_so(shell, tmp_path):
+    base, slower = write(tmp_path / "a", BASE), write(tmp_path / "b", SLOWER)
+    old = shell("baseline", "main", base)[1].split()[-1]
+    assert shell("baseline", "main", slower)[1].endswith(f"; the name 'main' was run {old}'s until now\n")
+
+
 def test_a_baseline_that_is_gone_is_said_to_be_gone(shell, tmp_path):
     base, slower = write(tmp_path / "a", BASE), write(tmp_path / "b", SLOWER)
     shell("baseline", "main", base)

@@ -76,6 +76,18 @@ async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
     assert await ask(at, "open_run", run="both") == card
 
 
+async def test_whose_name_was_moved_is_said_once(tmp_path):
+    first = str(write_performance_report(tmp_path / "a", block()))
+    second = str(write_performance_report(tmp_path / "b", block(layers=3)))
+    at = session(tmp_path)
+    owner = (await ask(at, "open_run", performance=first, name="main"))["id"]
+    with pytest.raises(TtnnMcpError, match="The name 'main' is run"):
+        await ask(at, "open_run", performance=second, name="main")
+    moved = await ask(at, "open_run", performance=second, name="main", move_name=True)
+    assert moved["caveats"][0] == f"the name 'main' was run {owner}'s until now"
+    assert (await ask(at, "open_run", run="main"))["caveats"] == moved["caveats"][1:]
+
+
 @pytest.mark.parametrize("arguments", [{"performance": "nowhere.csv"}, {"run": "nowhere"}])
 async def test_what_is_not_there_is_refused(tmp_path, arguments):
     with pytest.raises(TtnnMcpError):

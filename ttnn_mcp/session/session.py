@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
+from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
@@ -88,13 +88,26 @@ class Session:
         return await self._opened(known)
 
     async def open(
-        self, performance: str | None, memory: str | None, name: str | None = None, rank: int | None = None
+        self,
+        performance: str | None,
+        memory: str | None,
+        name: str | None = None,
+        rank: int | None = None,
+        *,
+        move_name: bool = False,
     ) -> Run:
         """Pair two reports (either may be None) and remember the pair.
 
+        Args:
+            performance: where the performance report lies.
+            memory: where the memory report lies.
+            name: for people.
+            rank: of a memory report with several.
+            move_name: whether the name may be taken from another run.
+
         Raises:
             RunUnknown: neither was given.
-            ArgumentsInvalid: the name cannot be a run's.
+            ArgumentsInvalid: the name cannot be a run's, or is another's and may not be moved.
             ReportError: one is missing, foreign or broken.
         """
         if name is not None:
@@ -102,7 +115,7 @@ class Session:
         if performance is None and memory is None:
             raise RunUnknown("Nothing to open: give `performance`, `memory` or both, as paths to reports.")
         known = await asyncio.to_thread(self._paired, performance, memory, name, rank)
-        return await self._opened(known)
+        return await self._opened(known, move_name=move_name)
 
     async def runs_under_roots(self, identified: int | None = None) -> list[KnownRun]:
         """The runs under the roots, newest first: one per report, or one per folder that holds one of each kind.
@@ -210,13 +223,23 @@ class Session:
         count = len(pairs) if identified is None else min(identified, len(pairs))
         return [*(replace(known, id=identity(known.pair, self.kept)) for known in pairs[:count]), *pairs[count:]]
 
-    async def _opened(self, known: KnownRun) -> Run:
+    async def _opened(self, known: KnownRun, *, move_name: bool = False) -> Run:
         pair = known.pair
         stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
         run_id = DEMO if known.id == DEMO else run_id
-        known = self._with_name(replace(known, id=run_id))
+        if known.id and known.id != run_id:  # its report was overwritten: the name stays with what got it
+            known = replace(known, named_by_hand=False)
+        known = replace(known, id=run_id)
+        owner = await self._owner(known) if known.named_by_hand else None
+        if owner is not None and not move_name:
+            raise ArgumentsInvalid(
+                f"The name '{known.name}' is run {owner.id}'s. Choose another, or "
+                f"move it: move_name=true, or at a shell `ttnn-mcp baseline {known.name} PATH`."
+            )
+        known = self._with_name(known)
         run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run.name = known.name
+        run.renamed = f"the name '{known.name}' was run {owner.id}'s until now" if owner else ""
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats)))
         self.archiving.note(run)
         if run_id != DEMO and self._known.get(run_id) != known:
@@ -230,6 +253,13 @@ class Session:
         if not self.roots.permits(*pair.paths):
             raise ReportMissing(f"The report {OUTSIDE}")
         return stamps_of(pair), identity(pair, self.kept, self._ahead)
+
+    async def _owner(self, known: KnownRun) -> KnownRun | None:
+        """The other run that has the name which a person gives this one; None where it is free."""
+        holders = (*self._known.values(), *await self.registry.called(known.name))
+        return next(
+            (run for run in holders if run.named_by_hand and run.name == known.name and run.id != known.id), None
+        )
 
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""

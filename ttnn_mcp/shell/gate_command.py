@@ -63,7 +63,7 @@ async def _unchanged(session: Session, baseline: str) -> Run:
         if not known.named_by_hand:
             continue
         now = await asyncio.to_thread(identity, known.pair, session.kept)
-        if now != known.id:  # opening it would move the name to what lies there now
+        if now != known.id:  # opening it by its name would take what lies there now
             raise RunUnknown(
                 f"The report of baseline '{shown(baseline)}' was overwritten: it was run {known.id}, the file now "
                 f"holds {now}. Name it again with: ttnn-mcp baseline {shown(baseline)} PATH"
@@ -85,9 +85,11 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
     run = await session.run(path)
     performance = str(run.performance.csv.path) if run.performance else None
     memory = str(run.memory.path) if run.memory else None
-    named = await session.open(performance, memory, name, run.memory.rank if run.memory else None)
+    rank = run.memory.rank if run.memory else None
+    named = await session.open(performance, memory, name, rank, move_name=True)
     if session.forgetful:
         raise StoreUnusable(
             f"No name can be kept: the state folder cannot be written ({session.forgetful}). --state chooses another."
         )
-    return f"{name} is run {named.id}\n"
+    moved = f"; {named.renamed}" if named.renamed else ""
+    return f"{name} is run {named.id}{moved}\n"

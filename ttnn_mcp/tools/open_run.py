@@ -41,6 +41,7 @@ class Arguments(Closed):
     performance: str | None = Field(None, description="Path")
     memory: str | None = Field(None, description="Path")
     name: str | None = Field(None, max_length=80, description="Name for the pair")
+    move_name: bool = Field(False, description="Take the name from the run that has it")
     rank: int | None = Field(None, ge=0, le=65_535, description="Of a multi-host memory report; default 0")
     run: str | None = Field(None, description="Or one id, path or 'demo'")
 
@@ -105,7 +106,7 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
     timed = performance is not None and len(performance.steady) > 0
     scope = facts_of(run, run.scope()).scope if timed else None
     can, cannot = answerable(tools, run)
-    caveats = [*run.notes, *run.chip.caveats]
+    caveats = [*([run.renamed] if run.renamed else []), *run.notes, *run.chip.caveats]
     devices = performance.devices if performance else memory.chips if memory else ()
     if performance is not None:
         caveats += caveats_of(performance)
@@ -191,7 +192,7 @@ def _by_device(run: Run) -> Table:
 async def _opened(session: Session, asked: Arguments) -> Run:
     if asked.performance is None and asked.memory is None:
         return await session.run(asked.run)
-    return await session.open(asked.performance, asked.memory, asked.name, asked.rank)
+    return await session.open(asked.performance, asked.memory, asked.name, asked.rank, move_name=asked.move_name)
 
 
 def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
