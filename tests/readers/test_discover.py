@@ -194,16 +194,16 @@ def test_five_thousand_folders_are_looked_at(tmp_path):
     assert "has more than 5000 folders: give a root nearer" in told
 
 
-def test_twenty_thousand_files_of_a_folder_are_looked_at(tmp_path, monkeypatch):
+def test_a_hundred_thousand_files_of_a_folder_are_looked_at(tmp_path, monkeypatch):
     class Listing:
         def __enter__(self):
-            return iter(range(20_001))
+            return iter(range(100_001))
 
         def __exit__(self, *_):
             pass
 
     monkeypatch.setattr(os, "scandir", lambda _: Listing())
-    assert discovery._entries(tmp_path) == [*range(20_000)]
+    assert discovery._entries(tmp_path) == [*range(100_000)]
 
 
 def test_a_folder_that_is_one_run_is_searched_three_folders_deep(tmp_path):
@@ -274,3 +274,17 @@ def test_a_path_of_which_nothing_is_there_is_told_to_its_end(monkeypatch):
 
     monkeypatch.setattr(Path, "is_dir", is_dir)
     assert discovery._nothing_at(Path("a/b/c")).startswith("There is no")
+
+
+@pytest.mark.parametrize(("limit", "told"), [(4, False), (3, True)])
+def test_a_folder_with_more_entries_than_are_looked_at_says_so(tmp_path, monkeypatch, limit, told):
+    monkeypatch.setattr(discovery, "_ENTRIES", limit)
+    for number in range(3):
+        (tmp_path / f"ops_perf_results_{number}.csv").write_text("OP CODE\n")
+    found = discovery.discover([tmp_path])
+    sentence = f"{tmp_path.name} has 3 entries or more, and no others were looked at"
+    assert found.skipped == ((sentence,) if told else ())
+    newest_only = "the folder holds 3 CSVs; the newest is read"
+    caveats = found.reports[0].caveats
+    assert caveats[0].startswith(newest_only)
+    assert caveats[1:] == ((f"{sentence}: a newer report may be among them",) if told else ())

@@ -27,7 +27,7 @@ EXPECTED = (
 
 _DEPTH = 6  # generated/profiler/reports/<name>/<timestamp>/rank<N>
 _FOLDERS = 5000  # scanned per root; a larger tree is not a folder of reports
-_ENTRIES = 20_000  # looked at per folder; tensors/ of a detailed report can hold more
+_ENTRIES = 100_000  # looked at per folder, in a tenth of a second; tensors/ of a detailed report can hold more
 _DEPTH_OF_PAIR = 3  # searched below a folder that a caller gives as one run
 SKIPPED = frozenset({"tensors", "graphs", "npe_viz", "node_modules", "__pycache__", "site-packages"})
 _DATABASE_SUFFIXES = frozenset({".sqlite", ".sqlite3", ".db"})
@@ -140,8 +140,14 @@ def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[Found
     dated = sorted(((_modified(entry), entry.name) for entry in tables), reverse=True)
     if dated:
         older = [name for _, name in dated[1:]]
-        caveat = f"the folder holds {len(dated)} CSVs; the newest is read, not {', '.join(map(shown, older[:3]))}"
-        yield _found("performance", folder / dated[0][1], (caveat,) if older else ())
+        caveats = (
+            [f"the folder holds {len(dated)} CSVs; the newest is read, not {', '.join(map(shown, older[:3]))}"]
+            if older
+            else []
+        )
+        if len(entries) >= _ENTRIES:
+            caveats.append(f"{too_many_in(folder)}: a newer report may be among them")
+        yield _found("performance", folder / dated[0][1], tuple(caveats))
     if any(entry.name == DATABASE and _is_file(entry) for entry in entries):
         yield _found("memory", folder / DATABASE)
 
@@ -184,6 +190,8 @@ def _walk(
             skipped.append(f"{shown(folder.name)} could not be read")
             continue
         scanned += 1
+        if len(entries) >= _ENTRIES:
+            skipped.append(too_many_in(folder))
         if scanned > _FOLDERS:
             skipped.append(
                 f"{shown(root.name)} has more than {_FOLDERS} folders: give a root nearer to the reports"
@@ -200,6 +208,11 @@ def _walk(
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with os.scandir(folder) as listing:
         return [entry for entry, _ in zip(listing, range(_ENTRIES), strict=False)]
+
+
+def too_many_in(folder: Path) -> str:
+    """What is said of a folder of which only a part was looked at."""
+    return f"{shown(folder.name)} has {_ENTRIES:,} entries or more, and no others were looked at"
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

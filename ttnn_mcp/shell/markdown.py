@@ -13,13 +13,22 @@ if TYPE_CHECKING:
     from ttnn_mcp.shell.outline import Outline
 
 _MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&])")
-_ADDRESS = re.compile(r"(?i)\b(https?|ftp|www)([:.])")
+# GitHub looks for these in the text that is left when backslashes are gone: only an unseen gap inside keeps it away
+_LINKED = re.compile(
+    r"""(?i)\b(https?|ftp|www)(?=[:.])     # addresses
+    | [@#](?=\w)                          # mentions, issues
+    | \bGH-(?=\d)                         # issues
+    | :(?=[\w+-]+:)                       # emoji
+    | \b(?=\d*[a-f])[0-9a-f]{8}(?=[0-9a-f]{1,32}\b)  # commits; our own ids have 8 digits, and are to be copied
+    """,
+    re.VERBOSE,
+)
 
 
 def text(value: object) -> str:
     """A value as text that Markdown shows as it is."""
     escaped = _MARKS.sub(r"\\\1", " ".join(str(value).split()))
-    return _ADDRESS.sub("\\1\u200b\\2", escaped)  # an unseen gap, so that no host makes a link of it
+    return _LINKED.sub("\\g<0>\u200b", escaped)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:

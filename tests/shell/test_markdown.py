@@ -1,0 +1,36 @@
+"""Text of a profile in a comment: GitHub makes no mention, link or emoji of it."""
+
+import pytest
+
+from ttnn_mcp.shell.markdown import text
+
+GAP = "\u200b"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("ask @octocat", f"ask \\@{GAP}octocat"),
+        ("see #12", f"see \\#{GAP}12"),
+        ("owner/name#7", f"owner/name\\#{GAP}7"),
+        ("GH-5 gh-6", f"GH-{GAP}5 gh-{GAP}6"),
+        (":smile: :+1:", f":{GAP}smile: :{GAP}+1:"),
+        ("https://a.b", f"https{GAP}://a.b"),
+        ("www.a.b", f"www{GAP}.a.b"),
+        ("me@a.b", f"me\\@{GAP}a.b"),
+        ("0123456789abcdef0123456789abcdef01234567", f"01234567{GAP}89abcdef0123456789abcdef01234567"),
+    ],
+)
+def test_what_would_become_a_link_has_an_unseen_gap(written, shown):
+    assert text(written) == shown
+
+
+@pytest.mark.parametrize(
+    "plain", ["1073741824 B", "run deadbeef", "ttnn::matmul", "1:2", "weights (BFLOAT8_B)", "a - b"]
+)
+def test_other_text_stays_as_it_is(plain):
+    assert text(plain) == plain
+
+
+def test_marks_of_markdown_are_shown():
+    assert text("a|b *c* [d](e) <f> `g`") == "a\\|b \\*c\\* \\[d\\](e) \\<f\\> \\`g\\`"
