@@ -28,6 +28,9 @@ class Case:
     searched: bool = True  # whether the folder is a root, too
     confined: bool = False
     base: dict = field(default_factory=dict)
+    told: frozenset = frozenset(
+        ("optimization_check", "host_overhead")
+    )  # tools whose answers are looked at together
 
     def only(self, call):
         return replace(self, calls=(call,))
@@ -55,7 +58,7 @@ class Room:
         )
         job = Job(
             (str(files if case.searched else place / "no-root"),), str(state), calls, case.confined, case.limit,
-            frozenset({"optimization_check", "host_overhead"}),
+            case.told,
         )  # fmt: skip
         try:
             outcomes = self.worker.run(job)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,9 @@ LARGEST_WHOLE = 2**63  # SQLite's, and what no counter of a report can pass
 LONGEST_SENTENCE = 2500  # of a refusal; ours are one or two sentences and a list of names
 OF_GAPS = (4, 5)  # steps whose savings come out of the wall time, not out of the kernels
 UNCLEAN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+NOT_A_FIGURE = re.compile(
+    r"(?<![\w=(-])-?(nan|inf)( ?%| (us|ms|ns|s|GHz|GB|MB|kB|B|of|x)\b)|\b\d(\.\d+)?e\+?[2-9]\d\b"
+)
 WITH_LINES = {"skill_step", "query_run"}  # pages are Markdown; a cell may be a stack trace
 
 
@@ -119,6 +123,8 @@ def _walk(value, where, tool):
     elif isinstance(value, str):
         if unclean(value, lines=tool in WITH_LINES):
             yield Flaw("unclean text", where, ascii(value)[:200])
+        if NOT_A_FIGURE.search(value) and tool not in WITH_LINES:
+            yield Flaw("no number in a sentence", where, ascii(value)[:200])
     elif is_number(value) and not _sensible(value, tool):
         yield Flaw("absurd number", where, str(value)[:60])
 

@@ -1,6 +1,6 @@
 """The parts of the fuzz, each with `run(sitting)`."""
 
-from fuzz.parts import arguments, copies, files, http_paths, imports, kills, soak, statements
+from fuzz.parts import arguments, copies, files, http_paths, imports, kills, lies, soak, statements
 
 PARTS = {
     "files": files.run,
@@ -10,15 +10,17 @@ PARTS = {
     "http": http_paths.run,
     "store": kills.run,
     "copies": copies.run,
+    "lies": lies.run,
     "soak": soak.run,
 }
 SHARES = {
-    "files": 0.42,
+    "files": 0.39,
     "arguments": 0.13,
     "sql": 0.12,
     "imports": 0.08,
     "http": 0.1,
     "store": 0.06,
     "copies": 0.03,
+    "lies": 0.03,
     "soak": 0.06,
 }

@@ -41,9 +41,12 @@ Code: TypeAlias = Literal[
     "ops_twice",
     "replays_alike",
     "pass_unlike_others",
+    "told_from_firmware",
     "beyond_peak",
 ]
-OF_SOME_OPS: frozenset[Code] = frozenset(("beyond_peak",))  # what is said of all other ops still holds
+OF_SOME_OPS: frozenset[Code] = frozenset(
+    ("told_from_firmware", "beyond_peak")
+)  # what is said of all other ops still holds
 LINES_NAMED = 3
 FASTER_THAN_ITS_CHIP = 1.05  # times the clock of its architecture: boost adds less (1.35 to 1.4 GHz on Blackhole)
 COUNTER = 2.0**32  # cycles; a report that keeps the low half of the counter alone wraps every 4.3 s at 1 GHz
@@ -84,7 +87,9 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
     as_written = rows.take(~np.isin(rows.lines, report.told_otherwise))
     doubts = (
         _clock(report),
+        _wrapped(every.take(~np.isin(every.lines, report.told_otherwise))),
         *(look(report, as_written) for look in _OF_TIMES),
+        _told_from_firmware(report, rows),
         *(look(report, rows) for look in _OF_ROWS),
         _above_wall(report, scope.critical),
         _unlike_other_passes(report, scope),
@@ -123,19 +128,24 @@ def _possible(clock_ghz: float) -> bool:
     return CLOCKS_GHZ[0] <= clock_ghz <= CLOCKS_GHZ[1]
 
 
-def _backwards(_report: Performance, rows: OpTable) -> Doubt | None:
+def _wrapped(rows: OpTable) -> Doubt | None:
+    """Cycles that begin anew; of the whole report, since then ops are in another order everywhere."""
     starts, ends = rows.numbers("fw_start_cycle"), rows.numbers("fw_end_cycle")
-    backwards = ends < starts
-    short = bool(np.nanmax(np.fmax(starts, ends), initial=0.0) < COUNTER)
-    falls = np.zeros(len(rows), dtype=np.bool_)
+    if not np.nanmax(np.fmax(starts, ends), initial=0.0) < COUNTER:
+        return None
+    falls = starts - ends > COUNTER / 2
     devices = rows.numbers("device")
-    for device in np.unique(devices) if short else ():
-        its = np.flatnonzero(devices == device)
-        falls[its[1:]] = np.diff(starts[its]) < -COUNTER / 2
-    wrapped = short & (falls | (backwards & (starts - ends > COUNTER / 2)))
-    if wrapped.any():
-        what = f"cycles fall by about 2**32 at {some_lines(rows, wrapped)}: only half of the counter was kept"
-        return Doubt("counter_wrapped", f"{what}; wall time and order are not certain")
+    for device in np.unique(devices[np.isfinite(devices)]):
+        its = np.flatnonzero((devices == device) & np.isfinite(starts))
+        falls[its[1:]] |= np.diff(starts[its]) < -COUNTER / 2
+    if not falls.any():
+        return None
+    what = f"cycles fall by about 2**32 at {some_lines(rows, falls)}: only half of the counter was kept"
+    return Doubt("counter_wrapped", f"{what}; wall time and order are not certain")
+
+
+def _backwards(_report: Performance, rows: OpTable) -> Doubt | None:
+    backwards = rows.numbers("fw_end_cycle") < rows.numbers("fw_start_cycle")
     if not backwards.any():
         return None
     what = f"DEVICE FW END CYCLE before START CYCLE at {some_lines(rows, backwards)}: columns swapped or damaged"
@@ -159,6 +169,14 @@ def _above_firmware(_report: Performance, rows: OpTable) -> Doubt | None:
         return None
     what = f"a kernel longer than the firmware around it at {some_lines(rows, above)}"
     return Doubt("kernel_above_firmware", f"{what}: DEVICE KERNEL or DEVICE FW DURATION is false")
+
+
+def _told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
+    otherwise = np.isin(rows.lines, report.told_otherwise)
+    if not otherwise.any():
+        return None
+    what = f"durations that cannot be true at {some_lines(rows, otherwise)}"
+    return Doubt("told_from_firmware", f"{what}: told from DEVICE FW cycles instead, to within a gap")
 
 
 def _too_short(_report: Performance, rows: OpTable) -> Doubt | None:

@@ -1,0 +1,164 @@
+"""Reports whose form is right and whose figures are false: each answer carries a doubt, and none is a verdict.
+
+The lies are of the kinds that contradict something else in the report. One that changes everything alike (all times
+by a tenth, say) cannot be told from a change of the model by anybody who has the report alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from fuzz.cases import Case
+from fuzz.questions import BASE, PLACE
+from fuzz.sources import SHARED
+from fuzz.verdict import Flaw
+from tests.profiles import header_of, performance_rows
+from tests.programs import block
+
+KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
+START, END, CORES = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE", "CORE COUNT"
+TIMES = (KERNEL, FIRMWARE)
+ALL = 10**9  # rows
+ROWS = 120  # of a real report: the rows of its last lines
+OF_SOME_OPS = {"told_from_firmware", "beyond_peak"}
+UNDECIDED = {"unproven", "not_comparable"}
+ABOUT_WINDOWS = ("optimization_check", "time_budget", "host_overhead")
+CALLS = (
+    ("open_run", {"performance": f"{PLACE}/lie.csv"}),
+    *((tool, {"run": f"{PLACE}/lie.csv"}) for tool in ABOUT_WINDOWS),
+    ("compare_runs", {"baseline": f"{BASE}/honest.csv", "candidate": f"{PLACE}/lie.csv"}),
+    ("compare_runs", {"baseline": f"{PLACE}/lie.csv", "candidate": f"{BASE}/honest.csv"}),
+)
+TOLD = frozenset(tool for tool, _ in CALLS)
+
+
+def run(sitting):
+    """One lie about one report per case, until the time is up."""
+    reports = honest_reports(sitting.shared)
+    for number in sitting.numbers():
+        rng = sitting.random(number)
+        rows, columns = rng.choice(reports)
+        lying = [row.copy() for row in rows]
+        name = rng.choice(list(LIES))
+        LIES[name](rng, [row for row in lying if row.get(KERNEL)])
+        honest, lie = (written(each, columns) for each in (rows, lying))
+        case = Case({"lie.csv": lie}, CALLS, base={"honest.csv": honest}, told=TOLD)
+        for outcome in sitting.judge(case, number):
+            for flaw in verdicts(outcome, name):
+                sitting.found(case, outcome.tool, flaw, number)
+
+
+def honest_reports(shared):
+    """(rows, columns) of made reports and of real ones, whose last lines are one window."""
+    rows = performance_rows(block(layers=6))
+    reports = [(rows, header_of(rows, "C7"))]
+    for path in sorted((SHARED / "data" / "perf").glob("*.csv")) if shared else ():
+        with path.open(newline="", encoding="utf-8") as file:
+            columns, *cells = csv.reader(file)
+        real = [dict(zip(columns, row, strict=True)) for row in cells[-ROWS:]]
+        if sum(bool(row.get(KERNEL) and row.get(END)) for row in real) > ROWS // 2:
+            reports.append((real, columns))
+    return reports
+
+
+def written(rows, columns):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue().encode()
+
+
+def verdicts(outcome, lie):
+    """What an answer says without a doubt, or decides beside one."""
+    if outcome.status != "answer":
+        return
+    answer = json.loads(outcome.text)
+    doubts = answer["window"].get("doubts", []) + answer.get("baseline_window", {}).get("doubts", [])
+    if not doubts:
+        yield Flaw("no doubt", f"{outcome.tool} of {lie}")
+    if all(doubt.split(":")[0] in OF_SOME_OPS for doubt in doubts):
+        return  # sums hold: the better column was read
+    steps = [step["status"] for step in answer.get("steps", [])]
+    decided = {
+        "optimization_check": "clean" in steps
+        or any("expected" in each["saving_us"] for each in _findings(answer)),
+        "time_budget": answer.get("verdict") != "cannot_tell",
+        "host_overhead": answer.get("verdict") != "unknown",
+        "compare_runs": answer.get("verdict") not in UNDECIDED,
+    }
+    if decided.get(outcome.tool):
+        yield Flaw("a verdict", f"{outcome.tool} of {lie}", str(answer.get("verdict")))
+
+
+def _findings(answer):
+    return answer.get("findings", ())
+
+
+def _scaled(rows, names, share):
+    for row in rows:
+        for name in names:
+            row[name] = repr(float(row[name]) * share)
+
+
+def _some(rng, rows):
+    """A few of the last rows, which the window holds whatever repeats before them."""
+    last = rows[-len(rows) // 4 :]
+    return rng.sample(last, rng.randint(1, max(1, len(last) // 3)))
+
+
+def another_unit(rng, rows):
+    _scaled(rows, TIMES, rng.choice((1e-3, 1e-6, 1e3)))
+
+
+def another_clock(rng, rows):
+    _scaled(rows, TIMES, rng.uniform(1 / 3, 0.6))
+
+
+def swapped(_rng, rows):
+    for row in rows:
+        row[START], row[END] = row[END], row[START]
+
+
+def overlapping(rng, rows):
+    longest = max(float(row[FIRMWARE]) for row in rows)
+    for row in rows:
+        row[START] = str(int(float(row[START]) - rng.uniform(0.2, 1.5) * longest))
+
+
+def at_odds(rng, rows):
+    for row in _some(rng, rows):
+        row[FIRMWARE] = repr(float(row[FIRMWARE]) * rng.uniform(1.5, 9))
+
+
+def above_firmware(rng, rows):
+    for row in _some(rng, rows):
+        row[KERNEL] = repr(float(row[FIRMWARE]) * rng.uniform(1.05, 1.5) + 900)
+
+
+def too_short(rng, rows):
+    for row in _some(rng, rows):
+        row[KERNEL] = str(rng.randint(1, 90))
+
+
+def cores(rng, rows):
+    for row in _some(rng, rows):
+        row[CORES] = str(rng.choice((0, 141, 500)))
+
+
+def half_a_counter(_rng, rows):
+    first = min(int(row[START]) for row in rows)
+    middle = sorted(int(row[START]) for row in rows)[len(rows) * 7 // 8]
+    for row in rows:
+        for name in (START, END):
+            row[name] = str((int(row[name]) - middle) % 2**32 if first else row[name])
+
+
+LIES = {
+    each.__name__: each
+    for each in (
+        another_unit, another_clock, swapped, overlapping, at_odds, above_firmware, too_short, cores, half_a_counter,
+    )
+}  # fmt: skip
