@@ -201,7 +201,7 @@ def _outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
 
 def _twice(_report: Performance, rows: OpTable) -> Doubt | None:
     places = [rows.numbers(name) for name in ("device", "fw_start_cycle", "fw_end_cycle")]
-    again = _seen_before(np.stack([*places, rows.texts("op_code").codes], axis=1))
+    again = _seen_before(*places, rows.texts("op_code").codes.astype(np.float64))
     if not again.any():
         return None
     what = f"the cycles of an earlier op on the same device at {some_lines(rows, again)}"
@@ -210,20 +210,19 @@ def _twice(_report: Performance, rows: OpTable) -> Doubt | None:
 
 def _replays_alike(_report: Performance, rows: OpTable) -> Doubt | None:
     names = ("device", "call_count", "trace_id", "trace_session")
-    again = _seen_before(np.stack([rows.numbers(name) for name in names], axis=1))
+    again = _seen_before(*(rows.numbers(name) for name in names))
     if not again.any():
         return None
     what = f"call count, trace and session of an earlier op at {some_lines(rows, again)}"
     return Doubt("replays_alike", f"{what}: replays cannot be told apart, and may count as one")
 
 
-def _seen_before(keys: NDArray[np.float64]) -> Mask:
-    """Rows whose key, all of it known, an earlier row has."""
-    again = np.zeros(len(keys), dtype=np.bool_)
-    known = np.flatnonzero(np.isfinite(keys).all(axis=1))
-    if len(known):
-        order = known[np.lexsort(keys[known].T)]  # stable: of equal keys the first row comes first
-        again[order[1:]] = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+def _seen_before(*keys: NDArray[np.float64]) -> Mask:
+    """Rows whose key, all columns of it known, an earlier row has."""
+    known = np.flatnonzero(np.isfinite(keys).all(axis=0))
+    order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first
+    again = np.zeros(len(keys[0]), dtype=np.bool_)
+    again[order[1:]] = np.all([key[order[1:]] == key[order[:-1]] for key in keys], axis=0)
     return again
 
 
@@ -249,7 +248,9 @@ def _above_wall(report: Performance, ops: OpTable) -> Doubt | None:
 def _unlike_other_passes(report: Performance, scope: Scope) -> Doubt | None:
     number, count = scope.window.iteration, scope.window.of_iterations
     iterations = report.iterations
-    if number is None or count != iterations.count or count < 2 or iterations.may_be_layers or report.impossible:
+    if number is None or count is None or count < 2 or count != iterations.count:
+        return None
+    if iterations.may_be_layers or report.impossible:
         return None
     on_device = report.steady.numbers("device") == scope.critical_device
     kernel = report.steady.numbers("kernel_ns")[on_device]
