@@ -6,7 +6,7 @@ from tests.doubtful_rows import END, FIRMWARE, KERNEL, LIES, PASSES, START, each
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
-from ttnn_mcp.run.doubts import Doubt
+from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 

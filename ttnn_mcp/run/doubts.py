@@ -7,12 +7,12 @@ carries it, and no comparison reaches a verdict beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ttnn_mcp.hardware import ARCHITECTURES
+from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, at_odds, implied_clocks
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
 
@@ -27,26 +27,6 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-Code: TypeAlias = Literal[
-    "no_such_clock",
-    "clocks_differ",
-    "clock_of_another_chip",
-    "counter_wrapped",
-    "ends_before_start",
-    "cycles_at_odds",
-    "kernel_above_firmware",
-    "kernels_above_wall",
-    "kernels_too_short",
-    "cores_outside_grid",
-    "ops_twice",
-    "replays_alike",
-    "pass_unlike_others",
-    "told_from_firmware",
-    "beyond_peak",
-]
-OF_SOME_OPS: frozenset[Code] = frozenset(
-    ("told_from_firmware", "beyond_peak")
-)  # what is said of all other ops still holds
 LINES_NAMED = 3
 FASTER_THAN_ITS_CHIP = 1.05  # times the clock of its architecture: boost adds less (1.35 to 1.4 GHz on Blackhole)
 COUNTER = 2.0**32  # cycles; a report that keeps the low half of the counter alone wraps every 4.3 s at 1 GHz
@@ -56,27 +36,6 @@ WALL_SLACK = 1.01  # of the wall time: clocks are measured to 0.1 % (ours)
 WALL_SLACK_NS = 1_000.0  # the same for few short ops (ours)
 NEIGHBOURS = 3  # passes: one odd pass among them does not move the median (ours)
 UNLIKE = 0.1  # of the kernel time of the other passes: passes of one program on real reports differ by under 1 %
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """One contradiction.
-
-    Attributes:
-        code: what it is, for programs.
-        what: the evidence, with lines and figures, and what follows from it.
-    """
-
-    code: Code
-    what: str
-
-    @property
-    def of_all(self) -> bool:
-        """Whether sums over the window are in doubt, not only what is said of some ops."""
-        return self.code not in OF_SOME_OPS
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.what}"
 
 
 def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:

@@ -17,7 +17,7 @@ from ttnn_mcp.wire import Window
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttnn_mcp.run.doubts import Doubt
+    from ttnn_mcp.run.doubt import Doubt
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE
-from ttnn_mcp.run.doubts import Doubt, some_lines
+from ttnn_mcp.run.doubt import Doubt
+from ttnn_mcp.run.doubts import some_lines
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
