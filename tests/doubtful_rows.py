@@ -50,6 +50,7 @@ LIES = {
     "milliseconds": (scaled(1e-6, KERNEL, FIRMWARE), {"no_such_clock", "kernels_too_short"}),
     "cycles that overlap": (overlapping, {"clocks_differ"}),
     "start and end swapped": (each(**{START: lambda row: row[END], END: lambda row: 0}), {"ends_before_start"}),
+    "start and end alike": (each(**{START: lambda row: row[END]}), {"ends_before_start"}),
     "one end before its start": (last(each(**{END: lambda row: number(row, START) - 9})), {"ends_before_start"}),
     "one op at another clock": (
         last(each(**{FIRMWARE: lambda row: 2 * number(row, FIRMWARE)})),
@@ -60,6 +61,7 @@ LIES = {
         last(each(**{KERNEL: lambda row: number(row, FIRMWARE) * 1.2})),
         {"kernel_above_firmware"},
     ),
+    "kernels of a tenth": (scaled(0.1, KERNEL), {"kernels_below_firmware"}),
     "no cores": (each(**{"CORE COUNT": lambda row: 0}), {"cores_outside_grid"}),
     "too many cores": (last(each(**{"CORE COUNT": lambda row: 500})), {"cores_outside_grid"}),
     "one nanosecond": (last(each(**{KERNEL: lambda row: 1})), {"kernels_too_short"}),

@@ -133,10 +133,43 @@ def test_doubled_rows_are_doubted(examined, again, doubted):
     assert ("ops_twice" in examined(change, iteration="all")[0]) == doubted
 
 
+def test_a_file_that_was_written_twice_is_doubted_in_any_window(examined):
+    def doubled(rows):
+        rows += [dict(row) for row in rows]
+
+    assert examined(doubled)[0] == ["ops_twice"]
+    assert examined(doubled, iteration=1)[0] == []  # the rows that came first
+
+
+@pytest.mark.parametrize(
+    ("around_ns", "count", "doubted"), [(2_000, 10, False), (2_001, 10, True), (2_001, 9, False)]
+)
+def test_firmware_that_outlasts_all_kernels_is_doubted(examined, around_ns, count, doubted):
+    """Of ten ops the closest tenth is the second closest at most, and one alone was closer."""
+
+    def change(rows):
+        del rows[count:]
+        for row in rows:
+            firmware = number(row, KERNEL) + around_ns
+            row.update({FIRMWARE: str(firmware), START: str(number(row, END) - firmware)})
+
+    codes, _run = examined(change, iteration="all")
+    assert codes == ["kernels_below_firmware"] * doubted
+
+
+def test_one_op_that_waits_for_none_is_no_doubt(examined):
+    def change(rows):
+        for row in rows[len(rows) // 5 :]:
+            row.update({KERNEL: str(number(row, KERNEL) // 2)})
+
+    assert "kernels_below_firmware" not in examined(change, iteration="all")[0]
+
+
 @pytest.mark.parametrize(("session", "doubted"), [(2, False), (1, True)])
 def test_replays_with_one_id_are_doubted(examined, session, doubted):
     every = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, session))]
-    assert ("replays_alike" in examined(lambda rows: None, every, iteration="all")[0]) == doubted
+    for window in ({}, {"iteration": "all"}):
+        assert ("replays_alike" in examined(lambda rows: None, every, **window)[0]) == doubted
 
 
 @pytest.mark.parametrize(("parts", "doubted"), [("00", True), ("01", False)])

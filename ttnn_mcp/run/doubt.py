@@ -13,6 +13,7 @@ Code: TypeAlias = Literal[
     "ends_before_start",
     "cycles_at_odds",
     "kernel_above_firmware",
+    "kernels_below_firmware",
     "kernels_above_wall",
     "kernels_too_short",
     "cores_outside_grid",

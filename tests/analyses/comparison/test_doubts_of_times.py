@@ -100,7 +100,11 @@ def doubtful(before, after, corrected, *, change=-0.2, pairs=((0, 0), (1, 1))):
         (doubtful([100, 100], [100, 60], ([0, 0], [0, 1])), True),
         (doubtful([100, 100], [60, 60], ([0, 0], [1, 0])), False),  # the other op gained too
         (doubtful([100, 100], [99, 99], ([0, 0], [1, 0]), change=-0.01), False),  # nothing is gained
-        (doubtful([100, 100], [60, 100], ([1, 0], [0, 0])), False),  # the candidate's times were measured
+        (doubtful([100, 100], [60, 100], ([1, 0], [0, 0])), True),  # the baseline's time was not measured
+        (doubtful([100, 100], [140, 100], ([0, 0], [1, 0]), change=0.2), True),  # as for what is lost
+        (doubtful([100, 100], [140, 103], ([0, 0], [1, 0]), change=0.2), False),
+        (doubtful([100, 100], [140, 90], ([0, 0], [1, 0]), change=0.2), True),
+        (doubtful([100, 100], [101, 101], ([0, 0], [1, 0]), change=0.01), False),
         (doubtful([100, 100], [60, 50], ([0, 1], [1, 0])), True),  # a partner's time is as doubtful
         (doubtful([100, 100, 100], [60, 50, 90], ([0, 1, 0], [1, 0, 0]), pairs=((0, 0), (1, 1), (2, 2))), False),
         (doubtful([100], [60], ([0], [1]), pairs=((0, 0),)), True),

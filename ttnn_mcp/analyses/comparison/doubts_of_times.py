@@ -71,17 +71,17 @@ def zero_times(comparison: Comparison) -> Reason | None:
 
 
 def impossible_times(comparison: Comparison) -> Reason | None:
-    """A gain that rests on times which were not measured but told from other columns."""
-    pairs, noise = comparison.alignment, comparison.noise.share
+    """A difference that rests on times which were not measured but told from other columns."""
+    pairs, noise, change = comparison.alignment, comparison.noise.share, comparison.change_share
     doubtful = [ops.numbers(CORRECTED) == 1 for ops in comparison.ops]
-    if not doubtful[1].any() or comparison.change_share >= -noise:
+    told = some_lines(comparison.ops[1], doubtful[1]) if doubtful[1].any() else ""
+    told = told or (f"{some_lines(comparison.ops[0], doubtful[0])} of the baseline" if doubtful[0].any() else "")
+    if not told or abs(change) <= noise:
         return None
     doubtful[0][pairs.before] |= doubtful[1][pairs.after]
     doubtful[1][pairs.after] |= doubtful[0][pairs.before]
     before, after = (int(times[~mask].sum()) for times, mask in zip(comparison.times, doubtful, strict=True))
-    if before and after / before - 1 < -noise:
+    if before and (after / before - 1) * np.sign(change) > noise:
         return None
-    what = (
-        f"without {some_lines(comparison.ops[1], doubtful[1])}, whose durations were impossible, nothing is gained"
-    )
-    return Reason("impossible_times", what)
+    how = "gained" if change < 0 else "lost"
+    return Reason("impossible_times", f"without {told}, whose durations were impossible, nothing is {how}")
