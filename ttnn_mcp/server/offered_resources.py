@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ttnn_mcp.server.prompt_facts import Ask
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.session.clients import Clients
 
     Ctx = ServerRequestContext[Any]
 
@@ -47,8 +47,8 @@ ANSWERED_BY: dict[str, tuple[str, dict[str, object]]] = {
 class OfferedResources:
     """Handlers of the methods under resources/."""
 
-    def __init__(self, session: Session, ask: Ask) -> None:
-        self.session = session
+    def __init__(self, clients: Clients, ask: Ask) -> None:
+        self._clients = clients
         self.ask = ask
 
     async def list_resources(
@@ -91,7 +91,7 @@ class OfferedResources:
         if uri.startswith(views.DRAWN):
             parts = urlsplit(uri)
             chosen = dict(parse_qsl(parts.query, keep_blank_values=True))
-            return compact(await views.drawn(self.session, parts.path.strip("/"), chosen)), JSON
+            return compact(await views.drawn(self._clients.session, parts.path.strip("/"), chosen)), JSON
         served = pages.catalogue()
         page = served.get(uri) or served.get(f"{uri}.md")
         if page is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.session.clients import Clients
     from ttnn_mcp.tools.tool import Tool
 
     Ctx = ServerRequestContext[Any]
@@ -63,8 +63,8 @@ def offered(tool: Tool[Any, Any]) -> types.Tool:
 class OfferedTools:
     """Handlers of the methods under tools/, and the answers from which resources and prompts are made."""
 
-    def __init__(self, session: Session, tools: Sequence[Tool[Any, Any]] | None) -> None:
-        self.session = session
+    def __init__(self, clients: Clients, tools: Sequence[Tool[Any, Any]] | None) -> None:
+        self._clients = clients
         self._tools = tools
 
     @cached_property
@@ -106,7 +106,7 @@ class OfferedTools:
         try:
             tool = answering.tool_named(name, self.tools)
             pictured = "picture" in arguments and self._draws(tool, arguments)  # unmoved: spares an import
-            structured, text = await answering.answer(self.session, tool, arguments)
+            structured, text = await answering.answer(self._clients.session, tool, arguments)
             if tool.prose:
                 return types.CallToolResult(content=[types.TextContent(type="text", text=structured[tool.prose])])
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
@@ -129,14 +129,16 @@ class OfferedTools:
     ) -> types.ImageContent:
         from ttnn_mcp.report import pictured  # noqa: PLC0415
 
-        png = await pictured.picture(self.session, tool, arguments, answer)
+        png = await pictured.picture(self._clients.session, tool, arguments, answer)
         return types.ImageContent(type="image", data=base64.b64encode(png).decode(), mime_type="image/png")
 
     async def ask(self, name: str, arguments: Mapping[str, object]) -> dict[str, Any]:
         """A tool's structured answer, for resources and completion."""
         from ttnn_mcp.tools import answering  # noqa: PLC0415
 
-        structured, _text = await answering.answer(self.session, answering.tool_named(name, self.tools), arguments)
+        structured, _text = await answering.answer(
+            self._clients.session, answering.tool_named(name, self.tools), arguments
+        )
         return structured
 
 

@@ -17,6 +17,7 @@ from ttnn_mcp.server.offered_prompts import OfferedPrompts
 from ttnn_mcp.server.offered_resources import OfferedResources
 from ttnn_mcp.server.offered_tools import OfferedTools, offered
 from ttnn_mcp.server.subscriptions import Listening
+from ttnn_mcp.session.clients import Clients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,9 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         session: the runs it answers for.
         tools: the tools it offers; None means ours.
     """
-    offer = OfferedTools(session, tools)
-    resources = OfferedResources(session, offer.ask)
+    clients = Clients(session)
+    offer = OfferedTools(clients, tools)
+    resources = OfferedResources(clients, offer.ask)
     offered_prompts = OfferedPrompts(offer.ask)
     server: Server[Any] = Server(
         "ttnn-mcp",
@@ -58,7 +60,7 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
         on_list_prompts=offered_prompts.list_prompts,
         on_get_prompt=offered_prompts.get_prompt,
         on_completion=offered_prompts.complete,
-        on_subscriptions_listen=Listening(session),
+        on_subscriptions_listen=Listening(clients),
     )
     skills.extend(server)
     views.extend(server)

@@ -13,11 +13,27 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
 
+    from ttnn_mcp.session.clients import Clients
     from ttnn_mcp.session.session import Session
 
 
 class Listening:
-    """The handler of `subscriptions/listen`."""
+    """The handler of `subscriptions/listen`: each client hears of the runs and of its own log."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+        self._streams: dict[Session, _Stream] = {}
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Hold one stream open until the client hangs up."""
+        session = self._clients.session
+        return await self._streams.setdefault(session, _Stream(session)).held(ctx, params)
+
+
+class _Stream:
+    """What changes for one session, as long as anybody listens."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -26,7 +42,7 @@ class Listening:
         self._listeners = 0
         self._watch: asyncio.Task[None] | None = None
 
-    async def __call__(
+    async def held(
         self, ctx: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Hold one stream open until the client hangs up."""

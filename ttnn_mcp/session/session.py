@@ -8,6 +8,7 @@ because the caller meant the old numbers. A path or a name stands for the report
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Stamps
 
+SHARED = "names are shared by all clients of this server, and so are experiments"
 FORGOTTEN = (
     "this id ends with this process, because the state folder cannot be written ({why}): --state chooses another"
 )
@@ -48,6 +50,7 @@ class Session:
         kept: copies of large reports' columns, in the state folder; safe to remove.
         archive: what was seen in earlier runs, in the state folder; None where it is switched off.
         archiving: adds the runs of this session to it.
+        shared: the session of the whole server, where this is one of a client: its names are known here too.
         skipped: sentences on what the latest search under the roots could not read.
         forgetful: why the run opened last is not on record; None where it is.
     """
@@ -59,10 +62,18 @@ class Session:
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
         self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
         self.archiving = Archiving(settings, self.archive)
+        self.shared: Session | None = None
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
         self._runs, self._ahead = OpenRuns(), ReadAhead()
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
+
+    def of_client(self, folder: Path) -> Session:
+        """A session with names, loops and targets of its own in `folder`; reports that are open are open for all."""
+        own = copy.copy(self)
+        settings, registry = replace(self.settings, state=folder), Registry(folder, self.roots.permits)
+        vars(own).update(settings=settings, registry=registry, shared=self, _known={})
+        return own
 
     async def run(self, name_or_path: str | None) -> Run:
         """The run by id, name or path; for None the default run, or the newest one under the roots.
@@ -76,7 +87,7 @@ class Session:
         if name_or_path == DEMO:
             return await self._demo()
         known = await self._by_id(name_or_path) if ID.fullmatch(name_or_path) else None
-        known = known or await self._by_given_name(name_or_path)
+        known = known or await self.named_run(name_or_path)
         if known is None and await asyncio.to_thread(self._lies_at, name_or_path):
             known = await asyncio.to_thread(self._at, name_or_path)
         known = known or await self._by_derived_name(name_or_path)
@@ -150,6 +161,8 @@ class Session:
 
     async def _by_id(self, run_id: str) -> KnownRun | None:
         opened = [self._known[run_id]] if run_id in self._known else await self.registry.with_id(run_id)
+        if not opened and self.shared is not None:
+            opened = await self.shared.registry.with_id(run_id)
         existing = [known for known in opened if known.is_there]
         ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
         if run_id in ids:
@@ -162,10 +175,15 @@ class Session:
             )
         return moved
 
-    async def _by_given_name(self, name: str) -> KnownRun | None:
+    async def named_run(self, name: str) -> KnownRun | None:
+        """The run to which a person gave this name."""
         if is_too_long(name):  # unmoved: it only saves a look at the record
             return None
-        return given(name, self._known.values()) or given(name, await self.registry.called(name))
+        known = given(name, self._known.values()) or given(name, await self.registry.called(name))
+        if known is None and self.shared is not None:
+            known = await self.shared.named_run(name)
+            return replace(known, named_by_hand=False) if known else None  # it stays the server's
+        return known
 
     async def _by_derived_name(self, name: str) -> KnownRun | None:
         under_roots = await self.runs_under_roots()
@@ -230,17 +248,24 @@ class Session:
         if known.id and known.id != run_id:  # its report was overwritten: the name stays with what got it
             known = replace(known, named_by_hand=False)
         known = replace(known, id=run_id)
-        owner = await self._owner(known) if known.named_by_hand else None
+        owner = await self.owner_of(known) if known.named_by_hand else None
+        theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None
+        if theirs is not None:
+            raise ArgumentsInvalid(
+                f"The name '{known.name}' is run {theirs.id}'s for all clients of this server. Choose another."
+            )
         if owner is not None and not move_name:
             raise ArgumentsInvalid(
                 f"The name '{known.name}' is run {owner.id}'s. Choose another, or "
                 f"move it: move_name=true, or at a shell `ttnn-mcp baseline {known.name} PATH`."
             )
         known = self._with_name(known)
-        run = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
+        opened = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
+        run = opened if self.shared is None else copy.copy(opened)  # other clients call it otherwise
         run.name = known.name
         run.renamed = f"the name '{known.name}' was run {owner.id}'s until now" if owner else ""
-        run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats)))
+        shared = (SHARED,) if known.named_by_hand and self.settings.confined and self.shared is None else ()
+        run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
         self.archiving.note(run)
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
@@ -254,7 +279,7 @@ class Session:
             raise ReportMissing(f"The report {OUTSIDE}")
         return stamps_of(pair), identity(pair, self.kept, self._ahead)
 
-    async def _owner(self, known: KnownRun) -> KnownRun | None:
+    async def owner_of(self, known: KnownRun) -> KnownRun | None:
         """The other run that has the name which a person gives this one; None where it is free."""
         holders = (*self._known.values(), *await self.registry.called(known.name))
         return next(

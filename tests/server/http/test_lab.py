@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from tests.asking import session
-from ttnn_mcp.server.http import serving, streams
+from ttnn_mcp.server.http import serving, shares, streams
 from ttnn_mcp.server.http.door import door
 
 ADA, BOB = "ada-" + "a" * 20, "bob-" + "b" * 20
@@ -212,3 +212,42 @@ async def test_a_second_sigterm_and_ctrl_c_end_at_once(process):
     assert await asyncio.to_thread(process.wait, 1) == 128 + signal.SIGTERM
     with contextlib.suppress(OSError, http.client.HTTPException):
         await asked
+
+
+async def test_each_token_has_names_and_loops_of_its_own(serve, token_file, tmp_path):
+    client = await serve("127.0.0.1:0", token_file)
+
+    async def asked(token, tool, **arguments):
+        return json.loads((await asyncio.to_thread(client.call, tool, arguments, token))[1].split("data: ")[-1])
+
+    await asked(ADA, "experiments", action="target", baseline="demo", target="10 ms")
+    told = [
+        (await asked(token, "experiments", action="list", baseline="demo"))["result"]["structuredContent"]
+        for token in (ADA, BOB)
+    ]
+    assert [each.get("target") is not None for each in told] == [True, False]
+
+
+async def test_one_client_cannot_take_the_sessions_of_the_others(serve, token_file, monkeypatch):
+    monkeypatch.setattr(shares, "SESSIONS_OF_CLIENT", 2)
+    client = await serve("127.0.0.1:0", token_file)
+    version = "2025-06-18"
+    hello = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+
+    def sent(token, method, params, session=None):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers |= {"Authorization": f"Bearer {token}", **({"Mcp-Session-Id": session} if session else {})}
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+        with contextlib.closing(connection):
+            connection.request("POST", "/mcp", body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.headers.get("mcp-session-id")
+
+    opened = [(await asyncio.to_thread(sent, token, "initialize", hello))[1] for token in (BOB, ADA, ADA, ADA)]
+    asked = [
+        (await asyncio.to_thread(sent, token, "ping", {}, session))[0]
+        for token, session in zip((BOB, ADA, ADA, ADA), opened, strict=True)
+    ]
+    assert asked == [200, 404, 200, 200]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.house.tree import ROOT
-from ttnn_mcp.server.http import impatience, serving, streams, turns
+from ttnn_mcp.server.http import impatience, serving, shares, streams, turns
 
 PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8").split())
 
@@ -17,6 +17,7 @@ PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8
         (turns, "WAITING", r"more of them that wait \| (\d+);"),
         (impatience, "ARRIVAL_S", r"must arrive within (\d+) s"),
         (serving, "SESSIONS", r"sessions that are open \| ([\d,]+);"),
+        (shares, "SESSIONS_OF_CLIENT", r"of them one client's \| (\d+);"),
         (serving, "DRAIN_S", r"SIGTERM lets .* finish, for at most (\d+) seconds"),
         (streams, "LOOKED_AT_EVERY_S", r"a stream that was opened with it ends within (\d+) seconds"),
     ],
@@ -27,4 +28,4 @@ def test_a_limit_is_the_promised_one(module, name, promise):
 
 def test_a_session_ends_after_the_promised_hour_of_silence():
     assert "one ends after an hour of silence" in PAGE
-    assert serving.SESSION_IDLE_S == 60 * 60
+    assert shares.IDLE_S == 60 * 60

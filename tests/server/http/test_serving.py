@@ -89,7 +89,7 @@ async def test_a_connection_may_rest_between_requests(served):
 async def port(monkeypatch, capsys, tmp_path):
     """The port of our own server, which keeps two sessions, each for a moment."""
     monkeypatch.setattr(serving, "SESSIONS", 2)
-    monkeypatch.setattr(serving, "SESSION_IDLE_S", 0.5)
+    monkeypatch.setattr(serving, "IDLE_S", 0.5)
     servers, begun = [], uvicorn.Server.serve
 
     async def kept(server, sockets=None):

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.memory.stream import SnapshotRows
     from ttnn_mcp.readers.source_lines import SourceLine
+    from ttnn_mcp.run.kept import Kept
     from ttnn_mcp.run.run import Run
 
-_under_way: WeakKeyDictionary[Run, asyncio.Task[Replayed]] = WeakKeyDictionary()
+_under_way: WeakKeyDictionary[Kept, asyncio.Task[Replayed]] = WeakKeyDictionary()
 _TROUBLES = 100  # the most operations whose errors are kept
 _PASSIVE = re.compile("deallocate|to_device|from_device|(from|to)_torch")  # these run nothing on the device
 
@@ -68,9 +69,9 @@ async def replay_of(run: Run) -> Replayed:
     if known is not None:
         return known
     memory, loop = run.memory_report, asyncio.get_running_loop()
-    task = _under_way.get(run)
+    task = _under_way.get(run.kept)
     if task is None or task.done() or task.get_loop() is not loop:  # done without a result: it failed, try again
-        task = _under_way[run] = loop.create_task(_stored(run, memory))
+        task = _under_way[run.kept] = loop.create_task(_stored(run, memory))
     return await asyncio.shield(task)  # a caller that is cancelled does not cancel the others' replay
 
 

@@ -20,9 +20,10 @@ from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.front_desk import leave
 from ttnn_mcp.server.http.home_page import HomePage
 from ttnn_mcp.server.http.impatience import Impatient
+from ttnn_mcp.server.http.shares import IDLE_S, Shares
 from ttnn_mcp.server.http.streams import EndedStreams
 from ttnn_mcp.server.http.token_file import TokenFile
-from ttnn_mcp.server.http.turns import Turns
+from ttnn_mcp.server.http.turns import Turns, as_its_client
 from ttnn_mcp.server.server import build
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# After this time a silent client counts as gone: hosts keep a conversation open over a lunch break. One that comes
-# back later has to begin a new session, as the protocol says. An idle session takes 27 kB (300 took 8 MB).
-SESSION_IDLE_S = 3600.0
-SESSIONS = 1000  # open at once: 27 MB
+SESSIONS = 1000  # open at once: an idle session takes 27 kB (300 took 8 MB)
 DRAIN_S = 25.0  # Docker and systemd kill 10 and 90 s after SIGTERM unless told otherwise, Kubernetes 30
 FLUSH_S = 0.2  # from an answer to its last byte  # unmoved: the end comes a moment sooner or later
 
@@ -88,7 +86,7 @@ def _listener(door: Door) -> socket.socket:
 
 def _app(session: Session, door: Door, tokens: TokenFile | None, turns: Turns) -> ASGIApp:
     server = build(session)
-    server.middleware.append(turns)
+    server.middleware += [as_its_client, turns]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=bool(door.allowed_hosts),
         allowed_hosts=door.allowed_hosts,
@@ -96,14 +94,15 @@ def _app(session: Session, door: Door, tokens: TokenFile | None, turns: Turns) -
     )
     app: Any = server.streamable_http_app(
         host=door.host,
-        session_idle_timeout=SESSION_IDLE_S,
+        session_idle_timeout=IDLE_S,
         max_sessions=SESSIONS,
         transport_security=security,
         auth=_AUTH if tokens else None,
         token_verifier=tokens,
         custom_starlette_routes=[Route("/", HomePage(security, _tools(), tokens=tokens is not None).answer)],
     )
-    return EndedStreams(app, tokens) if tokens else app
+    shared = Shares(app)
+    return EndedStreams(shared, tokens) if tokens else shared
 
 
 # The tokens are ours, not those of an authorization server, so no such server is named to clients.

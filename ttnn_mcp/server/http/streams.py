@@ -23,7 +23,7 @@ class EndedStreams:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        token = _token(scope)
+        token = token_of(scope)
         if token is None:
             await self._app(scope, receive, send)
             return
@@ -49,7 +49,7 @@ class EndedStreams:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _token(scope: Scope) -> str | None:
+def token_of(scope: Scope) -> str | None:
     """What follows `Bearer` in a request's header."""
     if scope["type"] != "http":
         return None

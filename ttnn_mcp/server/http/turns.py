@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
+from ttnn_mcp.session.clients import CLIENT
+
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
@@ -74,12 +76,24 @@ class Turns:
         return True
 
 
+async def as_its_client(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Answer a request from the names and loops of whoever's token it carries: a middleware of the SDK."""
+    named = CLIENT.set(token_name(ctx))
+    try:
+        return await call_next(ctx)
+    finally:
+        CLIENT.reset(named)
+
+
 def client_of(ctx: ServerRequestContext[Any, Any]) -> object:
     """Whose request this is: a token's name, else a session's id, else the connection."""
     request = ctx.request
     if request is None:
         return None
-    user = request.scope.get("user")
-    if user is not None and user.is_authenticated:
-        return user.display_name
-    return request.headers.get("mcp-session-id") or request.client
+    return token_name(ctx) or request.headers.get("mcp-session-id") or request.client
+
+
+def token_name(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """The name beside the token of a request; None where no token is asked for."""
+    user = ctx.request.scope.get("user") if ctx.request is not None else None
+    return user.display_name if user is not None and user.is_authenticated else None
