@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.front_desk import leave
+from ttnn_mcp.server.http.arrivals import Arrivals
 from ttnn_mcp.server.http.home_page import HomePage
 from ttnn_mcp.server.http.impatience import Impatient
 from ttnn_mcp.server.http.shares import IDLE_S, Shares
@@ -101,7 +102,7 @@ def _app(session: Session, door: Door, tokens: TokenFile | None, turns: Turns) -
         token_verifier=tokens,
         custom_starlette_routes=[Route("/", HomePage(security, _tools(), tokens=tokens is not None).answer)],
     )
-    shared = Shares(app)
+    shared = Arrivals(Shares(app))
     return EndedStreams(shared, tokens) if tokens else shared
 
 
