@@ -75,6 +75,30 @@ def test_an_answer_waits_a_second_for_the_archive_and_a_program_five_for_it_to_e
     assert waited == [1.0, 5.0]
 
 
+def test_an_archive_that_was_late_is_not_waited_for_again_for_a_minute(archive, monkeypatch, caplog):
+    now, asked = [0.0], []
+    monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(archive, "connection", lambda: asked.append(now[0]) or Cursor())
+    with caplog.at_level(logging.WARNING):
+        for now[0] in (0.0, 59.9, 60.0):
+            assert in_time(archive, lambda at: at.interrupted.wait(30), "nothing", asker="") == "nothing"
+    assert asked == [0.0, 60.0]
+    assert caplog.records == []  # a busy machine is nobody's fault
+
+
+def test_an_archive_that_is_late_keeps_no_other_from_being_asked(archive, tmp_path, monkeypatch):
+    other = Archive(tmp_path / "other")
+    monkeypatch.setattr(other, "known", lambda: {"another": None})
+    monkeypatch.setattr(other, "connection", Cursor)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    assert in_time(archive, lambda at: at.interrupted.wait(30), "nothing", asker="") == "nothing"
+    monkeypatch.undo()
+    monkeypatch.setattr(other, "known", lambda: {"another": None})
+    monkeypatch.setattr(other, "connection", Cursor)
+    assert in_time(other, lambda _: "answer", "nothing", asker="") == "answer"
+
+
 def test_why_an_archive_is_not_asked_is_said_once(archive, caplog):
     def broken(_cursor):
         raise ValueError("the archive is damaged")

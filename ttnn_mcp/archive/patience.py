@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import time
 from functools import cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE_S = 1.0  # the first question loads DuckDB, 0.2 s; a later one takes 0.02 s, and 0.2 s of ten million ops
+RESTING_S = 60.0  # after an answer that came too late: the next ones do not wait again (ours)
 LEAVING_S = (
     5.0  # for a question that was given up to end: the engine may not return into a Python that is being torn down
 )
 _log = logging.getLogger(__name__)
+_resting: dict[str, float] = {}  # until when an archive is not asked, by its place
 
 
 def in_time(archive: Archive, question: Callable[[DuckDBPyConnection], T], nothing: T, *, asker: str) -> T:
@@ -35,11 +38,15 @@ def in_time(archive: Archive, question: Callable[[DuckDBPyConnection], T], nothi
         nothing: the answer where the archive holds no other run, is broken or slow.
         asker: the key of the run that asks.
     """
+    place = archive.place.shown
+    if time.monotonic() < _resting.get(place, 0.0):
+        return nothing
     asking = _Asking(archive, question, asker)
     asking.start()
     if not asking.answered.wait(PATIENCE_S):
         asking.stop()
-        _say(f"the archive {archive.place.shown} did not answer within {PATIENCE_S} s")
+        _resting[place] = time.monotonic() + RESTING_S
+        _log.info("the archive %s did not answer within %s s", place, PATIENCE_S)  # a busy machine is no fault
         return nothing
     if asking.failure is not None:
         _say(f"the archive is not asked: {asking.failure}")
