@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+FORMATS = 1  # the step of data formats
 EVIDENCE_SHOWN = 4  # cells per finding: enough to check the claim, the heaviest op first
 
 
@@ -112,6 +113,8 @@ def _asked(check: Check, facts: WindowFacts) -> Asked:
 
 
 def _gated(check: Check, facts: WindowFacts) -> Asked:
+    if check.step == FORMATS and facts.chip.foreign:
+        return Asked(check, "cannot_tell", "which formats this architecture has is not known")
     if lacking := _lacking(check, facts, np.ones(len(facts), dtype=np.bool_), of_run=True):
         return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)

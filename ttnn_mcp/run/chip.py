@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ARCHITECTURES, Architecture, canonical_architecture, dram_peak_gb_s
-from ttnn_mcp.quoting import line
+from ttnn_mcp.hardware import (
+    ARCHITECTURES,
+    MATMUL_FLOP_PER_CYCLE_PER_CORE,
+    Architecture,
+    canonical_architecture,
+    dram_peak_gb_s,
+)
+from ttnn_mcp.quoting import line, quoted
 from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
 from ttnn_mcp.run.performance import CLOCK_TOLERANCE
 
@@ -64,6 +71,16 @@ class Chip:
         return ARCHITECTURES.get(self.arch or "")
 
     @property
+    def foreign(self) -> bool:
+        """Whether its architecture is named and none of ours, such as Quasar: its rates and formats are not known."""
+        return self.arch is not None and self.architecture is None
+
+    @property
+    def flop_per_ns_per_core(self) -> float:
+        """Of the matrix engine at LoFi; NaN where nobody knows."""
+        return math.nan if self.foreign else MATMUL_FLOP_PER_CYCLE_PER_CORE * (self.clock_ghz or math.nan)
+
+    @property
     def cores(self) -> int | None:
         """Cores to compute with: the grid, else the most that any op used."""
         return self.worker_cores or self.cores_floor
@@ -98,23 +115,32 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         caveats.append(clocks_told(clock, apart))
     if grid_cores is None and floor is not None:
         caveats.append(f"no AVAILABLE WORKER CORE COUNT: at most {floor} cores were used, the grid may be larger")
-    peak = dram_peak_gb_s(arch, grid_cores, _board(memory)) if arch else None
-    if peak is not None and peak.caveat:
-        caveats.append(peak.caveat)
+    peak, achievable = _bandwidth(arch, grid_cores, memory, caveats)
     chip = ARCHITECTURES.get(arch or "")
-    achievable = None
-    if peak and chip:  # unmoved: of an architecture that is known both are
-        achievable = peak.at_most_gb_s * chip.dram_achievable_share
     return Chip(
         arch=arch,
         clock_ghz=clock or (chip.clock_ghz if chip else None),
         worker_cores=grid_cores,
         cores_floor=floor,
-        dram_peak_gb_s=peak.at_most_gb_s if peak else None,
+        dram_peak_gb_s=peak,
         dram_achievable_gb_s=achievable,
         caveats=tuple(caveats),
         clocks_apart=apart,
     )
+
+
+def _bandwidth(
+    arch: str | None, grid_cores: int | None, memory: MemoryReport | None, caveats: list[str]
+) -> tuple[float | None, float | None]:
+    """Of DRAM, in GB/s: the peak, and what a well-placed op reaches."""
+    chip = ARCHITECTURES.get(arch or "")
+    if arch and chip is None:
+        caveats.append(f"nothing is known here of architecture {quoted(arch)}: no rooflines, no advice on formats")
+    peak = dram_peak_gb_s(arch, grid_cores, _board(memory)) if arch else None
+    if peak is None or chip is None:  # unmoved: of an architecture that is known both are
+        return None, None
+    caveats += [peak.caveat] if peak.caveat else []
+    return peak.at_most_gb_s, peak.at_most_gb_s * chip.dram_achievable_share
 
 
 def clocks_told(clock: float | None, apart: tuple[tuple[int, float], ...]) -> str:

@@ -86,7 +86,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
                 np.flatnonzero(reads_weights(ops, facts.flow)),
                 (_dtype(weight, ops), codes),
                 megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
-                narrow=(weight.bytes - spared_bytes(weight, "BFLOAT8_B")) / 1e6 if weight else np.zeros(len(ops)),
+                narrow=_narrow_megabytes(facts, weight),
             )
         ),
         activations=ACTIVATIONS.table(_folded(facts, everything, (_dtype(first, ops), _dtype(output, ops)))),
@@ -110,6 +110,13 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
         caveat=None if logical else "padding not known: reports before 2025-09 write padded shapes only",
         window=facts.scope.window,
     )
+
+
+def _narrow_megabytes(facts: WindowFacts, weight: Operand | None) -> NDArray[np.float64]:
+    """The weights as BFLOAT8_B; not known of an architecture that may not have it."""
+    if facts.chip.foreign:
+        return np.full(len(facts.ops), np.nan)
+    return (weight.bytes - spared_bytes(weight, "BFLOAT8_B")) / 1e6 if weight else np.zeros(len(facts.ops))
 
 
 def _candidates(facts: WindowFacts) -> list[tuple[Cell, ...]]:

@@ -81,8 +81,9 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     modelled = facts.share(np.flatnonzero(bounded))
     on_cores, on_cores_caveat = cores_of_window(facts)
     as_it_is_ns = next((ns for what, ns, _ in floors if what == "as_it_is"), None)
+    unbounded = "no rate of this architecture is known" if facts.chip.foreign else f"{TOO_SHORT}: {REPROFILE}"
     verdict, why = (
-        ("cannot_tell", f"{TOO_SHORT}: {REPROFILE}")
+        ("cannot_tell", unbounded)
         if as_it_is_ns is None
         else _judged(as_it_is_ns / window_ns, modelled, entries, window_ns)
     )
@@ -122,6 +123,8 @@ def _ledger(facts: WindowFacts, entries: list[Entry], window_ns: float) -> Table
 
 
 def _floors(facts: WindowFacts) -> list[tuple[str, float, str]]:
+    if facts.chip.foreign:
+        return []
     least = facts.least_times
     weights_ns = float(least.weight_bytes.sum()) / (facts.chip.dram_peak_gb_s or np.inf)
     one_pass_ns = max(weights_ns, float(least.arithmetic_ns.sum()))

@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.roofline.parts_touched import taken_whole
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
-from ttnn_mcp.hardware import FIDELITY_PHASES, MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
@@ -93,7 +93,7 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
     dram_bytes = np.where(not_its_own, np.nan, dram_bytes_of(ops, why))
     engine = on_engine(ops)
     phases = ops.texts("fidelity").mapped(FIDELITY_PHASES.get, missing=np.nan, dtype=np.float64)
-    one_core_ns = padded_flops * phases / (MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan))
+    one_core_ns = padded_flops * phases / chip.flop_per_ns_per_core
     able = working_cores(ops, chip)
     compute_ns = one_core_ns / able
     dram_ns = _over(dram_bytes, chip.dram_peak_gb_s)

@@ -20,7 +20,6 @@ from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roof
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
-from ttnn_mcp.hardware import MATMUL_FLOP_PER_CYCLE_PER_CORE
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
@@ -138,7 +137,7 @@ def _families(ops: OpTable) -> NDArray[np.object_]:
 def _arithmetic_ns(
     flops: NDArray[np.float64], passes: NDArray[np.float64] | float, cores: NDArray[np.float64], chip: Chip
 ) -> NDArray[np.float64]:
-    return flops * passes / (MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan) * cores)
+    return flops * passes / (chip.flop_per_ns_per_core * cores)
 
 
 def _on_links(ops: OpTable, chip: Chip, mesh_devices: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.time_budget.operand_bytes import NARROW_WEIGHT
-from ttnn_mcp.hardware import ELEMENT_BYTES, MATMUL_FLOP_PER_CYCLE_PER_CORE
+from ttnn_mcp.hardware import ELEMENT_BYTES
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
@@ -27,5 +27,5 @@ def lowest_ns(ops: OpTable, least: LeastTimes, bounds: Roofline, chip: Chip) -> 
         )
         stored = np.minimum(ELEMENT_BYTES[NARROW_WEIGHT] / element, 1.0)
     bytes_read = float(np.nansum(least.weight_bytes * stored))
-    peak_flops_per_ns = MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.inf) * (chip.worker_cores or np.inf)
-    return max(bytes_read / (chip.dram_peak_gb_s or np.inf), float(np.nansum(bounds.flops)) / peak_flops_per_ns)
+    arithmetic = float(np.nansum(bounds.flops)) / (chip.flop_per_ns_per_core * (chip.worker_cores or np.inf))
+    return max(bytes_read / (chip.dram_peak_gb_s or np.inf), float(np.nan_to_num(arithmetic)))

@@ -1,4 +1,4 @@
-"""Requests that have arrived as a whole: one that its client gave up is a quiet line, and one asked twice is refused."""
+"""Requests that have arrived as a whole: one that was given up is a quiet line, one asked twice is refused."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def _asked(session: bytes | None, messages: list[Message]) -> tuple[bytes, str] 
 
 async def _refuse(number: str, send: Send) -> None:
     logger.info("A question was asked again while it is answered.")
-    error = {"code": -32600, "message": f"The question {shown(number)} is being answered. Give each an id of its own."}
+    error = {
+        "code": -32600,
+        "message": f"The question {shown(number)} is being answered. Give each an id of its own.",
+    }
     body = json.dumps({"jsonrpc": "2.0", "id": json.loads(number), "error": error}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 400, "headers": headers})

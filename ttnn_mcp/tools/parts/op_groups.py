@@ -10,7 +10,6 @@ import numpy as np
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
-from ttnn_mcp.hardware import MATMUL_FLOP_PER_CYCLE_PER_CORE
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, keyed
@@ -180,7 +179,7 @@ def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell
     cells: list[Cell] = [None] * len(RATES)
     if counted.any():
         useful, took_ns = bounds.flops[rows][counted].sum(), kernel[counted].sum()
-        peak = MATMUL_FLOP_PER_CYCLE_PER_CORE * (chip.clock_ghz or np.nan) * (chip.cores or np.nan)
+        peak = chip.flop_per_ns_per_core * (chip.cores or np.nan)
         least_ns = (bounds.flops[rows] * phases(ops)[rows])[counted].sum() / peak
         cells[:4] = (
             float(useful / 1e9),
