@@ -15,7 +15,7 @@ _CLOCK = "the device clock cannot be told"
 _TRACE = "whether the run is traced cannot be told"
 
 COLUMNS: tuple[Column, ...] = (
-    Column("op_code", ("OP CODE",), "text", "", "device operation, host call or signpost text"),
+    Column("op_code", ("OP CODE", "OP NAME"), "text", "", "device operation, host call or signpost text"),
     Column(
         "op_type",
         ("OP TYPE",),
@@ -211,7 +211,8 @@ COLUMNS: tuple[Column, ...] = (
 
 BY_NAME = {column.name: column for column in COLUMNS}
 BY_HEADER = {header: column for column in COLUMNS for header in column.headers}
-OP_CODE, KERNEL_TIME = BY_NAME["op_code"].headers[0], BY_NAME["kernel_ns"].headers[0]  # no report without these
+OP_CODE, OP_NAME = BY_NAME["op_code"].headers  # one of them; the second is that of cpp_device_perf_report.csv
+KERNEL_TIME = BY_NAME["kernel_ns"].headers[0]  # no report without it
 
 OPERAND_HEADER = re.compile(r"(INPUT|OUTPUT)_(\d{1,4})_(W|Z|Y|X|LAYOUT|DATATYPE|MEMORY)(_PAD\[LOGICAL\])?$")
 """One cell of an operand: four dims (from 2025-09 "padded[logical]"), layout, data type, placement."""

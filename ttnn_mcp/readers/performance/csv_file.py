@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.errors import ReportBroken, shown
+from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
@@ -70,6 +70,8 @@ def read_performance_csv(path: Path, sums: PieceSums | None = None) -> Performan
     """
     header = header_of(path)
     columns, caveats = _columns(path, header, sums)
+    if header.device_only:
+        _check_device_only(path, columns, header)
     return PerformanceCsv(
         path=path,
         generation=header.generation,
@@ -128,6 +130,21 @@ def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[
     frame = frame.assigned(changed) if changed else frame
     _refuse_many_ops(path, frame)
     return frame
+
+
+def _check_device_only(path: Path, frame: Frame, header: Header) -> None:
+    """Raise if ops have no names, or do not stand in the order in which they ran: replays of a trace do not."""
+    if not (frame.texts("op_code").codes >= 0).any():
+        raise ReportForeign(f"{shown(path.name)} names no op: set TTNN_OP_PROFILER=1 and profile again.")
+    if not {"device", "fw_start_cycle"} <= set(header.read.values()):
+        return
+    devices, starts = frame.numbers("device"), frame.numbers("fw_start_cycle")
+    if any((np.diff(starts[devices == device]) < 0).any() for device in np.unique(devices[np.isfinite(devices)])):
+        place = header.names.index(header.headers["fw_start_cycle"]) + 1
+        raise ReportForeign(
+            f"{shown(path.name)} does not list the ops in the order in which they ran. Sort a copy: "
+            f"(head -n 1 IN; tail -n +2 IN | sort -t, -k{place},{place}n) > OUT."
+        )
 
 
 def _refuse_many_ops(path: Path, frame: Frame) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
-from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OPERAND_HEADER
+from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OP_NAME, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
 from ttnn_mcp.readers.regular_file import opened
 
@@ -22,6 +22,10 @@ OPERANDS_AT_MOST = 32  # of INPUT_n and of OUTPUT_n; real reports have up to eig
 LARGEST_BYTES = 1 << 31  # takes about six seconds to read; a million rows have 0.3 to 1.5 GB
 (CALL_COUNT,) = BY_NAME["call_count"].headers
 
+DEVICE_ONLY = (
+    "the device profiler wrote it alone: no operands, settings or host calls, and ops are known by name only"
+)
+MEMORY_DUMPS = ("memory_usage.csv", "memory_usage_summary.csv", "l1_usage_summary.csv")  # of DumpDeviceMemoryState
 REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
 
 
@@ -46,6 +50,11 @@ class Header:
     odd: tuple[str, ...]
 
     @property
+    def device_only(self) -> bool:
+        """Whether the device profiler wrote it alone (cpp_device_perf_report.csv)."""
+        return OP_CODE not in self.names
+
+    @property
     def headers(self) -> dict[str, str]:
         """Our column name -> its name in this file."""
         return {name: self.names[place] for place, name in self.read.items() if self.names[place] in BY_HEADER}
@@ -67,6 +76,7 @@ def header_of(path: Path) -> Header:
     compiler = "LOC" in names or "CONST_EVAL_OP" in names
     read, odd = _chosen(names)
     lost = lost_columns(names, generation, compiler=compiler)
+    odd += [DEVICE_ONLY] if OP_CODE not in names else []
     return Header(names, read, generation, compiler, tuple(lost), tuple(odd))
 
 
@@ -91,9 +101,15 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
         ReportForeign: says what the file is and what to give instead.
     """
     present = set(names)
-    if {OP_CODE, KERNEL_TIME} <= present:
+    if KERNEL_TIME in present and present & {OP_CODE, OP_NAME}:
         return
-    if names[0].startswith("ARCH:"):
+    if path.name.endswith(MEMORY_DUMPS):
+        verdict = "is a dump of device memory, blocks without tensors. Give the db.sqlite of a memory report."
+    elif {CALL_COUNT, "EXECUTION", KERNEL_TIME} <= present:
+        verdict = (
+            f"is the streaming profiler's table: times by {CALL_COUNT} and EXECUTION, without op names. {REPROFILE}"
+        )
+    elif names[0].startswith("ARCH:"):
         verdict = "is the raw device log, without op names. Give the ops_perf_results_*.csv beside it."
     elif {"Op-to-Op Gap", "Device Time"} <= present or any(name.startswith("Device Time Sum") for name in names):
         verdict = "is tt-perf-report's output. Give the ops_perf_results_*.csv it was made from."
