@@ -1,6 +1,6 @@
-"""The last table of resources/how-good-is-the-advice.md: whole layers that were frozen before any check saw them.
+"""The last tables of resources/how-good-is-the-advice.md: whole layers that were frozen before any check saw them.
 
-python -m generate.frozen        judges the layers for the first and only time, and keeps the verdicts; refuses after
+python -m generate.frozen        judges layers that were not judged before, once, and keeps the verdicts; refuses after
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -15,14 +16,32 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from generate.layout import ROOT
-from tests.frozen import MODELS
+from tests.frozen import LAYERS, MODELS, SECOND_MODELS
 from tests.frozen.promises import judged
 from tests.frozen.verdict import NEAR, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-FIRST = ROOT / "tests" / "frozen" / "first_meeting.csv"
+    from tests.frozen import Layer
+
+    ByModel = dict[str, list[Verdict]]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Layers that met finished checks together, and the file that keeps what those said."""
+
+    models: dict[str, tuple[Layer, ...]]
+    file: Path
+    title: str
+
+
+FOLDER = ROOT / "tests" / "frozen"
+MEETINGS = (
+    Meeting(MODELS, FOLDER / "first_meeting.csv", "The first meeting"),
+    Meeting(SECOND_MODELS, FOLDER / "second_meeting.csv", "The second meeting"),
+)
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
     "model",
@@ -39,7 +58,8 @@ HEAD = f"""## Whole layers, frozen before any check saw them
 
 Layers of public ledgers, with all changes that their engineers measured on them: gains, and dead ends that brought
 nothing, cost time or were refused. They were written down and frozen before any check was asked about them, and judged
-once, by finished checks. "At first" is that meeting, and stays. What is learnt from it makes "now" in-sample.
+once, by finished checks. "At first" is that meeting, and stays. What is learnt from it makes "now" in-sample. The
+layers of the second meeting are of other models, and met checks that had learnt from the first one.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
@@ -47,22 +67,20 @@ once, by finished checks. "At first" is that meeting, and stays. What is learnt 
   more than 1% of it.
 * Goals: {GOALS["right"]:.0%} of the gains with a figure right, {GOALS["near"]:.0%} near, at most \
 {GOALS["promised"]:.0%} of the dead ends promised.
-
 """
 
 
-def verdicts_now() -> dict[str, list[Verdict]]:
+def verdicts_now(meeting: Meeting) -> ByModel:
     """By model, in the order of its layers."""
     with TemporaryDirectory() as folder:
         return {
             model: [verdict for layer in layers for verdict in judged(layer, Path(folder))]
-            for model, layers in MODELS.items()
+            for model, layers in meeting.models.items()
         }
 
 
-@cache
-def verdicts_at_first() -> dict[str, list[Verdict]]:
-    with FIRST.open(encoding="utf-8", newline="") as file:
+def verdicts_at_first(meeting: Meeting) -> ByModel:
+    with meeting.file.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     near = {"yes": True, "no": False, "": None}
     return {
@@ -72,14 +90,17 @@ def verdicts_at_first() -> dict[str, list[Verdict]]:
 
 
 def section() -> str:
-    """Heading and tables; empty before the first meeting."""
-    if not FIRST.exists():
-        return ""
-    first, now = verdicts_at_first(), verdicts_now()
-    return f"{HEAD}**At first: {_summary(first)}. Now: {_summary(now)}.**\n\n{_table(first, now)}"
+    """Heading and tables; without a meeting that has not been."""
+    parts = [HEAD]
+    for meeting in MEETINGS:
+        if meeting.file.exists():
+            first, now = verdicts_at_first(meeting), verdicts_now(meeting)
+            said = f"**At first: {_summary(first)}. Now: {_summary(now)}.**"
+            parts.append(f"### {meeting.title}\n\n{said}\n\n{_table(first, now)}")
+    return "\n".join(parts)
 
 
-def _summary(by_model: dict[str, list[Verdict]]) -> str:
+def _summary(by_model: ByModel) -> str:
     right, figures, near, expected, promised, dead = _counts(
         verdict for one in by_model.values() for verdict in one
     )
@@ -106,11 +127,11 @@ def _lacks(verdict: Verdict) -> bool:
 
 @cache
 def _with_figure() -> frozenset[str]:
-    levers = (lever for layers in MODELS.values() for layer in layers for lever in layer.levers)
+    levers = (lever for layer in LAYERS for lever in layer.levers)
     return frozenset(lever.id for lever in levers if lever.saving_us is not None)
 
 
-def _table(first: dict[str, list[Verdict]], now: dict[str, list[Verdict]]) -> str:
+def _table(first: ByModel, now: ByModel) -> str:
     lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     for model, verdicts in first.items():
         right, figures, near, _, promised, dead = _counts(verdicts)
@@ -123,16 +144,18 @@ def _table(first: dict[str, list[Verdict]], now: dict[str, list[Verdict]]) -> st
 
 
 def main(arguments: Sequence[str]) -> int:
-    if arguments or FIRST.exists():
-        print(__doc__ if arguments else f"{FIRST.name} holds the first meeting: there is no second one")
+    new = [meeting for meeting in MEETINGS if not meeting.file.exists()]
+    if arguments or not new:
+        print(__doc__ if arguments else "each of these met the checks once: nothing is judged at first again")
         return 1
-    with FIRST.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["model", "lever", "kind", "said", "near"])
-        for model, verdicts in verdicts_now().items():
-            for one in verdicts:
-                near = {True: "yes", False: "no", None: ""}[one.near]
-                writer.writerow([model, one.lever, one.kind, one.said, near])
+    for meeting in new:
+        with meeting.file.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["model", "lever", "kind", "said", "near"])
+            for model, verdicts in verdicts_now(meeting).items():
+                for one in verdicts:
+                    near = {True: "yes", False: "no", None: ""}[one.near]
+                    writer.writerow([model, one.lever, one.kind, one.said, near])
     return 0
 
 

@@ -6,14 +6,20 @@ An acceptance test: no check may be tuned to them, and they may not be tuned to 
 from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.evo50 import EVO50
 from tests.frozen.flux2 import FLUX2
+from tests.frozen.glm import GLM
 from tests.frozen.gpt_oss import GPT_OSS
+from tests.frozen.laguna import LAGUNA
 from tests.frozen.laya import LAYA
 from tests.frozen.layer import Layer, Lever
+from tests.frozen.llama_1b import LLAMA_1B
 from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
+from tests.frozen.qwen_4b import QWEN_4B
+from tests.frozen.qwen_38 import QWEN_38
+from tests.frozen.qwen_coder import QWEN_CODER
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -25,6 +31,14 @@ MODELS: dict[str, tuple[Layer, ...]] = {
     "FLUX.2": FLUX2,
     "CosyVoice": COSYVOICE,
 }
-LAYERS = tuple(layer for layers in MODELS.values() for layer in layers)
+SECOND_MODELS: dict[str, tuple[Layer, ...]] = {
+    "GLM 4.7 Flash": GLM,
+    "Qwen2.5 Coder 32B": QWEN_CODER,
+    "Qwen3 4B": QWEN_4B,
+    "Qwen3.8 27B": QWEN_38,
+    "Llama 3.2 1B": LLAMA_1B,
+    "Laguna XS 2.1": LAGUNA,
+}
+LAYERS = tuple(layer for models in (MODELS, SECOND_MODELS) for layers in models.values() for layer in layers)
 
-__all__ = ["LAYERS", "MODELS", "Layer", "Lever"]
+__all__ = ["LAYERS", "MODELS", "SECOND_MODELS", "Layer", "Lever"]

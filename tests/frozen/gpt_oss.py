@@ -80,7 +80,7 @@ def dense() -> Block:
     return block
 
 
-def _chosen(
+def chosen(
     block: Block, role: str, given: Tensor, n: int, us: float, *, experts: int = EXPERTS, grid: tuple[int, int] = (9, 10),
     size: int = 45, dtype: str = "BFLOAT8_B", fidelity: str = "LoFi", nnz: str = "std::nullopt", rows: int = 1,
     out: str = "BFLOAT16",
@@ -115,7 +115,7 @@ def sparse(us: tuple[float, float, float] = (116.07, 116.04, 110.39), **how: obj
         flat = block.from_shards("feed_flat", normed, 3, L1)
         scores = _routing(block, flat)
         rows = block.moved("sparsity", "Untilize", scores, 4, layout=ROW_MAJOR, cores=1, fidelity="HiFi4")
-        gate, up = (_chosen(block, role, flat, HIDDEN, took, **how) for role, took in (("experts_gate", us[0]), ("experts_up", us[1])))  # fmt: skip
+        gate, up = (chosen(block, role, flat, HIDDEN, took, **how) for role, took in (("experts_gate", us[0]), ("experts_up", us[1])))  # fmt: skip
         gate, up = (block.binary(f"{name}_bias", "ADD", one, block.tensor([1, 1, 1, EXPERTS, 1, HIDDEN]), 14) for name, one in (("gate", gate), ("up", up)))  # fmt: skip
         gate = block.unary("clamp_gate", "MINIMUM", gate, 9, parameter="7")
         up = block.unary("clamp_up", "CLAMP_TSS", up, 9, parameter="-7, 7")
@@ -123,7 +123,7 @@ def sparse(us: tuple[float, float, float] = (116.07, 116.04, 110.39), **how: obj
         hidden = block.binary(
             "product", "MUL", block.unary("plus", "ADD_UNARY_SFPU", up, 9, parameter="1"), glu, 13
         )
-        down = _chosen(block, "experts_down", hidden, HIDDEN, us[2], **how)
+        down = chosen(block, "experts_down", hidden, HIDDEN, us[2], **how)
         down = block.binary("down_bias", "ADD", down, block.tensor([1, 1, 1, EXPERTS, 1, HIDDEN]), 14)
         weighted = block.binary("weighted", "MUL", down, block.view(rows, [1, 1, 1, EXPERTS, 32, 1]), 14)
         total = block.op("sum_experts", "FastReduceNC", (weighted,), block.tensor([1, 1, 32, HIDDEN], place=L1), 20, cores=90, fidelity="HiFi4", dim=3)  # fmt: skip
@@ -154,7 +154,7 @@ def expert_parallel() -> Block:
     padded = block.moved("pad_in", "FillPad", narrow, 70)
 
     def routed(role: str, given: Tensor, us: float, grid: tuple[int, int]) -> Tensor:
-        return _chosen(block, role, given, HIDDEN, us, experts=local, grid=grid, rows=rows, size=45, fidelity="HiFi2", dtype="BFLOAT16", out="BFLOAT8_B")  # fmt: skip
+        return chosen(block, role, given, HIDDEN, us, experts=local, grid=grid, rows=rows, size=45, fidelity="HiFi2", dtype="BFLOAT16", out="BFLOAT8_B")  # fmt: skip
 
     parts = []
     for name, us in (("gate", 5_050), ("up", 5_050)):

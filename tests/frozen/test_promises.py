@@ -2,10 +2,9 @@
 
 import pytest
 
-from generate.frozen import main, verdicts_at_first
+from generate.frozen import MEETINGS, main, verdicts_at_first
 from tests.checks.programs import decode
 from tests.checks.rows import case_of, pass_time
-from tests.frozen import MODELS
 from tests.frozen.layer import Layer, Lever
 from tests.frozen.promises import judged, promises_of
 from tests.profiles import Program
@@ -51,12 +50,15 @@ def test_promise_about_an_op_is_judged_at_its_place(promises, tmp_path):
     assert said(2, tuple(others)) == "not named"
 
 
-def test_first_meeting_tells_of_each_lever_once():
-    first = {model: [one.lever for one in verdicts] for model, verdicts in verdicts_at_first().items()}
-    levers = {model: [lever.id for layer in layers for lever in layer.levers] for model, layers in MODELS.items()}
+@pytest.mark.parametrize("meeting", MEETINGS, ids=lambda one: one.file.stem)
+def test_a_meeting_tells_of_each_lever_once(meeting):
+    first = {model: [one.lever for one in verdicts] for model, verdicts in verdicts_at_first(meeting).items()}
+    levers = {
+        model: [lever.id for layer in layers for lever in layer.levers] for model, layers in meeting.models.items()
+    }
     assert first == levers
 
 
-def test_there_is_no_second_first_meeting(capsys):
+def test_no_layer_is_met_for_the_first_time_again(capsys):
     assert main([]) == 1
-    assert "there is no second one" in capsys.readouterr().out
+    assert "nothing is judged at first again" in capsys.readouterr().out
