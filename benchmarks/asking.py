@@ -46,8 +46,7 @@ def ask(state, report, tool):
     """The costs of the first and of the second answer of a process, and the answer.
 
     The process has answered for the demo before: imports, and the start of Python, are in none of them. The wall time
-    ends with the answer; CPU time and memory also count what writes the copy, which the answer does not wait for, and a
-    process that reads a part of the file.
+    ends with the answer; CPU time and memory also count what writes the copy, which the answer does not wait for.
     """
     command = [sys.executable, "-c", ASK, str(state), str(report), tool]
     ran = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=environment(state))

@@ -132,7 +132,7 @@ def _of_tools(path: Path) -> list[Path]:
     parts = [name_of(part) for part in (path, *users)]
     tools = [tool for tool in _modules_in(TOOLS) if path.parent == PARTS and imports_of(tool) & {*parts}]
     tests = (_beside(module.parent) / f"test_{module.name}" for module in (path, *sorted(users), *sorted(tools)))
-    door = () if path.parent == PARTS else ("answering", "kept_answers")
+    door = () if path.parent == PARTS else ("answering",)
     held = (*tests, *(_beside(TOOLS) / f"test_{name}.py" for name in door))
     return [*dict.fromkeys(test for test in held if test.is_file())]
 

@@ -178,7 +178,7 @@ def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_it
     }
     assert held.keys() <= {*scope.with_lines()}
     own, part = held.values()
-    assert own == ["test_list_ops.py", "test_answering.py", "test_kept_answers.py"]
+    assert own == ["test_list_ops.py", "test_answering.py"]
     assert part == ["parts/test_role_names.py", "parts/test_op_groups.py", "test_list_ops.py"]
 
 

@@ -21,7 +21,6 @@ ROOMS = {
     "budget",
     "catalogue",
     "cursor",
-    "kept_answers",
     "schema",
     "tool",
     "validation",

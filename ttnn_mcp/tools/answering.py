@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools.budget import LIMIT_BYTES, fitted
-from ttnn_mcp.tools.kept_answers import keep, kept_answer, kept_name
 from ttnn_mcp.tools.validation import validated
 from ttnn_mcp.wire import compact
 
@@ -61,10 +60,6 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
     """
     asked = validated(tool, arguments)
     opened = await _opened(session, tool, asked)
-    name = await asyncio.to_thread(kept_name, cast("Run", opened), tool, asked) if _is_of_run(tool) else None
-    kept = await asyncio.to_thread(kept_answer, session.kept, name) if name else None
-    if kept is not None:
-        return kept
     structured = cleaned((await _asked(session, tool, asked, opened)).spoken())
     text = compact(structured)
     session.archiving.begin()
@@ -75,8 +70,6 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
             f"{tool.name} has {size // 1000} kB to say, and one answer may have {LIMIT_BYTES // 1000} kB. "
             f"Narrow it with {' or '.join(narrowing)}."
         )
-    if name:
-        await asyncio.to_thread(keep, session.kept, name, text)
     return structured, text
 
 
@@ -98,10 +91,6 @@ async def all_findings(session: Session, tool: AnyTool, arguments: Mapping[str, 
 def records(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of an answer's table by the names of its columns."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-
-
-def _is_of_run(tool: AnyTool) -> bool:
-    return tool.about not in ("session", "pair")
 
 
 async def _opened(session: Session, tool: AnyTool, asked: Arguments) -> object:

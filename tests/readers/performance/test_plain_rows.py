@@ -162,19 +162,15 @@ def reading(tmp_path, monkeypatch):
     path = written(tmp_path / "ops.csv", [[*ROW[:4], str(row), *ROW[5:]] for row in range(1_000, 1_600)])
     with path.open("rb") as file:
         shape = shape_of(file.fileno(), len(HEADER))
-        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000, checksum=False)), shape
+        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000, checksum=False))
 
 
 def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_need(reading, monkeypatch):
-    rows, shape = reading
-    asked, make_room = [], rows.make_room
-    monkeypatch.setattr(rows, "make_room", lambda most: asked.append(most) or make_room(most), raising=False)
-    assert rows.read(shape.begin, shape.size, shape.size)
-    assert len(asked) == 1
-    assert 600 * 1.02 < rows.numbers.shape[1] < 600 * 1.1
-    before = rows.numbers
-    make_room(rows.rows)
-    assert rows.numbers is before
+    asked, true_widened = [], plain_rows._widened
+    monkeypatch.setattr(plain_rows, "_widened", lambda *how: asked.append(how) or true_widened(*how))
+    assert reading.read()
+    assert len(asked) == 2  # numbers and texts
+    assert 600 * 1.02 < reading.numbers.shape[1] < 600 * 1.1
 
 
 def test_the_checksums_are_those_of_pieces_of_a_mebibyte(tmp_path):
@@ -186,14 +182,12 @@ def test_the_checksums_are_those_of_pieces_of_a_mebibyte(tmp_path):
 
 
 def test_no_checksum_is_computed_that_nobody_wants(reading):
-    rows, shape = reading
-    assert rows.read(shape.begin, shape.size, shape.size)
-    assert not rows.sums.by_place
+    assert reading.read()
+    assert not reading.sums.by_place
 
 
 def test_texts_side_by_side_are_looked_up_together(reading):
-    rows, _ = reading
-    assert [(group.first, group.last) for group in rows.groups] == [(0, 1), (6, 6)]
+    assert [(group.first, group.last) for group in reading.groups] == [(0, 1), (6, 6)]
 
 
 def test_too_many_different_texts_are_left_to_the_parser(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
 from ttnn_mcp.readers.performance.row_shape import shape_of
-from ttnn_mcp.readers.performance.second_reader import second_reader
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
@@ -47,13 +46,8 @@ def _plain_rows(descriptor: int, fields: int, wanted: Wanted, sums: PieceSums | 
     if shape is None:
         return None
     rows = PlainRows(descriptor, shape, wanted)
-    with second_reader(descriptor, shape, wanted) as second:
-        begin = second.begin if second else shape.size
-        if not rows.read(shape.begin, begin, shape.size):
-            return None
-        is_done = second is None or rows.are_enough or second.add_to(rows)
-        if not is_done and not rows.read(begin, shape.size, shape.size):
-            return None
+    if not rows.read():
+        return None
     if sums is not None:
         sums.by_place.update(rows.sums.by_place)
         sums.add(0, os.pread(descriptor, PIECE_BYTES, 0))  # with the header

@@ -78,41 +78,26 @@ class PlainRows:
         self.rows = 0
         self.sums = PieceSums()
 
-    @property
-    def are_enough(self) -> bool:
-        """Whether more rows are read than are asked for."""
-        return self.rows > self._wanted.rows_at_most
-
-    def read(self, begin: int, end: int, last: int) -> bool:
-        """Read the rows that begin between two places; False where they are not plain.
-
-        Args:
-            begin: the first place.
-            end: the place after them.
-            last: the place up to which room is made for rows.
+    def read(self) -> bool:
+        """Read the rows, until there are more than are asked for; False where they are not plain.
 
         Raises:
             OSError: the file cannot be read.
         """
         np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
+        begin, end = self._shape.begin, self._shape.size
         edges = sorted({begin, *range(begin - begin % BLOCK_BYTES + BLOCK_BYTES, end, BLOCK_BYTES), end})
         for at, until in pairwise(edges):
-            if self.are_enough:
+            if self.rows > self._wanted.rows_at_most:
                 break
             block = block_at(self._descriptor, at, until, self._shape)
-            if block is None or not self._add(block, (last - begin) / (until - begin)):
+            if block is None or not self._add(block, (end - begin) / (until - begin)):
                 return False
             if self._wanted.checksum:
                 self.sums.add(at, memoryview(block.contents)[LEAD_BYTES + 1 :][: until - at])
         return True
 
-    def make_room(self, rows: int) -> None:
-        """Columns for so many rows."""
-        if rows > self.texts.shape[1]:
-            self.numbers = _widened(self.numbers, self.rows, rows)
-            self.texts = _widened(self.texts, self.rows, rows)
-
-    def fill(self, columns: NDArray[np.int64], until: int) -> None:
+    def _fill(self, columns: NDArray[np.int64], until: int) -> None:
         """Note that these columns have numbers in the next rows, up to `until`, and that the others have none there."""
         new = columns[~self.is_filled[columns]]
         self.numbers[new, : self.rows], self.is_filled[new] = np.nan, True
@@ -143,9 +128,11 @@ class PlainRows:
         until = self.rows + block.rows
         if until > self.texts.shape[1]:
             # a large page (2 MB) is cleared for the first cell of each column: small reports get small columns
-            self.make_room(max(until, int(min(until * share * ROOM, self._wanted.rows_at_most + block.rows))))
+            room = max(until, int(min(until * share * ROOM, self._wanted.rows_at_most + block.rows)))
+            self.numbers = _widened(self.numbers, self.rows, room)
+            self.texts = _widened(self.texts, self.rows, room)
         columns, numbers = read
-        self.fill(columns, until)
+        self._fill(columns, until)
         for column, values in zip(columns.tolist(), numbers, strict=True):
             self.numbers[column, self.rows : until] = values
         for group, codes in enumerate(known):

@@ -24,11 +24,6 @@ class TextGroup:
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
 
-    @property
-    def known(self) -> list[bytes]:
-        """The distinct texts, by their numbers."""
-        return list(self._known)
-
     def of(self, block: Block) -> NDArray[np.int32] | None:
         """The number of each row's text; None if too many differ."""
         contents, number_of = block.contents, self._known.get
@@ -38,16 +33,7 @@ class TextGroup:
         numbers = np.array(codes, dtype=np.int32)
         for row in np.flatnonzero(numbers < 0).tolist():
             numbers[row] = self._number(contents[begins[row] : ends[row]])
-        return None if self._are_too_many else numbers
-
-    def numbers_of(self, texts: Sequence[bytes]) -> NDArray[np.int32] | None:
-        """The number of each text; None if too many differ."""
-        numbers = np.array([self._number(text) for text in texts], dtype=np.int32)
-        return None if self._are_too_many else numbers
-
-    @property
-    def _are_too_many(self) -> bool:
-        return self._known_bytes > KNOWN_BYTES_AT_MOST
+        return None if self._known_bytes > KNOWN_BYTES_AT_MOST else numbers
 
     def _number(self, text: bytes) -> int:
         number = self._known.get(text)
