@@ -15,7 +15,7 @@ from tests.real.rig.anew import in_order
 from tests.real.rig.calls import calls
 from tests.real.rig.compiler_stand_in import nothing
 from tests.real.rig.coverage import IN_WORDS, gaps
-from tests.real.rig.devices import KINDS, description, first_line
+from tests.real.rig.devices import first_line
 from tests.real.rig.page_names import PAGES
 from tests.real.rig.pages import blocks
 from tests.real.rig.program_buffers import fullest_core, programs
@@ -95,15 +95,6 @@ def test_what_cannot_run_takes_the_names_of_its_signature_only():
         asked(1, 2, queue=0)
     with pytest.raises(TypeError):
         asked(1, 2, 0)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_cluster_names_every_chip_once(kind):
-    text = description(KINDS[kind])
-    chips = len(KINDS[kind].places)
-    assert len(re.findall(r"noc_translation", text)) == chips
-    assert text.count(f": {KINDS[kind].arch}") == chips
-    assert sorted(chip for board in KINDS[kind].boards for chip in board) == list(range(chips))
 
 
 def test_a_kernel_that_does_nothing_is_an_executable_for_risc_v():

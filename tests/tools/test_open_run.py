@@ -1,6 +1,7 @@
 """open_run: the run card."""
 
 import json
+import shutil
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.profiles import (
 )
 from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.tools import open_run as module
 from ttnn_mcp.wire import bytes_of
 
@@ -101,6 +103,14 @@ async def test_the_card_says_how_a_profiled_report_was_made(tmp_path):
     (path.parent / "run_manifest.json").write_text(json.dumps(told))
     card = await ask(session(tmp_path), "open_run", performance=str(path))
     assert card["capture"] == {"command": "pytest  [1mtests/test_x.py", "dirty": True}
+
+
+@pytest.mark.parametrize(("device", "is_mock"), [("mock n150", True), ("mocking", False), ("wormhole_b0", False)])
+async def test_a_report_from_a_mock_device_is_said_to_hold_no_times(tmp_path, device, is_mock):
+    folder = shutil.copytree(demo_reports()[1], tmp_path / "memory")
+    (folder / "run_manifest.json").write_text(json.dumps({"device": device}))
+    card = await ask(session(tmp_path), "open_run", memory=str(folder))
+    assert any("no kernel ran, so it holds no device times" in one for one in card["caveats"]) is is_mock
 
 
 def marked(folder, count):

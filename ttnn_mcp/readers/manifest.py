@@ -1,4 +1,4 @@
-"""The manifest beside a report: how `ttnn-mcp profile` made it. A file like any other, so it is not trusted."""
+"""The manifest beside a report: how `ttnn-mcp profile` or `capture` made it. A file like any other: not trusted."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 NAME = "run_manifest.json"
 MOST_BYTES = 64_000  # one that we wrote takes less than two
 LONGEST_TEXT = 200  # characters shown of each
+MOCK = "mock "  # how `device` begins where the command ran on TTNN's mock devices
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class Manifest:
     build: str | None = None
     device: str | None = None
     clock_mhz: int | None = None
+
+    @property
+    def on_mock(self) -> bool:
+        """Whether no kernel ran: what took time is the host's work for a chip that is not there."""
+        return (self.device or "").startswith(MOCK)
 
 
 TYPES: dict[str, type] = {"exit_status": int, "dirty": bool, "clock_mhz": int}

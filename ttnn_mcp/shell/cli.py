@@ -14,7 +14,7 @@ from ttnn_mcp import ONE_THREAD
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
-from ttnn_mcp.shell.people_options import PEOPLE
+from ttnn_mcp.shell.people_options import PEOPLE, RUNNING
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
 
@@ -63,7 +63,7 @@ def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
         complete(parser)
     speak_any_locale()
-    divide = argv.index("--") if "--" in argv and "profile" in argv[: argv.index("--")] else len(argv)
+    divide = argv.index("--") if "--" in argv and RUNNING & {*argv[: argv.index("--")]} else len(argv)
     options, unread = parser.parse_known_args(argv[:divide])
     options.behind = argv[divide + 1 :]
     before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
@@ -75,7 +75,7 @@ def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def _command(argv: list[str]) -> int:
     options, words = _read(argv)
-    if options.command != "profile":  # the user's own program may multiply matrices
+    if options.command not in RUNNING:  # the user's own program may multiply matrices
         os.environ.setdefault(*ONE_THREAD)
     try:
         if options.command == "call":

@@ -25,6 +25,7 @@ examples:
   ttnn-mcp serve --http 0.0.0.0:8765 --token-file t serve a lab: each person has a token
   ttnn-mcp demo                                     what the server finds in a bundled profile
   ttnn-mcp profile -- pytest tests/test_my_model.py run it under Tracy, then say what is slow
+  ttnn-mcp capture --arch n150 -- python model.py   does it fit L1? on a mock device, without hardware
   ttnn-mcp check                                    what to change first in your newest run
   ttnn-mcp ops path/to/report group_by=op_code      where its time goes
   ttnn-mcp compare before after                     whether a change helped

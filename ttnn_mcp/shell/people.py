@@ -1,4 +1,4 @@
-"""The commands for people: ask, look at the demo, profile, read the skill, complete words."""
+"""The commands for people: ask, look at the demo, profile, capture, read the skill, complete words."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def answered(options: argparse.Namespace, words: Sequence[str], session: Session
     match options.command:
         case "profile":
             return _profile(options, session)
+        case "capture":
+            return _capture(options, session)
         case "skill":
             from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
 
@@ -55,13 +57,29 @@ def _demo(session: Session) -> None:
 def _profile(options: argparse.Namespace, session: Session) -> int:
     from ttnn_mcp.shell.capture.profiled import Capture  # noqa: PLC0415
 
-    def tell(sentence: str) -> None:
-        print(f"ttnn-mcp: {sentence}", file=sys.stderr, flush=True)
-
-    capture = Capture(options.behind, options.tracy, options.with_memory, tell)
+    capture = Capture(options.behind, options.tracy, options.with_memory, _tell)
     capture.run()
     if capture.performance is not None:
         from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415 - the tools load where there is a report
 
         print(awaited(outcome.findings_of(session, capture), "check"), end="")
     return capture.status
+
+
+def _capture(options: argparse.Namespace, session: Session) -> int:
+    from ttnn_mcp.shell.capture.mock_run import MockCapture  # noqa: PLC0415
+
+    state = session.settings.state_folder
+    asked = (options.behind, options.arch, options.ttnn, options.minutes, options.memory_gb, state)
+    capture = MockCapture(*asked, tell=_tell)
+    capture.run()
+    if capture.report is not None:
+        from ttnn_mcp.shell.capture import mock_report  # noqa: PLC0415 - the tools load where there is a report
+
+        text = mock_report.answers_of(session, capture, as_json=options.json)
+        print(awaited(text, "memory_summary"), end="")
+    return capture.status
+
+
+def _tell(sentence: str) -> None:
+    print(f"ttnn-mcp: {sentence}", file=sys.stderr, flush=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ttnn_mcp.shell.capture.mock_chips import KINDS
 from ttnn_mcp.shell.questions import QUESTIONS
 
-PEOPLE = frozenset({*QUESTIONS, "demo", "profile", "skill", "completion"})
+RUNNING = frozenset({"profile", "capture"})  # what stands behind -- is a command of the user's
+PEOPLE = frozenset({*QUESTIONS, *RUNNING, "demo", "skill", "completion"})
+MOST = 10_000  # minutes, a week; gigabytes, more than any machine of a lab has
 DEMO = "what is found in a bundled profile"
 NEWEST = "RUN is a name, an id or a path; default: the newest report found."
 SKILL = "a page of the optimisation skill"
@@ -20,6 +23,17 @@ examples:
   ttnn-mcp profile -- pytest tests/test_my_model.py::test_perf
   ttnn-mcp profile --memory -- python model.py --batch 8
   ttnn-mcp profile --tracy=--op-support-count=10000 -- pytest tests/test_my_model.py
+"""
+CAPTURE = "run a command on a mock device: does it fit L1, before there is hardware"
+CAPTURE_EPILOG = """\
+No kernel runs, so there are no times and no results; shapes, buffers and refusals are real. NAME is one of {names}, or
+a cluster_descriptor.yaml. The exit status is that of COMMAND; 1 if that went well and no report came of it.
+
+The Python is --ttnn, else $TTNN_MCP_TTNN, else that of COMMAND; where that has no TTNN, $TT_METAL_HOME/python_env.
+
+examples:
+  ttnn-mcp capture --arch n150 -- python model.py
+  ttnn-mcp capture --arch t3000 --minutes 60 -- pytest tests/test_my_model.py
 """
 COMPLETION = "the completion script of a shell"
 COMPLETION_EPILOG = """\
@@ -48,6 +62,7 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
         form.add_argument("--json", action="store_true", help="print the answer as JSON")
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")
     _add_profile(commands)
+    _add_capture(commands, shared)
     commands.add_parser("demo", parents=[shared], help=DEMO, description=f"Print {DEMO}.")
     skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
     skill.add_argument(
@@ -77,3 +92,28 @@ def _add_profile(commands: Any) -> None:
     profile.add_argument(
         "--tracy", action="append", default=[], metavar="OPTION", help="an option of python -m tracy (repeatable)"
     )
+
+
+def _add_capture(commands: Any, shared: argparse.ArgumentParser) -> None:
+    capture = commands.add_parser(
+        "capture",
+        parents=[shared],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help=CAPTURE,
+        description=f"{CAPTURE[0].upper()}{CAPTURE[1:]}.",
+        usage="ttnn-mcp capture --arch NAME [--ttnn PYTHON] [--minutes N] [--memory-gb N] [--json] -- COMMAND",
+        epilog=CAPTURE_EPILOG.format(names=", ".join(KINDS)),
+    )
+    capture.add_argument("--arch", required=True, metavar="NAME", help="the chips that COMMAND shall see")
+    capture.add_argument("--ttnn", metavar="PYTHON", help="the Python that has TTNN")
+    capture.add_argument("--minutes", type=_count, default=30, help="end COMMAND after so long (default 30)")
+    capture.add_argument(
+        "--memory-gb", type=_count, help="refuse it more memory (default: three quarters of the machine's)"
+    )
+    capture.add_argument("--json", action="store_true", help="print the answers as JSON")
+
+
+def _count(written: str) -> int:
+    if not (written.isascii() and written.isdigit()) or not 0 < int(written[:10]) <= MOST:
+        raise argparse.ArgumentTypeError(f"wants a whole number from 1 to {MOST}")
+    return int(written)

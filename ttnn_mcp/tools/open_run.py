@@ -34,6 +34,8 @@ CARD = Budget(1_500, cut=("signposts",), keep=0)
 SIGNPOSTS_AT_MOST = 200  # more are never shown, and a report can hold a million
 DEVICES_AT_MOST = 64  # listed: two Galaxies; a report with odd device ids seems to have a thousand
 
+ON_MOCK = "the memory report is of a mock device: no kernel ran, so it holds no device times and no results"
+
 
 class Arguments(Closed):
     """Arguments of open_run."""
@@ -115,6 +117,8 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         death = death_of(memory)
         caveats += [death.sentence] if death else []
         caveats += [loss.sentence for loss in losses_of(memory)[:1]]
+        manifest = manifest_beside(memory.path)
+        caveats += [ON_MOCK] if manifest and manifest.on_mock else []
     return Answer(
         id=run.id,
         name=run.name,

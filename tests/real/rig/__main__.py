@@ -1,7 +1,7 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [demo | pages | names | advice | captures | proofs | trials] [--seed SEED] [--count COUNT]
-        [--jobs N]
+    python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | trials]
+        [--seed SEED] [--count COUNT] [--jobs N]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -30,6 +30,7 @@ from tests.real.rig.models import MODELS
 from tests.real.rig.page_names import PAGES
 from tests.real.trials import outcome, summary
 from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.shell.capture.mock_chips import KINDS as MOCK_CHIPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -105,6 +106,39 @@ def names(python: Path, _asked: argparse.Namespace) -> bool:
     ran = within(python, "names")
     say(_told(ran, ("NO SUCH NAME", "names:")))
     return ran.returncode == 0
+
+
+def mocks(python: Path, asked: argparse.Namespace) -> bool:
+    """`ttnn-mcp capture` runs a script as it is, and answers whether it fits and what was refused."""
+
+    def answered(how: str) -> list[str]:
+        kind, *words = how.split()
+        command = [sys.executable, "-m", "ttnn_mcp", "capture", "--json", "--arch", kind, "--ttnn", str(python)]
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": folder, "PWD": folder}
+            script = str(Path(__file__).with_name("users_script.py"))
+            ran = subprocess.run(
+                [*command, "--", "python", script, *words],
+                cwd=folder, env=environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        answer = json.loads((ran.stdout.splitlines() or ["{}"])[-1] or "{}")
+        if not answer:
+            return [f"{how}: no answer, status {ran.returncode}: {ran.stderr.strip()[-300:]}"]
+        errors = answer["memory"]["errors"]
+        out = [str(one.get("ran_out_of", one.get("message"))) for one in errors]
+        wanted = {"refused": "must be equal", "full": "L1 "}
+        wrong = [f"{word} is not told: {out}" for word in words if not any(wanted[word] in text for text in out)]
+        wrong += [f"fails: {out}"] if out and not words else []
+        wrong += ["its status is lost"] if bool(ran.returncode) != bool(words) else []
+        wrong += ["no peak"] if answer["memory"]["l1_peak"]["bytes_per_bank"] <= 0 else []
+        return [f"{how}: {what}" for what in wrong]
+
+    hows = [*MOCK_CHIPS, "n150 refused", "p150 full"]
+    wrong = [sentence for told in side_by_side(asked, answered, hows) for sentence in told]
+    for sentence in wrong:
+        say(f"DIFFERS {sentence}")
+    say(f"mocks: {len(hows)} captures of a user's script, {len(wrong)} answers differ from what it does")
+    return not wrong
 
 
 def advice(python: Path, asked: argparse.Namespace) -> bool:
@@ -248,6 +282,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
     "demo": demo,
     "names": names,
     "pages": pages,
+    "mocks": mocks,
     "advice": advice,
     "captures": captures,
     "proofs": proofs,

@@ -14,6 +14,13 @@ class device:
     def close_device(_device): events.append("closed")
 def open_device(**_options): events.append("opened")
 close_device = device.close_device
+CreateDevice, CloseDevice = open_device, close_device
+class distributed:
+    class distributed:
+        @staticmethod
+        def open_mesh_device(): events.append("opened")
+        @staticmethod
+        def within(): distributed.distributed.open_mesh_device()
 class graph:
     @staticmethod
     @contextlib.contextmanager
@@ -46,9 +53,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     before = set(sys.modules)
 
-    def recorded_program(end="", start=("program.py",)):
-        (tmp_path / "program.py").write_text(PROGRAM.format(end=end))
-        status = recorded.recorded(str(tmp_path), [*start, "a b"])
+    def recorded_program(end="", start=("program.py",), program=PROGRAM, **named):
+        (tmp_path / "program.py").write_text(program.format(end=end))
+        status = recorded.recorded(str(tmp_path), [*start, "a b"], **named)
         return status, sys.modules["ttnn"].events
 
     yield recorded_program
@@ -75,6 +82,18 @@ def test_the_status_is_the_programs_own_and_what_was_recorded_is_kept(run, capsy
     ended, events = run(end)
     assert (ended, events) == (status, [["a b"], *WHOLE])
     assert ("why" in capsys.readouterr().err) is ("why" in end)
+
+
+@pytest.mark.parametrize("way", ["ttnn.CreateDevice(device_id=0)", "ttnn.distributed.distributed.within()"])
+def test_every_way_to_open_a_device_starts_the_recording(run, way):
+    start, end = way, "ttnn.CloseDevice(None)"
+    _status, events = run("", program=f"import ttnn\nttnn.events.append('')\n{start}\n{end}\n")
+    assert events == ["", "opened", "recording", "recorded", "closed", "report"]
+
+
+def test_ttnn_is_imported_as_the_caller_wants(run):
+    status, events = run(imported=lambda run, module: (run(module), module.events.append("imported")))
+    assert (status, events[0]) == (0, "imported")
 
 
 def test_a_program_whose_ttnn_is_not_there_fails_as_without_us(tmp_path, monkeypatch, capsys):

@@ -55,6 +55,14 @@ def test_a_command_ended_by_a_signal_has_the_status_of_a_shell(capfd):
     assert heard("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", capfd)[0] == 128 + 9
 
 
+def test_a_command_that_takes_too_long_is_killed(capfd):
+    start = time.monotonic()
+    code = "import time; print('begun', flush=True); time.sleep(60)"
+    assert streamed(python(code), [].append, 0.2) == 128 + 9
+    assert streamed(python("pass"), [].append, 60) == 0
+    assert time.monotonic() - start < 20
+
+
 def test_what_a_child_writes_after_the_command_ended_is_heard(capfd, monkeypatch):
     monkeypatch.setattr(streaming, "QUIET_S", 20)
     lines = []

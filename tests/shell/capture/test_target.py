@@ -36,7 +36,7 @@ def test_a_python_is_taken_at_its_word(words):
 
 @pytest.mark.parametrize("words", [[], ["-c", "pass"], ["-u", "model.py"], ["-m"]])
 def test_what_tracy_cannot_repeat_is_refused(words):
-    with pytest.raises(ArgumentsInvalid, match="Tracy cannot start Python"):
+    with pytest.raises(ArgumentsInvalid, match="Python is not started"):
         target_of([sys.executable, *words])
 
 
@@ -105,3 +105,21 @@ def test_what_is_no_python_program_is_refused(tmp_path, first_line):
 def test_a_command_that_is_not_there_is_refused():
     with pytest.raises(ArgumentsInvalid, match="There is no command 'no-such-program' here"):
         target_of(["no-such-program"])
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["python9", "model.py"], ("model.py",)),
+        (["model.py", "a"], ("model.py", "a")),
+        (["pytest", "x"], ("-m", "pytest", "x")),
+    ],
+)
+def test_a_python_that_is_given_runs_whatever_is_found(monkeypatch, command, words):
+    monkeypatch.setenv("PATH", "")
+    assert target_of(command, "/given/python") == UserCommand("/given/python", words)
+
+
+def test_a_script_of_another_python_is_run_by_the_given_one(tmp_path):
+    path = Path(script(tmp_path, f"#!{sys.executable}")).rename(tmp_path / "tool")
+    assert target_of([str(path)], "/given/python") == UserCommand("/given/python", (str(path),))

@@ -42,6 +42,8 @@ class Build:
     options: frozenset[str]
     joins: bool
     records_graph: bool
+    traces: bool = True
+    has_ttnn: bool = True
 
 
 def build_of(python: str) -> Build:
@@ -50,23 +52,35 @@ def build_of(python: str) -> Build:
     Raises:
         ArgumentsInvalid: it has no Tracy, or cannot be asked.
     """
+    build = ttnn_of(python)
+    if not build.traces:
+        raise ArgumentsInvalid(
+            f"{shown(python)} has no module tracy, so this is not the Python of a tt-metal. Activate that environment "
+            "(source python_env/bin/activate in tt-metal) and set PYTHONPATH as your model needs it, then try again."
+        )
+    return build
+
+
+def ttnn_of(python: str) -> Build:
+    """The TTNN that this Python sees, with Tracy or without.
+
+    Raises:
+        ArgumentsInvalid: it cannot be asked.
+    """
     try:
         probe = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=PROBE_S, check=True)  # noqa: S603
         places = json.loads(probe.stdout.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         raise ArgumentsInvalid(f"{shown(python)} cannot be asked what it has installed. Does it start?") from None
-    if places["tracy"] is None:
-        raise ArgumentsInvalid(
-            f"{shown(python)} has no module tracy, so this is not the Python of a tt-metal. Activate that environment "
-            "(source python_env/bin/activate in tt-metal) and set PYTHONPATH as your model needs it, then try again."
-        )
-    source = _text(Path(places["tracy"], "__main__.py"))
+    source = _text(Path(places["tracy"], "__main__.py")) if places["tracy"] else ""
     graph = _text(Path(places["ttnn"], "graph.py")) if places["ttnn"] else ""
     return Build(
         places["version"],
         frozenset(_OPTION.findall(source)),
         joins="shell=True" in source and '" ".join' in source,
         records_graph="def full_graph_capture" in graph,
+        traces=places["tracy"] is not None,
+        has_ttnn=places["ttnn"] is not None,
     )
 
 

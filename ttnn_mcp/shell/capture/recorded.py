@@ -17,17 +17,20 @@ import sys
 import traceback
 from contextlib import ExitStack
 from importlib import import_module, util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-OPENING = ("open_device", "open_mesh_device")
-CLOSING = ("close_device", "close_mesh_device")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPENING = ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")
+CLOSING = ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices")
 
 
 class _Recorder:
     """Stands in the way of the import of ttnn once, and of the opening and closing of devices from then on."""
 
-    def __init__(self, graph: str, recording: ExitStack) -> None:
-        self.graph, self.recording, self.started = graph, recording, False
+    def __init__(self, graph: str, recording: ExitStack, imported: Callable[[Any, Any], None]) -> None:
+        self.graph, self.recording, self.imported, self.started = graph, recording, imported, False
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
         if name != "ttnn":
@@ -39,8 +42,9 @@ class _Recorder:
         run = spec.loader.exec_module
 
         def exec_module(module: Any) -> None:
-            run(module)
-            for place in (module, getattr(module, "device", None)):
+            self.imported(run, module)
+            meshes = getattr(getattr(module, "distributed", None), "distributed", None)
+            for place in (module, getattr(module, "device", None), meshes):
                 for call in (call for call in (*OPENING, *CLOSING) if hasattr(place, call)):
                     wrap = self.started_after if call in OPENING else self.ended_before
                     setattr(place, call, wrap(module, getattr(place, call)))
@@ -66,15 +70,22 @@ class _Recorder:
         return closed
 
 
-def recorded(folder: str, words: list[str]) -> int:
-    """Run the program as `python WORDS` would; its exit status. The report lies in `folder` afterwards."""
+def _plainly(run: Callable[[Any], None], module: Any) -> None:
+    run(module)
+
+
+def recorded(folder: str, words: list[str], imported: Callable[[Any, Any], None] = _plainly) -> int:
+    """Run the program as `python WORDS` would; its exit status. The report lies in `folder` afterwards.
+
+    `imported` runs the module ttnn when the program imports it.
+    """
     from_module = words[0] == "-m"
     program = words[1] if from_module else words[0]
     sys.argv = words[1:] if from_module else words
     sys.path[0] = os.getcwd() if from_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH109, PTH120
     graph = os.path.join(os.path.abspath(folder), "graph.json")  # noqa: PTH100, PTH118
     with ExitStack() as recording:
-        sys.meta_path.insert(0, _Recorder(graph, recording))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Recorder(graph, recording, imported))  # type: ignore[arg-type]
         status = _status(program, from_module=from_module)
     if os.path.exists(graph):  # noqa: PTH110
         import_module("ttnn.graph_report").import_report(graph, os.path.dirname(graph))  # noqa: PTH120

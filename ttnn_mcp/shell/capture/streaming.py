@@ -7,7 +7,9 @@ import selectors
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -21,16 +23,19 @@ QUIET_S = 0.5  # unmoved: it is how long more output is waited for
 BY_SIGNAL = 128  # as shells report it
 
 
-def streamed(command: Sequence[str], listener: Callable[[str], None]) -> int:
-    """Run the command; its exit status, or 128 and the signal that ended it."""
+def streamed(command: Sequence[str], listener: Callable[[str], None], seconds: float = inf) -> int:
+    """Run the command, and kill it after so long; its exit status, or 128 and the signal that ended it."""
     sources = [_Source(sys.stdout, listener), _Source(sys.stderr, listener)]
     process = subprocess.Popen(command, stdout=sources[0].theirs, stderr=sources[1].theirs)  # noqa: S603
+    end = time.monotonic() + seconds
     with _signals_to(process, sources), selectors.DefaultSelector() as selector:
         for source in sources:
             os.close(source.theirs)
             selector.register(source.ours, selectors.EVENT_READ, source)
         while selector.get_map():
             ready = selector.select(QUIET_S)
+            if time.monotonic() > end:
+                process.kill()
             for key, _events in ready:
                 if not key.data.passed_on():
                     selector.unregister(key.data.ours)

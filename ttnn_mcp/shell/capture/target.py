@@ -29,32 +29,34 @@ class UserCommand:
     words: tuple[str, ...]
 
 
-def target_of(command: Sequence[str]) -> UserCommand:
-    """What the command runs.
+def target_of(command: Sequence[str], python: str | None = None) -> UserCommand:
+    """What the command runs; by this Python if one is given, whichever it names.
 
     Raises:
-        ArgumentsInvalid: it is no Python program, or is started in a way that Tracy cannot repeat.
+        ArgumentsInvalid: it is no Python program, or is started in a way that cannot be repeated.
     """
     first, *rest = command
     if _PYTHON.fullmatch(Path(first).name):
-        return UserCommand(_found(first), _program(rest))
+        return UserCommand(python or _found(first), _program(rest))
     if first.endswith(".py"):
-        return UserCommand(_found("python3"), tuple(command))
+        return UserCommand(python or _found("python3"), tuple(command))
+    if python and Path(first).name in MODULES:
+        return UserCommand(python, ("-m", "pytest", *rest))
     path = _found(first)
-    python = _shebang(path)
-    if python is None:
+    named = _shebang(path)
+    if named is None:
         raise ArgumentsInvalid(
-            f"'{shown(first)}' is no Python program, and Tracy runs Python here: give pytest ..., python -m ... or "
+            f"'{shown(first)}' is no Python program, and only Python is run here: give pytest ..., python -m ... or "
             "a script."
         )
-    return UserCommand(python, ("-m", "pytest", *rest) if Path(first).name in MODULES else (path, *rest))
+    return UserCommand(python or named, ("-m", "pytest", *rest) if Path(first).name in MODULES else (path, *rest))
 
 
 def _program(words: Sequence[str]) -> tuple[str, ...]:
     if not words or (words[0].startswith("-") and (words[0] != "-m" or len(words) < 2)):
         options = f"with '{shown(words[0])}'" if words else "without a program"
         raise ArgumentsInvalid(
-            f"Tracy cannot start Python {options}: give python -m MODULE ... or python SCRIPT ..., and settings of "
+            f"Python is not started {options} here: give python -m MODULE ... or python SCRIPT ..., and settings of "
             "the interpreter in the environment."
         )
     return tuple(words)
@@ -65,7 +67,7 @@ def _found(name: str) -> str:
     if path is None:
         raise ArgumentsInvalid(
             f"There is no command '{shown(name)}' here. Activate the environment in which your model runs "
-            f"(put VARIABLE=value before ttnn-mcp): then ttnn-mcp profile -- {shlex.quote(shown(name))} ..."
+            f"(put VARIABLE=value before ttnn-mcp): then give {shlex.quote(shown(name))} behind -- again."
         )
     return path
 

@@ -1,0 +1,109 @@
+"""What is said of a report from mock devices."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.asking import session
+from ttnn_mcp.session.places import demo_reports
+from ttnn_mcp.shell.capture.build import Build
+from ttnn_mcp.shell.capture.mock_report import answers_of, rows_of
+from ttnn_mcp.shell.capture.mock_run import MockCapture
+
+LATE = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_run_since", "headroom_bytes", "line")
+
+
+def answer(errors=(), late=(), **changes):
+    """An answer of memory_summary, as far as it is read here."""
+    peak = {
+        "operation": 7,
+        "name": "ttnn.linear",
+        "line": "m.py:3",
+        "bytes_per_bank": 600_000,
+        "capacity_bytes": 1_200_000,
+    }
+    peak |= {"tensors_bytes": 400_000, "circular_buffers_bytes": 200_000, **changes.pop("peak", {})}
+    rows = [list(one) for one in late]
+    return {"l1_peak": peak, "errors": list(errors), "late_frees": {"columns": list(LATE), "rows": rows}, **changes}
+
+
+def told(*asked, **named):
+    rows = rows_of(answer(*asked, **named))
+    return {word: text for word, text in rows if word}, [text for _word, text in rows]
+
+
+def test_a_run_that_fits():
+    words, _texts = told()
+    assert words == {
+        "fits L1": "yes",
+        "peak": "operation 7 ttnn.linear (m.py:3): 600,000 of 1,200,000 (50%) bytes of each core's L1; tensors 400,000, "
+        "circular buffers 200,000",
+        "freed late": "nothing",
+        "ran out": "nothing",
+        "refused": "nothing",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"programs": {"modelled": 3}}, "yes; circular buffers of 3 programs by our models"),
+        ({"floor": True, "why": "no graphs"}, "as far as it is known, and the peak is a floor: no graphs"),
+        ({"peak": {"capacity_bytes": None}}, "not known: the report does not tell how much L1 there is"),
+    ],
+)
+def test_what_the_verdict_rests_on_is_said(changes, says):
+    assert told(**changes)[0]["fits L1"] == says
+
+
+SHORT = {"operation": 9, "name": "ttnn.add", "line": None, "ran_out_of": "L1 for a tensor", "asked_bytes": 65_536, "short_bytes": 32_096}  # fmt: skip
+REMEDY = {"columns": ["remedy", "how"], "rows": [["deallocate", "ttnn.deallocate(x)"], ["other", "no"]]}
+DRAM = {"operation": 8, "name": "ttnn.add", "ran_out_of": "DRAM for a tensor", "asked_bytes": 9}
+REFUSED = {"operation": 4, "name": "ttnn.matmul", "line": "m.py:9", "message": "TT_FATAL @ a.cpp:1: a == b info: Widths differ."}  # fmt: skip
+
+
+def test_what_ran_out_is_told_with_a_remedy_and_does_not_fit():
+    words, _texts = told([DRAM, {**SHORT, "remedies": REMEDY}])
+    assert words["fits L1"] == "no: operation 9 ttnn.add ran out of L1 for a tensor"
+    assert words["ran out"] == (
+        "operation 9 ttnn.add: L1 for a tensor, bytes: asked 65,536, short 32,096. Try ttnn.deallocate(x)"
+    )
+    assert told([DRAM])[0]["fits L1"] == "yes"
+    assert told([DRAM])[0]["ran out"] == "operation 8 ttnn.add: DRAM for a tensor, bytes: asked 9"
+
+
+def test_what_was_refused_is_told_in_ttnns_words():
+    assert told([REFUSED])[0]["refused"] == "operation 4 ttnn.matmul (m.py:9): Widths differ."
+    assert told([{**REFUSED, "message": None, "kind": "ValueError"}])[0]["refused"].endswith(": ValueError")
+    assert told([{**REFUSED, "message": None}])[0]["refused"].endswith(": TTNN gives no reason")
+    assert len(told([REFUSED] * 2)[1]) == 6
+
+
+def test_late_frees_are_told_up_to_three_and_the_rest_counted():
+    late = [(one, 1000, 1, None, 5, 10, "m.py:2" if one else None) for one in range(4)]
+    texts = told(late=late, more_late_frees=2, late_frees_return_bytes=4096)[1]
+    assert texts[2] == "tensor 0: 1,000 bytes per core, for 5 operations after its last use"
+    assert texts[3].startswith("tensor 1 (m.py:2): ")
+    assert texts[5] == "and 3 more; in time, the peak is 4,096 bytes lower"
+    assert told(late=late[:1])[1][3] == "in time, the peak is 0 bytes lower"
+
+
+async def test_a_report_that_cannot_be_read_fails_the_capture_in_a_sentence(tmp_path):
+    sentences = []
+    made = MockCapture([], "n150", None, 1, None, tmp_path, sentences.append)
+    made.report = tmp_path / "db.sqlite"
+    made.report.write_bytes(b"\0" * 1000)
+    assert await answers_of(session(tmp_path), made, as_json=False) == ""
+    assert (made.status, len(sentences)) == (1, 1)
+
+
+async def test_the_demo_is_told_with_what_comes_next(tmp_path):
+    build = Build("0.81.1", frozenset(), joins=False, records_graph=True)
+    made = MockCapture([], "n150", None, 1, None, tmp_path, print, build=build)
+    made.report = Path(demo_reports()[1], "db.sqlite")
+    text = await answers_of(session(tmp_path), made, as_json=False)
+    first, second, *_rest, last = text.splitlines()
+    assert first.startswith("mock device  n150, TTNN 0.81.1: no kernel ran: this report holds no times")
+    assert second.startswith("ran          ")
+    assert second.endswith(" operations")
+    assert " memory " in last

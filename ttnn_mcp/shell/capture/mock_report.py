@@ -1,0 +1,115 @@
+"""What `capture` says of its memory report: does it fit, where is the peak, what is freed late, what was refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.quoting import line
+from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.terminal import own_name
+from ttnn_mcp.tools import answering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.shell.capture.mock_run import MockCapture
+
+NO_TIMES = "no kernel ran: this report holds no times, and no results either (a check of values fails on it)"
+SHOWN = 3  # lines of each kind; `memory` has the rest
+LONGEST = 240  # characters of TTNN's words, as memory_summary cuts them
+WIDTH = 13  # of the words in front
+
+
+async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -> str:
+    """The answers in lines, or all of `memory_summary` as JSON."""
+    try:
+        run = await session.open(None, str(capture.report))
+        answer, _text = await answering.answer(session, tool_alone("memory_summary"), {"run": run.id})
+    except TtnnMcpError as refusal:
+        capture.tell(str(refusal))
+        capture.status = capture.status or 1
+        return ""
+    if as_json:
+        made = {"arch": capture.arch, "ttnn": capture.build.version, "status": capture.status, "times": None}
+        return answering.compact({"run": run.id, "capture": made, "memory": answer}) + "\n"
+    made = f"{capture.arch}, TTNN {capture.build.version or 'of unknown version'}"
+    ran = f"{len(run.memory_report.operations):,} operations"
+    early = (
+        f", then the program ended with status {capture.status}: nothing is known beyond" if capture.status else ""
+    )
+    rows = [("mock device", f"{made}: {NO_TIMES}"), ("ran", f"{ran}{early}"), *rows_of(answer)]
+    more = f"\nNext\n{own_name()} memory {run.id}\n"
+    return "".join(f"{name:<{WIDTH}}{text}\n" for name, text in rows) + more
+
+
+def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The lines on memory, each with the word in front of it."""
+    errors: Sequence[Mapping[str, Any]] = answer["errors"]
+    short = [one for one in errors if str(one.get("ran_out_of", "")).startswith("L1")]
+    refused = [one for one in errors if "ran_out_of" not in one]
+    others = [one for one in errors if one not in short and one not in refused]
+    return [
+        ("fits L1", _fits(answer, short)),
+        ("peak", _peak(answer)),
+        *_led("freed late", list(_late(answer))),
+        *_led("ran out", [_shortage(one) for one in (*short, *others)][:SHOWN]),
+        *_led("refused", [f"{_place(one)}: {_reason(one)}" for one in refused]),
+    ]
+
+
+def _led(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(word if number == 0 else "", text) for number, text in enumerate(texts or ["nothing"])]
+
+
+def _fits(answer: Mapping[str, Any], short: Sequence[Mapping[str, Any]]) -> str:
+    peak = answer["l1_peak"]
+    if short:
+        return f"no: {_place(short[0])} ran out of {short[0]['ran_out_of']}"
+    if peak["capacity_bytes"] is None:
+        return "not known: the report does not tell how much L1 there is"
+    if answer.get("floor"):
+        return f"as far as it is known, and the peak is a floor: {answer['why']}"
+    programs: Mapping[str, Any] = answer.get("programs") or {}
+    modelled = programs.get("modelled")
+    by = f"; circular buffers of {modelled} programs by our models" if modelled else ""
+    return f"yes{by}"
+
+
+def _peak(answer: Mapping[str, Any]) -> str:
+    peak = answer["l1_peak"]
+    level, capacity = peak["bytes_per_bank"], peak["capacity_bytes"]
+    of = f" of {capacity:,} ({level / capacity:.0%})" if capacity else ""
+    parts = f"tensors {peak['tensors_bytes']:,}, circular buffers {peak['circular_buffers_bytes']:,}"
+    return f"{_place(peak)}: {level:,}{of} bytes of each core's L1; {parts}"
+
+
+def _late(answer: Mapping[str, Any]) -> Iterator[str]:
+    late = answering.records(answer["late_frees"])
+    for one in late[:SHOWN]:
+        since = f"{one['operations_run_since']} operations after its last use"
+        where = f" ({one['line']})" if one["line"] else ""
+        yield f"tensor {one['tensor']}{where}: {one['bytes_per_bank']:,} bytes per core, for {since}"
+    more = len(late[SHOWN:]) + answer.get("more_late_frees", 0)
+    if late:
+        all_of_them = f"and {more} more; " if more else ""
+        yield f"{all_of_them}in time, the peak is {answer.get('late_frees_return_bytes', 0):,} bytes lower"
+
+
+def _shortage(one: Mapping[str, Any]) -> str:
+    names = {"asked": "asked_bytes", "limit": "limit_bytes", "free": "free_bytes", "short": "short_bytes"}
+    figures = ", ".join(f"{word} {one[name]:,}" for word, name in names.items() if one.get(name) is not None)
+    remedies = [row["how"] for row in answering.records(one["remedies"])] if one.get("remedies") else []
+    return f"{_place(one)}: {one['ran_out_of']}, bytes: {figures}{f'. Try {remedies[0]}' if remedies else ''}"
+
+
+def _reason(one: Mapping[str, Any]) -> str:
+    """TTNN's own words, without the condition in C++ before them."""
+    message = one.get("message") or one.get("kind") or "TTNN gives no reason"
+    return line(message.rpartition(" info: ")[2], LONGEST)
+
+
+def _place(one: Mapping[str, Any]) -> str:
+    line = f" ({one['line']})" if one.get("line") else ""
+    return f"operation {one['operation']} {one['name']}{line}"
