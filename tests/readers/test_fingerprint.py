@@ -185,9 +185,9 @@ def test_the_fingerprints_of_4096_files_are_known(tmp_path, monkeypatch):
     assert (4999,) in module._known
 
 
-def test_a_file_is_settled_two_seconds_after_its_last_change(monkeypatch):
-    monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: 10_000_000_000))
-    ages = [(8_000_000_000, 0), (7_999_999_999, 0), (0, 8_000_000_000), (0, 7_999_999_999)]
+def test_a_file_is_settled_forty_seconds_after_its_last_change(monkeypatch):
+    monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: 50_000_000_000))
+    ages = [(10_000_000_000, 0), (9_999_999_999, 0), (0, 10_000_000_000), (0, 9_999_999_999)]
     told = [module._is_settled(SimpleNamespace(st_mtime_ns=one, st_ctime_ns=other)) for one, other in ages]
     assert told == [False, True, False, True]
 

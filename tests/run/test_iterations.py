@@ -198,6 +198,15 @@ def test_a_device_that_lost_rows_does_not_cost_the_others_their_iterations(tmp_p
     assert scope_of(here).window.warm
 
 
+def test_a_device_may_run_fewer_ops_of_each_pass_than_the_other(tmp_path):
+    rows = performance_rows(block(devices=2), [Iteration(cold=True), Iteration(), Iteration()])
+    own = [row for row in rows if row["DEVICE ID"] == "1"]
+    for row in own[:: len(own) // 3]:
+        rows.remove(row)
+    here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    assert (here.iterations.count, here.iterations.may_be_layers) == (3, False)
+
+
 def test_replays_of_equal_layers_are_iterations_without_a_doubt(tmp_path):
     passes = [Iteration(cold=True), Iteration(capture=True)]
     passes += [Iteration(trace=(1, session), before_ns=1_500) for session in (1, 2, 3)]

@@ -120,11 +120,11 @@ async def test_a_name_stays_with_the_contents_that_got_it(tmp_path, report):
     old = (await at.open(str(path), None, "base")).id
     report("a", drop=1)
     new = (await at.run("base")).id
-    assert [run.id for run in await at.registry.all() if run.named_by_hand] == [old]
+    assert [run.shown_id for run in await at.registry.all() if run.named_by_hand] == [old]
     with pytest.raises(ArgumentsInvalid, match=f"is run {old}'s"):
         await at.open(str(path), None, "base")
     assert (await at.open(str(path), None, "base", move_name=True)).id == new
-    assert [run.id for run in await at.registry.all() if run.named_by_hand] == [new]
+    assert [run.shown_id for run in await at.registry.all() if run.named_by_hand] == [new]
 
 
 async def test_an_old_id_is_answered_from_a_copy_of_the_old_report(tmp_path, report):
@@ -210,7 +210,7 @@ async def test_a_registry_of_the_first_version_is_read_and_written(tmp_path, rep
     at = session(tmp_path)
     assert [known.name for known in await at.registry.all()] == ["old"]
     run = await at.open(str(path), None, "new")
-    assert {known.id for known in await session(tmp_path).registry.all()} == {"0a0a0a0a", run.id}
+    assert {known.shown_id for known in await session(tmp_path).registry.all()} == {"0a0a0a0a", run.id}
 
 
 async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path, report):

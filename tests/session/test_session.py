@@ -171,7 +171,7 @@ async def test_a_named_report_that_became_a_link_out_is_not_read(tmp_path, repor
 async def test_each_run_is_recorded_once_and_the_demo_never(tmp_path, report, monkeypatch):
     at, recorded = session(tmp_path), []
     remember = at.registry.remember
-    monkeypatch.setattr(at.registry, "remember", lambda known: recorded.append(known.id) or remember(known))
+    monkeypatch.setattr(at.registry, "remember", lambda known: recorded.append(known.shown_id) or remember(known))
     path = str(report("a"))
     run = await at.run(path)
     for asked in (run.id, path, "demo"):

@@ -26,7 +26,9 @@ SAMPLES = 32  # blocks of a larger file that are hashed, evenly spread, the firs
 BLOCK_BYTES = 1 << 16
 CHECKSUM_BYTES = 8
 KNOWN_AT_MOST = 4096  # fingerprints of the files seen last
-SETTLED_NS = 2_000_000_000  # a younger file may change again within one tick of its file system's clock (FAT: 2 s)
+# A younger file may change again unseen: within one tick of its file system's clock (FAT: 2 s), or through a mapped
+# page that has not been written back since (Linux: after 30 s, dirty_expire_centisecs, looked at every 5 s).
+SETTLED_NS = 40_000_000_000
 
 _known: dict[tuple[int, ...], str] = {}
 

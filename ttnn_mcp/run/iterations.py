@@ -224,7 +224,8 @@ def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.in
     """Whether the repeats on the first device that lost no rows could as well be the layers of one pass."""
     devices = ops.numbers("device")[order]
     ids, lengths = np.unique(devices[number > 0], return_counts=True)
-    whole = ids[lengths == np.median(lengths)][0]  # most devices lost none, else there were no iterations
+    usual = np.sort(lengths)[len(lengths) // 2]  # most devices lost none, else there were no iterations
+    whole = ids[lengths == usual][0]
     rows = np.flatnonzero((number > 0) & (devices == whole))
     count = int(number.max())
     places = order[rows]

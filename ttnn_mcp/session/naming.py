@@ -87,7 +87,7 @@ def only_one(name: str, candidates: Sequence[KnownRun]) -> KnownRun | None:
         RunUnknown: several runs have this name; lists their ids.
     """
     pairs = {run.performance for run in candidates if run.memory is not None}
-    runs = {run.id: run for run in candidates if run.memory is not None or run.performance not in pairs}
+    runs = {run.shown_id: run for run in candidates if run.memory is not None or run.performance not in pairs}
     if len(runs) < 2:
         return next(iter(runs.values()), None)
     locations = [f"{run_id} at {shown_path(run.pair.paths[0].parent)}" for run_id, run in runs.items()]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.session.read_ahead import ReadAhead
 
-ID_CHARS = 8
+ID_CHARS = 32  # 128 bits: nobody makes a report with the id of another
+SHOWN_CHARS = 8  # of them in answers, where no other run begins alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,10 @@ def identity(pair: Pair, kept: KeptFiles | None = None, ahead: ReadAhead | None 
     Raises:
         ReportMissing: one of them cannot be opened.
     """
-    digest = blake2b(digest_size=ID_CHARS // 2)
-    digest.update(_contents(pair.performance, kept, ahead))
-    digest.update(_contents(pair.memory, kept, None))
-    if pair.rank:
-        digest.update(str(pair.rank).encode())
-    return digest.hexdigest()
+    contents = _contents(pair.performance, kept, ahead) + _contents(pair.memory, kept, None)
+    contents += str(pair.rank).encode() if pair.rank else b""
+    sizes = SHOWN_CHARS // 2, (ID_CHARS - SHOWN_CHARS) // 2  # the first was the whole id until 2026-11
+    return "".join(blake2b(contents, digest_size=size).hexdigest() for size in sizes)
 
 
 def _contents(path: Path | None, kept: KeptFiles | None, ahead: ReadAhead | None) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.sqlite_file import connected
-from ttnn_mcp.session.pair import ID_CHARS, Pair
+from ttnn_mcp.session.pair import ID_CHARS, SHOWN_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH, is_there
 from ttnn_mcp.session.state_folder import reason
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # for another server that writes; questions are answered without the registry too
 PATIENCE_S = 5.0  # unmoved: only how long another writer is waited for
 LISTED = 5000  # the runs opened last; a list of runs shows a hundred
-ID = re.compile(f"[0-9a-f]{{{ID_CHARS}}}")
+ID = re.compile(f"[0-9a-f]{{{SHOWN_CHARS},{ID_CHARS}}}")  # or how it begins
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -36,7 +36,8 @@ INSERT INTO runs (id, name, performance, memory, rank, opened, given) VALUES (?,
 ON CONFLICT (id) DO UPDATE SET performance = excluded.performance, memory = excluded.memory, rank = excluded.rank,
     opened = excluded.opened, given = max(given, excluded.given),
     name = CASE WHEN given AND NOT excluded.given THEN name ELSE excluded.name END"""
-_TAKE_NAME = "UPDATE runs SET name = id, given = 0 WHERE name = ? AND given AND id <> ?"
+_TAKE_NAME = f"UPDATE runs SET name = substr(id, 1, {SHOWN_CHARS}), given = 0 WHERE name = ? AND given AND id <> ?"  # noqa: S608
+_LENGTHEN = f"UPDATE OR IGNORE runs SET id = ?1 WHERE id = substr(?1, 1, {SHOWN_CHARS})"  # noqa: S608 - of before 2026-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ class KnownRun:
         return Pair(self.performance, self.memory, self.rank)
 
     @property
+    def shown_id(self) -> str:
+        """As much of its id as answers show."""
+        return self.id[:SHOWN_CHARS]
+
+    @property
     def is_there(self) -> bool:
         """Whether its reports lie where they lay."""
         return all(map(is_there, self.pair.paths))
@@ -99,6 +105,7 @@ class Registry:
                 await database.execute(_SCHEMA)
                 if "given" not in await _columns(database):
                     await database.execute(_GIVEN)
+                await database.execute(_LENGTHEN, (run.id,))
                 if run.named_by_hand:
                     await database.execute(_TAKE_NAME, (run.name, run.id))
                 row = (run.id, run.name, *paths, run.rank, time.time(), int(run.named_by_hand))
@@ -127,8 +134,8 @@ class Registry:
         return await self._where("1", "")
 
     async def with_id(self, run_id: str) -> list[KnownRun]:
-        """The run with this id, if it is on record."""
-        return await self._where("id = ?", run_id)
+        """The runs whose ids begin so."""
+        return await self._where(f"substr(id, 1, length(?1)) = ?1 OR id = substr(?1, 1, {SHOWN_CHARS})", run_id)
 
     async def called(self, name: str) -> list[KnownRun]:
         """The runs of this name, the one opened last first."""

@@ -19,7 +19,7 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
-from ttnn_mcp.session.pair import Pair, identity, stamps_of
+from ttnn_mcp.session.pair import SHOWN_CHARS, Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
 from ttnn_mcp.session.read_ahead import ReadAhead
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
@@ -66,13 +66,14 @@ class Session:
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
         self._runs, self._ahead = OpenRuns(), ReadAhead()
+        self._short: dict[str, str] = {}  # ids that are shown in full, since another begins alike
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
 
     def of_client(self, folder: Path) -> Session:
         """A session with names, loops and targets of its own in `folder`; reports that are open are open for all."""
         own = copy.copy(self)
         settings, registry = replace(self.settings, state=folder), Registry(folder, self.roots.permits)
-        vars(own).update(settings=settings, registry=registry, shared=self, _known={})
+        vars(own).update(settings=settings, registry=registry, shared=self, _known={}, _short={})
         return own
 
     async def run(self, name_or_path: str | None) -> Run:
@@ -160,20 +161,23 @@ class Session:
         )
 
     async def _by_id(self, run_id: str) -> KnownRun | None:
-        opened = [self._known[run_id]] if run_id in self._known else await self.registry.with_id(run_id)
+        opened = [known for known in self._known.values() if known.id.startswith(run_id)]
+        opened = opened or await self.registry.with_id(run_id)
         if not opened and self.shared is not None:
             opened = await self.shared.registry.with_id(run_id)
         existing = [known for known in opened if known.is_there]
         ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
-        if run_id in ids:
-            return existing[ids.index(run_id)]
-        moved = next((known for known in await self.runs_under_roots() if known.id == run_id), None)
-        if moved is None and ids:
+        found = {now: known for now, known in zip(ids, existing, strict=True) if now.startswith(run_id)}
+        if not found:
+            found = {known.id: known for known in await self.runs_under_roots() if known.id.startswith(run_id)}
+        if not found and ids:
             raise RunUnknown(
-                f"Run {run_id} no longer exists: its report was overwritten, the file now holds run {ids[0]}. "
-                "Give that id if you mean it, or the path of a copy of the old report."
+                f"Run {run_id} no longer exists: its report was overwritten, the file now holds run "
+                f"{ids[0][:SHOWN_CHARS]}. Give that id if you mean it, or the path of a copy of the old report."
             )
-        return moved
+        if len(found) > 1:
+            raise RunUnknown(f"{len(found)} runs have ids that begin with {run_id}. Give one: {', '.join(found)}.")
+        return next(iter(found.values()), None)
 
     async def named_run(self, name: str) -> KnownRun | None:
         """The run to which a person gave this name."""
@@ -196,7 +200,7 @@ class Session:
     async def _names(self) -> list[str]:
         opened = (*await self.registry.all(), *self._known.values())
         known_runs = (*await self.runs_under_roots(), *(known for known in opened if known.is_there))
-        return [*(known.id for known in known_runs), *(known.name for known in known_runs), DEMO]
+        return [*(known.shown_id for known in known_runs), *(known.name for known in known_runs), DEMO]
 
     def _lies_at(self, written: str) -> bool:
         try:
@@ -245,25 +249,28 @@ class Session:
         pair = known.pair
         stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
         run_id = DEMO if known.id == DEMO else run_id
-        if known.id and known.id != run_id:  # its report was overwritten: the name stays with what got it
+        if known.id and not run_id.startswith(
+            known.id
+        ):  # its report was overwritten: the name stays with what got it
             known = replace(known, named_by_hand=False)
         known = replace(known, id=run_id)
         owner = await self.owner_of(known) if known.named_by_hand else None
         theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None
         if theirs is not None:
             raise ArgumentsInvalid(
-                f"The name '{known.name}' is run {theirs.id}'s for all clients of this server. Choose another."
+                f"The name '{known.name}' is run {theirs.shown_id}'s for all clients of this server. Choose another."
             )
         if owner is not None and not move_name:
             raise ArgumentsInvalid(
-                f"The name '{known.name}' is run {owner.id}'s. Choose another, or "
+                f"The name '{known.name}' is run {owner.shown_id}'s. Choose another, or "
                 f"move it: move_name=true, or at a shell `ttnn-mcp baseline {known.name} PATH`."
             )
         known = self._with_name(known)
+        shown_id = await self._shown_id(run_id)
         opened = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run = opened if self.shared is None else copy.copy(opened)  # other clients call it otherwise
-        run.name = known.name
-        run.renamed = f"the name '{known.name}' was run {owner.id}'s until now" if owner else ""
+        run.id, run.name = shown_id, known.name
+        run.renamed = f"the name '{known.name}' was run {owner.shown_id}'s until now" if owner else ""
         shared = (SHARED,) if known.named_by_hand and self.settings.confined and self.shared is None else ()
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
         self.archiving.note(run)
@@ -272,6 +279,16 @@ class Session:
             self.forgetful = await self.registry.remember(known)
             run.notes += (FORGOTTEN.format(why=self.forgetful),) if self.forgetful else ()
         return run
+
+    async def _shown_id(self, run_id: str) -> str:
+        """As much of an id as no other run begins with."""
+        short = run_id[:SHOWN_CHARS]
+        if run_id == DEMO or run_id in self._known:
+            return self._short.get(run_id, short)
+        others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
+        if any(other.startswith(short) and not run_id.startswith(other) for other in others):
+            self._short[run_id] = run_id
+        return self._short.get(run_id, short)
 
     def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:
         """The stamps and the id of a pair's files as they are now. Blocks."""
@@ -282,16 +299,14 @@ class Session:
     async def owner_of(self, known: KnownRun) -> KnownRun | None:
         """The other run that has the name which a person gives this one; None where it is free."""
         holders = (*self._known.values(), *await self.registry.called(known.name))
-        return next(
-            (run for run in holders if run.named_by_hand and run.name == known.name and run.id != known.id), None
-        )
+        return next((run for run in holders if _is_another(run, known)), None)
 
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
         if known.named_by_hand:
             owners = [run for run in self._known.values() if run.named_by_hand and run.name == known.name]
             for owner in owners:
-                self._known[owner.id] = replace(owner, name=owner.id, named_by_hand=False)
+                self._known[owner.id] = replace(owner, name=owner.shown_id, named_by_hand=False)
             return known
         earlier = self._known.get(known.id)
         return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
@@ -300,5 +315,10 @@ class Session:
         run = await read_unchanged(known, stamps, self.kept, self._ahead)
         earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
         if earlier:
-            run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].id}",)
+            run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].shown_id}",)
         return run
+
+
+def _is_another(run: KnownRun, known: KnownRun) -> bool:
+    """Whether a person gave `run` the name of `known`; records of before 2026-11 hold how an id begins."""
+    return run.named_by_hand and run.name == known.name and not known.id.startswith(run.id)

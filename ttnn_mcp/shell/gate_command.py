@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
+from ttnn_mcp.session.pair import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
 from ttnn_mcp.shell.one_tool import tool_alone
@@ -63,10 +64,10 @@ async def _unchanged(session: Session, baseline: str) -> Run:
         if not known.named_by_hand:
             continue
         now = await asyncio.to_thread(identity, known.pair, session.kept)
-        if now != known.id:  # opening it by its name would take what lies there now
+        if not now.startswith(known.id):  # opening it by its name would take what lies there now
             raise RunUnknown(
-                f"The report of baseline '{shown(baseline)}' was overwritten: it was run {known.id}, the file now "
-                f"holds {now}. Name it again with: ttnn-mcp baseline {shown(baseline)} PATH"
+                f"The report of baseline '{shown(baseline)}' was overwritten: it was run {known.shown_id}, the file "
+                f"now holds {now[:SHOWN_CHARS]}. Name it again with: ttnn-mcp baseline {shown(baseline)} PATH"
             )
     return await session.run(baseline)
 
@@ -81,7 +82,9 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
         known = [run for run in await session.registry.all() if run.named_by_hand]
         if not known:
             return "No run has a name yet. Give one: ttnn-mcp baseline main PATH\n"
-        return "".join(f"{run.name}  {run.id}  {', '.join(map(shown_path, run.pair.paths))}\n" for run in known)
+        return "".join(
+            f"{run.name}  {run.shown_id}  {', '.join(map(shown_path, run.pair.paths))}\n" for run in known
+        )
     run = await session.run(path)
     performance = str(run.performance.csv.path) if run.performance else None
     memory = str(run.memory.path) if run.memory else None

@@ -54,7 +54,7 @@ async def list_runs(session: Session, asked: Arguments) -> Answer:
     return Answer(
         runs=RUNS.table(
             [
-                (known.id, known.name, _text(known.performance), _text(known.memory), _when(known), count)
+                (known.shown_id, known.name, _text(known.performance), _text(known.memory), _when(known), count)
                 for known, count in zip(listed, counts, strict=True)
             ]
         ),

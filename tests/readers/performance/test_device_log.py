@@ -27,6 +27,18 @@ def test_the_marks_of_one_op_are_read_in_both_formats(tmp_path, old):
     ]
 
 
+def test_columns_that_came_later_are_no_others(tmp_path):
+    """Logical places beside the physical ones, as the streaming profiler writes them."""
+    path = write_device_log(tmp_path, zone_lines(ZONES, 1024, session=2))
+    first, names, *lines = path.read_text().splitlines()
+    names = names.replace("core_y, ", "core_y, logical_x, logical_y, ")
+    lines = [",".join([*line.split(",")[:3], "1024", "7", *line.split(",")[3:]]) for line in lines]
+    path.write_text("\n".join([first, names, *lines, ""]))
+    assert [(mark.core, mark.cycle) for mark in marks_of(path, 0, 1024, 2).marks] == [
+        ((1, 2), 100), ((1, 2), 250), ((1, 3), 110), ((1, 3), 300),
+    ]  # fmt: skip
+
+
 def test_replays_of_a_trace_are_told_apart(tmp_path):
     lines = [
         *zone_lines(ZONES[:1], 1024),

@@ -14,6 +14,7 @@ from ttnn_mcp.experiments.decision import Decision, Position, decide
 from ttnn_mcp.experiments.outlook import reach_of
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.experiments.targets import progress_of
+from ttnn_mcp.session.pair import SHOWN_CHARS
 from ttnn_mcp.session.session import Pair, identity
 from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, TargetProgress
 from ttnn_mcp.tools.parts.loop_runs import BestNow, best_line, best_run_now, log_of, run_line
@@ -144,7 +145,7 @@ def _changed_on_disk(run: RunSeen) -> str | None:
     if not all(one is None or one.is_file() for one in (pair.performance, pair.memory)):
         return "its report is not where it was"
     now = identity(pair)
-    return None if now == run.id else f"its report was overwritten and is now run {now}"
+    return None if now.startswith(run.id) else f"its report was overwritten and is now run {now[:SHOWN_CHARS]}"
 
 
 def _next(story: Story, progress: TargetProgress | None) -> list[NextCall]:
