@@ -68,13 +68,25 @@ def test_what_four_bits_would_not_help_is_left_alone(check, change):
     assert check.ask(of_decode(**change)).status in ("clean", "not_applicable")
 
 
-def test_who_reads_four_bits_somewhere_has_chosen_op_by_op(check):
-    def program(other):
+def test_who_reads_four_bits_somewhere_has_chosen_for_the_smaller_ones(check):
+    """Down beside packed gate and up was narrowed in the end, attention was not."""
+
+    def program(columns, other=FOUR):
         made = of_decode()
-        linear(made, 32, 2048, 1024, 10_000, weights=other)
+        linear(made, 32, 4096, columns, columns * 20, weights=other)
         return made
 
-    check.pair(program, silent=FOUR, fires=EIGHT)
+    both = check.pair(lambda other: program(16_384, other), silent=FOUR, fires=EIGHT)
+    assert len(both.claim.rows) == 2
+    narrow = check.pair(program, silent=10_272, fires=10_240)  # 0.4 of them are left
+    assert narrow.claim.rows.tolist() == [0]
+
+
+def test_blocks_of_k_that_explain_the_time_are_no_bytes(check):
+    """64 blocks of two tiles take 64 us of a matmul of 90."""
+    given = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w={})"
+    check.pair(lambda ns: of_decode(kernel_ns=ns, program_config=given.format(2)), silent=91_000, fires=92_000)
+    check.pair(lambda block: of_decode(program_config=given.format(block)), silent=2, fires=4)
 
 
 def test_heads_stay(check):

@@ -46,6 +46,24 @@ def test_a_cache_in_l1_stays(check):
     check.pair(lambda place: of(place=place), silent=L1, fires=DRAM)
 
 
+@pytest.mark.parametrize(("latent", "caches"), [(True, 1), (False, 2)])
+def test_a_small_cache_is_read_in_less_than_the_time_tells(check, latent, caches):
+    """A latent of 64 kB per user is key and value; its bytes need far less than the 100 us."""
+
+    def program(positions):
+        made = Program("wormhole_b0")
+        q, out = (made.tensor([1, 8, 32, 128]) for _ in range(2))
+        keys = made.tensor([8, 1, positions, 128])
+        op = DeviceOp("SdpaDecodeDeviceOperation", (q, keys, keys), (out,), 100_000, fidelity="HiFi2")
+        op.attributes = {"use_mla": latent}
+        put(made, op)
+        return made
+
+    claim = check.ask(program(1024)).claim
+    spared = 8 * 1024 * 128 * 2 * (1 - 1088 / 2048)
+    assert claim.at_most_ns.tolist() == pytest.approx([2 * caches * spared / 240], rel=0.01)
+
+
 def test_prefill_is_not_asked(check):
     assert check.ask(of(name="ScaledDotProductAttention")).status == "not_applicable"
     assert check.ask(of(name="PagedScaledDotProductAttentionDecode")).fires

@@ -117,6 +117,21 @@ def test_a_matmul_of_one_token_far_from_blackholes_bandwidth_does_not_wait_for_b
     assert at_share(check, "blackhole", 32, 0.378).status == "clean"
 
 
+def test_blocks_of_k_that_explain_the_time_of_a_token_are_no_bytes_on_blackhole(check):
+    """GLM-4.7-Flash's: 1034 us a step in BFLOAT16, 1030 in BFLOAT8_B; 128 tiles of K in 64 blocks."""
+
+    def program(ns, *, rows=32, block=2, arch="blackhole"):
+        made = Program(arch)
+        given = f"MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w={block})"
+        linear(made, rows, 4096, 4096, ns, program_config=given)
+        return made
+
+    check.pair(program, silent=91_400, fires=91_500)
+    check.pair(lambda block: program(91_000, block=block), silent=2, fires=4)
+    check.pair(lambda rows: program(91_000, rows=rows), silent=32, fires=33)
+    check.pair(lambda arch: program(180_000, block=1, arch=arch), silent="blackhole", fires="wormhole_b0")
+
+
 def at_share(check, architecture, rows, share):
     """What is said of one matmul that reaches this share of the achievable bandwidth."""
     gb_s = {"wormhole_b0": 240, "blackhole": 0.85 * 512}[architecture]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.asking import case_of_reports
+from tests.checks.matmul_programs import linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import USABLE, assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
 from tests.profiles import DRAM, L1, Placement, Program, height_sharded, write_run
@@ -99,12 +100,19 @@ def test_operands_that_belong_where_they_are_stay_there(check, change):
 
 
 def test_activations_of_prefill_belong_in_dram(check):
-    """Without a conv, over 1024 rows; only ROW_MAJOR can have 1025."""
+    """Without a conv, over 1024 rows; only ROW_MAJOR can have 1025. Beside matmuls 1024 are prefill too."""
     by_rows = {"kernel_ns": 20_000, "conv": False, "layout": "ROW_MAJOR"}
     check.pair(lambda rows: streaming(shape=[1, 1, rows, 512], **by_rows), silent=1025, fires=1024)
     check.pair(lambda rows: streaming(shape=[2, 4, rows, 512], kernel_ns=20_000, conv=False), silent=160, fires=128)
     assert check.ask(streaming(conv=True)).fires
     assert check.ask(streaming(conv=False)).status == "clean"
+
+    def beside_a_matmul(rows):
+        program = streaming(shape=[1, 1, rows, 512], **by_rows)
+        linear(program, m=1024, kernel_ns=100_000)
+        return program
+
+    check.pair(beside_a_matmul, silent=1024, fires=1023)
 
 
 def test_operands_that_take_more_than_half_of_l1_cannot_all_live_there(check):

@@ -7,7 +7,8 @@ import pytest
 from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
-from tests.profiles import Program
+from tests.profiles import DRAM, Program, width_sharded
+from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
 
 TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
@@ -96,3 +97,40 @@ def test_one_percent_of_the_window_is_worth_telling(check):
         0.01,
         of="saving",
     )
+
+
+def banked(block=2, *, kernel_ns=59_300, k=5120, n=2048, per_n=4, cores=16):
+    """QKV of Qwen2.5-Coder on four chips: 160 tiles of K, ten on each of 16 cores; 26 us with blocks of ten."""
+    made = Program("blackhole")
+    x = made.tensor([1, 1, 32, k], placement=width_sharded(32, k // cores, cores, width=8))
+    place = Placement("DRAM", "WIDTH_SHARDED", core_ranges((8, 1)), (k, n // 8))
+    w, y = made.tensor([1, 1, k, n], "BFLOAT8_B", placement=place), made.tensor([1, 1, 32, n], placement=DRAM)
+    given = f"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block},per_core_M=1,per_core_N={per_n})"
+    op = matmul(x, w, y, kernel_ns, program_config=given, fidelity="LoFi")
+    op.cores = 8
+    put(made, op)
+    return made
+
+
+def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
+    claim = check.ask(banked()).claim
+    assert claim.fix == "program_config as now with in0_block_w=5 or 10"
+    assert "at most 1 us" in claim.assumption
+    assert claim.at_most_ns.tolist() == pytest.approx([59_300 - 5120 * 2048 * 1.0625 / (0.85 * 512)], rel=0.05)
+    assert check.ask(banked(kernel_ns=400_000)).at_most_ns == pytest.approx(64_000)  # 80 steps become 16
+
+
+def test_blocks_of_banked_weights_divide_a_cores_share(check):
+    """Twelve tiles on each of 16 cores, or five."""
+    assert check.ask(banked(k=6144, kernel_ns=90_000)).claim.fix.endswith("in0_block_w=4 or 6 or 12")
+    assert check.ask(banked(k=16 * 32 * 5, block=1)).claim.fix.endswith("in0_block_w=5")
+    assert check.ask(banked(k=16 * 32 * 2)).status == "clean"
+
+
+def test_blocks_of_banked_weights_fit_l1(check):
+    """Three blocks of ten tiles by 224 columns a bank take 7 MB."""
+    assert check.ask(banked(n=57_344, per_n=112, kernel_ns=4_000_000)).status == "clean"
+
+
+def test_a_banked_config_without_its_sizes_says_nothing(check):
+    assert check.ask(banked(per_n=0)).status == "clean"

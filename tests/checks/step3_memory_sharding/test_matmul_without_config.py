@@ -73,6 +73,19 @@ def test_a_matmul_of_attention_that_is_written_out_is_another_checks(check):
     assert len(outcome.claim.rows) == 2
 
 
+def test_tall_products_of_heads_have_no_config_that_fits(check):
+    def program(rows, heads=20):
+        made = Program("blackhole")
+        x, w, y = (made.tensor([1, heads, *sides]) for sides in ((rows, 768), (768, 256), (rows, 256)))
+        op = matmul(x, w, y, 9_000_000)
+        op.cores = 110
+        put(made, op)
+        return made
+
+    check.pair(program, silent=1024, fires=992)
+    check.pair(lambda heads: program(1024, heads), silent=2, fires=1)
+
+
 def test_one_percent_of_the_window_is_worth_telling(check):
     check.share_pair(lambda program: linear(program, kernel_ns=150_000), 0.01, of="saving")
 

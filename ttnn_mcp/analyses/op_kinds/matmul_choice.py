@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: the fallback of matmul_program_config.cpp
 MANY_STEPS = 32  # over K: 38 of 8 tiles reached 35 % of the roofline, 8 of 38 70 % (tt-metal, pplx-embed-4b)
+# of a matmul of one row of tiles, per block of K, whatever its weights' format: the law of such matmuls on interleaved
+# weights (ttnn://laws); GLM-4.7-Flash's took 1.02 to 1.20 us a block on Blackhole (its port in tt-metal)
+STEP_NS = 1_000.0
+STEPS_DECIDE = 0.7  # of the time: from there on the bytes do not (LoFi at 58 % of a time gained nothing; ours)
 LEAST_K_TILES = 4  # below it there is nothing to block
 FEW_CORES = 0.6  # of the grid: a matmul that leaves more idle loses at least 40 % (ours)
 
@@ -105,10 +109,26 @@ def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
     return choice.slowest | by_k | ((choice.subblock <= 1) & (choice.per_core > 1))
 
 
+def steps_of(ops: OpTable, choice: MatmulChoice) -> NDArray[np.float64]:
+    """Per row of `choice`, in how many steps it takes K; NaN where no block is printed."""
+    return ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE / choice.block_w
+
+
 def in_many_steps(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
     """Per row of `choice`, whether a multicast takes K in so many steps that deeper blocks are worth a trial."""
-    k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
-    return choice.multicast & ~choice.ring & ~choice.dram_sharded & (k_tiles >= MANY_STEPS * choice.block_w)
+    return choice.multicast & ~choice.ring & (steps_of(ops, choice) >= MANY_STEPS)
+
+
+@artefact
+def waits_for_steps(ops: OpTable) -> NDArray[np.bool_]:
+    """Ops whose time is that of their steps over K: one row of tiles, on weights interleaved in DRAM."""
+    waits, matmuls = np.zeros(len(ops), dtype=np.bool_), matmul_choice(ops)
+    rows = matmuls.rows
+    if len(ops.inputs) > 1 and len(rows):
+        steps_ns = STEP_NS * np.nan_to_num(steps_of(ops, matmuls))
+        one_row = ops.inputs[0].height[rows] <= TILE_SIDE
+        waits[rows] = one_row & ~matmuls.dram_sharded & (steps_ns >= STEPS_DECIDE * ops.numbers("kernel_ns")[rows])
+    return waits
 
 
 @artefact

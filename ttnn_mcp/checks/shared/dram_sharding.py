@@ -117,6 +117,31 @@ def banked(facts: WindowFacts, row: int) -> Described | None:
     )
 
 
+def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[int]:
+    """Blocks of K deeper than now that divide a core's share of it and fit L1, of a matmul on DRAM-sharded weights."""
+    config, banks, tiles = (
+        facts.attributes(row).struct("program_config"),
+        dram_banks(facts.chip),
+        _tiles(facts, row),
+    )
+    now, per_n = (int((config and config.number(key)) or 0) for key in ("in0_block_w", "per_core_N"))
+    if banks is None or not now or not per_n:
+        return []
+    cores = -(-tiles.n // per_n)
+    able = [
+        DramSharded(tiles, banks, None, cores, block, 1, per_n, packer_l1=True)
+        for block in range(now + 1, deepest + 1)
+    ]
+    room = ROOMY_L1_SHARE * facts.safe_l1_bytes
+    return [
+        one.in0_block_w
+        for one in able
+        if tiles.k // cores % one.in0_block_w == 0
+        and all(one.rules().values())
+        and sum(one.buffers.values()) <= room
+    ]
+
+
 def spread(facts: WindowFacts, row: int) -> Described | None:
     """The matmul at `row` on interleaved weights, its activation multicast to the whole grid."""
     config = suggested_config(facts, row)

@@ -14,6 +14,8 @@ No time is at stake. Results can be wrong without an error, and a PCC of the who
   for pplx-embed-4b on P150, September 2026; mended in a build of theirs).
 * A matmul fused with a reduce-scatter on Blackhole: the scatter may read what is not yet written (#46181, PR #46580 of
   June 2026; #55223, mended in September 2026).
+* A sparse matmul over several groups of rows with out_subblock_w of 2 and more: PCC 0.82 to 0.87 for 0.99, the lower
+  the more blocks of K (Blackhole, September 2026: GLM-4.7-Flash's port in tt-metal; one group of rows was right).
 
 The line: every such op. Silent where ATTRIBUTES do not print the setting, and about builds: no report names its own.
 """
@@ -29,6 +31,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.compute import grid_of
 from ttnn_mcp.checks.check import (
@@ -169,6 +172,14 @@ def _fused_with_scatter(facts: WindowFacts) -> Mask:
     return facts.names.where(lambda name: "Matmul" in name and "ReduceScatter" in name)
 
 
+def _sparse(facts: WindowFacts) -> Mask:
+    return facts.named("SparseMatmul") & (facts.ops.inputs[0].height > TILE_SIDE)
+
+
+def _in_wide_subblocks(facts: WindowFacts, rows: Rows) -> Mask:
+    return config_numbers(facts.ops, rows, "out_subblock_w") > 1
+
+
 def _all(_facts: WindowFacts, rows: Rows) -> Mask:
     return np.ones(len(rows), dtype=np.bool_)
 
@@ -227,6 +238,15 @@ FAULTS: tuple[KnownFault, ...] = (
         "program_config",
         "tt-metal #46181, PR #46580 (June 2026); #55223: mended in September 2026",
         "ttnn.linear, then ttnn.reduce_scatter, on builds before September 2026",
+    ),
+    KnownFault(
+        (),
+        _sparse,
+        _in_wide_subblocks,
+        "are sparse matmuls of several groups of rows in subblocks wider than a tile, which came out wrong",
+        "program_config",
+        "measured for GLM-4.7-Flash on Blackhole, September 2026; open as far as we know",
+        "program_config as now with out_subblock_w=1, and out_block_w as it was",
     ),
 )
 CHECK = Check(

@@ -9,8 +9,9 @@ window and the output goes to one, both interleaved in DRAM; all its operands to
 of the window to save. The bound keeps operands that no op made (weights) in DRAM, and the launch.
 
 Sharded, not L1_INTERLEAVED: interleaved L1 is no faster than DRAM on some builds (tt-metal #14421) and is a trap for
-the next matmul. Silent about prefill (no conv in the window, over 1024 rows): there a large residual in L1 starves
-the matmuls, 1426 ms against 262 ms in one report (dots.ocr).
+the next matmul. Silent about prefill (no conv in the window, over 1024 rows; 1024 too beside matmuls): there a large
+residual in L1 starves the matmuls, 1426 ms against 262 ms in one report (dots.ocr); of 1024 and 2048 rows inputs in L1
+cost 0.4 and 5 % (Qwen2.5-Coder's and Qwen3.8's ports in tt-metal).
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def look(facts: WindowFacts) -> Problems:
     room = FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     sizes, stays = operand_bytes(facts.ops), unmade_dram_bytes(facts.ops, facts.flow)
     by_dram = facts.roofline.dram_ns >= EXPLAINS * facts.kernel_ns  # not where the row shows another op's operands
-    prefill = (facts.ops.inputs[0].height > LARGE_M) & ~facts.of_family("conv").any()
+    rows = facts.ops.inputs[0].height
+    tall = (rows > LARGE_M) | ((rows == LARGE_M) & facts.of_family("matmul").any())
+    prefill = tall & ~facts.of_family("conv").any()
     able = STREAMING.mask(facts) & passes_dram_on(facts.ops, facts.joins) & (facts.kernel_ns >= SMALL_NS)
     rows = np.flatnonzero(able & by_dram & (sizes <= room) & ~prefill)
     left = np.maximum(stays / (facts.chip.dram_peak_gb_s or np.inf), LAUNCH_FLOOR_NS)

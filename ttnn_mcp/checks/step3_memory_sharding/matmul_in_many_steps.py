@@ -3,12 +3,16 @@
 in0_block_w is the number of tiles of K per step, and each step waits for a multicast of both operands. The down
 projection of pplx-embed-4b reached 35 % of its roofline in 38 steps of 8 tiles, and 70 % in 8 of 38 (tt-metal's notes).
 
+On DRAM-sharded weights Qwen2.5-Coder's matmuls on four Blackhole chips took 0.3 to 0.9 us for each step more: down
+with in0_block_w 2 in place of 14 29 us, QKV with 2 of 10 33, gate and up with 1 of 5 114 (its port in tt-metal).
+
 The line: 5 us and more, at under 50 % of the roofline with K in 32 steps and more (one at 57 % of it, in 48 steps, took
 4 % longer in 24: notes of an 8B encoder's port); 1 % of the window to save. The bound is the roofline, and at most
-63 % of the time (the most that deeper blocks were seen to save).
+63 % of the time (the most that deeper blocks were seen to save); on DRAM-sharded weights 1 us for each step that
+goes away.
 
-Silent where no deeper block divides K and fits, on batched weights, rings and DRAM-sharded weights, in attention that
-is written out, and where small blocks or a 1D config come first (matmul-small-blocks, matmul-multicast-one-way).
+Silent where no deeper block divides K (there: its share of a core) and fits, on batched weights and rings, in attention
+that is written out, and where small blocks or a 1D config come first (matmul-small-blocks, matmul-multicast-one-way).
 """
 
 from __future__ import annotations
@@ -18,9 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, in_many_steps
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS, in_many_steps
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
+from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
     below,
@@ -46,8 +51,13 @@ def look(facts: WindowFacts) -> Problems:
     shallow &= ~multicasts_one_way(facts) & ~has_small_blocks(facts)
     shallow &= facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1
     rows = np.array([row for row in facts.matmuls.rows[shallow].tolist() if _deeper(facts, row)], dtype=np.int64)
-    saved = np.minimum(facts.kernel_ns - achievable_ns(facts), facts.kernel_ns * DEEPER)
-    yield Problem(rows, saved[rows], tell=_tell, becomes=partial(_in_fewer_steps, facts))
+    left = facts.kernel_ns - achievable_ns(facts)
+    multicast = rows[~_banked(facts, rows)]
+    saved = np.minimum(left, facts.kernel_ns * DEEPER)[multicast]
+    yield Problem(multicast, saved, tell=_tell, becomes=partial(_in_fewer_steps, facts))
+    sharded = rows[_banked(facts, rows)]
+    fewer = np.array([_steps_less(facts, row) for row in sharded.tolist()])
+    yield Problem(sharded, np.minimum(left[sharded], STEP_NS * fewer), tell=_tell)
 
 
 def _tell(ops: Affected) -> Words:
@@ -55,8 +65,25 @@ def _tell(ops: Affected) -> Words:
         ops,
         f"{ops.verb('take')} K in {MANY_STEPS} steps and more ({blocks_of(ops.facts, ops.row)})",
         fix=f"program_config as now with in0_block_w={' or '.join(map(str, _deeper(ops.facts, ops.row)))}",
-        assumption="deeper blocks save at most 63 % (tt-xla, E34); pplx-embed-4b's halved the time",
+        assumption=(
+            "each step that goes away saves at most 1 us (Qwen2.5-Coder's took 0.3 to 0.9)"
+            if _banked(ops.facts, ops.rows).all()
+            else "deeper blocks save at most 63 % (tt-xla, E34); pplx-embed-4b's halved the time"
+        ),
     )
+
+
+def _banked(facts: WindowFacts, rows: Rows) -> Mask:
+    return np.isin(rows, facts.matmuls.rows[facts.matmuls.dram_sharded])
+
+
+def _steps_less(facts: WindowFacts, row: int) -> float:
+    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    return tiles / _block_now(facts, row) - tiles / _deeper(facts, row)[-1]
+
+
+def _block_now(facts: WindowFacts, row: int) -> int:
+    return int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
 
 
 def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
@@ -65,8 +92,9 @@ def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
 
 def _deeper(facts: WindowFacts, row: int) -> list[int]:
     """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
-    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
-    now = int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
+    if _banked(facts, np.array([row])).any():
+        return deeper_in_shards(facts, row, DEEPEST)[-3:]
+    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, _block_now(facts, row)
     deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
     config = facts.attributes(row).struct("program_config")
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")

@@ -8,7 +8,8 @@ The line: 5 us and more, neither program_config nor core grid, on most of the gr
 times N; at under 35 % of the roofline, over 4 rows of tiles and more at under 20 %; 1 % of the window to save: a trial.
 The bound is the roofline: arithmetic on all cores, DRAM at achievable bandwidth.
 
-Silent about other matmuls on few cores (low-core-count), in attention that is written out, and with operands
+Silent about products of 1024 rows for each head (a config of their own exceeded L1: GLM-4.7-Flash's port in tt-metal),
+other matmuls on few cores (low-core-count), in attention that is written out, and with operands
 interleaved in L1 (matmul-operands-in-l1-interleaved). The fix names compute_kernel_config because a config alone lowers
 bfloat16 to LoFi (#55889).
 """
@@ -34,6 +35,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 # config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes), and one at
 # 37 %, for which the law of 2D expected two thirds of its time, took 1.3 to 2 times as long (BGE-M3, batch of 8)
 GUESSED_BADLY = 0.2  # between the two (ours)
+TALL = 1024  # rows of a head: blocks of 32 tiles of M did not fit L1 (GLM-4.7-Flash's port in tt-metal)
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -42,6 +44,8 @@ def look(facts: WindowFacts) -> Problems:
     mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
     guessed = choice.chosen & (mostly | over_deep_k(facts)[choice.rows])
     guessed &= ~in_l1_interleaved(facts.ops)[choice.rows]
+    x, weight = (operand.padded[choice.rows] for operand in facts.ops.inputs[:2])
+    guessed &= ~((weight[:, :2].prod(axis=1) > 1) & (x[:, 2] >= TALL))
     guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
     yield short_of_roofline(facts, guessed, _tell)
 
