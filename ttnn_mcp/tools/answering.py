@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
-    from ttnn_mcp.tools.tool import Arguments, OfRun, OfWindow, Tool
+    from ttnn_mcp.tools.tool import Arguments, Budget, OfRun, OfWindow, Tool
     from ttnn_mcp.wire import Wire
 
     AnyTool = Tool[Any, Any]
@@ -58,11 +58,8 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
     Raises:
         TtnnMcpError: whatever the tool refuses, or an answer larger than its reader could take.
     """
-    asked = validated(tool, arguments)
-    opened = await _opened(session, tool, asked)
-    structured = cleaned((await _asked(session, tool, asked, opened)).spoken())
+    structured = await _answered(session, tool, arguments, tool.budget)
     text = compact(structured)
-    session.archiving.begin()
     size = len(text.encode())
     if size > LIMIT_BYTES:
         narrowing = tool.narrow or ("other arguments",)
@@ -74,23 +71,27 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
 
 
 async def all_findings(session: Session, tool: AnyTool, arguments: Mapping[str, object]) -> dict[str, Any]:
-    """The answer of optimization_check with the findings of all its pages.
+    """The answer of optimization_check with all its findings on one page.
 
     Raises:
         TtnnMcpError: whatever the tool refuses.
     """
-    whole, _text = await answer(session, tool, arguments)
-    following = whole.pop("next_cursor", None)
-    while following is not None:
-        page, _text = await answer(session, tool, {**arguments, "cursor": following})
-        whole["findings"] = [*whole["findings"], *page["findings"]]
-        following = page.get("next_cursor")
-    return whole
+    return await _answered(session, tool, arguments, None)
 
 
 def records(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of an answer's table by the names of its columns."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+async def _answered(
+    session: Session, tool: AnyTool, arguments: Mapping[str, object], budget: Budget | None
+) -> dict[str, Any]:
+    asked = validated(tool, arguments)
+    opened = await _opened(session, tool, asked)
+    structured = cleaned((await _asked(session, tool, asked, opened, budget)).spoken())
+    session.archiving.begin()
+    return structured
 
 
 async def _opened(session: Session, tool: AnyTool, asked: Arguments) -> object:
@@ -102,7 +103,7 @@ async def _opened(session: Session, tool: AnyTool, asked: Arguments) -> object:
     return opened
 
 
-async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: object) -> Wire:
+async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: object, budget: Budget | None) -> Wire:
     if tool.about == "session":
         return await _awaited(tool.ask(session, asked))
     if tool.about == "pair":
@@ -113,7 +114,7 @@ async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: obje
     replays = run.memory is not None and (tool.replay or tool.about == "replay")
     replay = await _replayed(run) if replays else None
     reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
-    return reply if tool.budget is None else await asyncio.to_thread(fitted, reply, tool.budget, asked, run.id)
+    return reply if budget is None else await asyncio.to_thread(fitted, reply, budget, asked, run.id)
 
 
 async def _replayed(run: Run) -> Replayed:

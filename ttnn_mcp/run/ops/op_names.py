@@ -9,6 +9,7 @@ the op does to the data, because that decides what can limit its speed. Sources:
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, get_args
 
 Family = Literal[
@@ -86,6 +87,7 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fi
 )
 
 
+@lru_cache(maxsize=1024)  # a window has some dozen names, and every check asks for them
 def canonical(op_code: str) -> str:
     """The op's one name: `LayerNorm` for `LayerNormDeviceOperation`."""
     name = op_code.strip()
