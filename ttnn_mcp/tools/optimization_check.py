@@ -113,7 +113,7 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
                 after_us=plan.after_ns / 1e3,
                 expected_after_us=plan.expected_ns / 1e3,
                 floor_us=float(plan.floors_ns.sum()) / 1e3,
-                speed_of_light_us=float(facts.least_times.as_it_is_ns.sum()) / 1e3,
+                speed_of_light_us=float(plan.ground.floors.sum()) / 1e3,
             ),
             "plan": plan_table(facts, plan, least_ns),
             "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
 from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expecting
-from ttnn_mcp.checks.plan.remaining import Ground, Relief, Remaining, ground_of, saved_by
+from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Ranked:
     Attributes:
         edit: it.
         rows: its ops.
-        time_ns: what they take now, with the gaps before them where it saves gaps.
+        time_ns: what they take now, with the gaps that it shortens or that go with an op.
         alone_ns: what it saves at most by itself.
         alone_least_ns: what it saves at least by itself.
         expected: what it is expected to save by itself; None where nothing is known: a trial.
@@ -111,11 +111,8 @@ class Plan:
 
     @property
     def touched(self) -> Mask:
-        """The ops that an edit changes."""
-        touched = np.zeros(len(self.left_ns), dtype=np.bool_)
-        for each in self.ranked:
-            touched[each.rows] = True
-        return touched
+        """The ops of which an edit saves something; a trace only shortens the gaps between them."""
+        return self.left_ns < self.ground.spent
 
     def place_of(self, name: str) -> int | None:
         """Of the edit of this name among those that save time."""
@@ -175,11 +172,6 @@ def _expected_after(ground: Ground, edits: Sequence[Edit]) -> float:
     return remaining.whole_ns
 
 
-def saves_alone(ground: Ground, claims: Sequence[tuple[Check, Claim]]) -> float:
-    """The most that the changes of some claims save together, and no others."""
-    return saved_by(ground, [Relief.of(claim, check.slot) for check, claim in claims])
-
-
 def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterator[Ranked]:
     """Make one edit after the other."""
     made: list[Rows] = []
@@ -192,15 +184,14 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterato
         for part in edit.parts:
             remaining.make(part.change)
         then, left = left - remaining.whole_ns, remaining.whole_ns
-        in_gaps = any(part.change.in_gaps for part in edit.parts)
         less = then < alone - MATTERS * alone
         shared = [place for place in range(min(len(made), MOST_RELATED)) if less and bits >> place & 1]
         yield Ranked(
             edit=edit,
             rows=rows,
-            time_ns=float(ground.gaps[rows].sum() if in_gaps else ground.spent[rows].sum()),
+            time_ns=time_of(ground, [part.change for part in edit.parts]),
             alone_ns=alone,
-            alone_least_ns=min(_least(edit), alone),
+            alone_least_ns=min(sum(part.at_least_ns for part in edit.parts), alone),
             expected=expected,
             then_ns=min(max(then, 0.0), alone),
             after=tuple(place for place in shared if place != rival),
@@ -234,15 +225,3 @@ def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> i
         return None
     overlap = [float(ground.spent[np.intersect1d(np.concatenate(rows), others)].sum()) for others in made]
     return int(np.argmax(overlap)) if overlap and max(overlap) > 0 else None
-
-
-def _least(edit: Edit) -> float:
-    """The sum of what its parts save for certain."""
-    least = 0.0
-    for part in edit.parts:
-        claim = part.claim
-        if claim.gap_ns is not None:
-            least += claim.gap_ns[0]
-        elif claim.at_least_ns is not None:
-            least += float(claim.at_least_ns[part.change.at].sum())
-    return least
