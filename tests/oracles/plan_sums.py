@@ -144,6 +144,25 @@ def flaws_of_page(page: Answer, everything: Answer, size: int) -> Iterator[str]:
             yield f"{edit['edit']} saves {edit['alone_us']} us and is not on the first page"
 
 
+def flaws_of_some(names: Sequence[str], some: Answer, first: Answer) -> Iterator[str]:
+    """Of the total of some edits, beside the plan of all."""
+    plan = rows_of(first["plan"])
+    edits = [edit for edit in plan if edit["edit"] in names]
+    before, after, floor = (some[name] for name in ("before_us", "after_us", "floor_us"))
+    slack = CENT_US * (len(edits) + 2)
+    if not floor - slack <= after <= some["expected_after_us"] + slack <= before + 2 * slack:
+        yield f"of {names}: floor {floor}, after {after}, expected {some['expected_after_us']}, before {before}"
+    if abs(before - first["total"]["before_us"]) > CENT_US:
+        yield f"of {names}: the window has {before} us, in the plan {first['total']['before_us']}"
+    saved, alone = before - after, sum(edit["alone_us"] for edit in edits)
+    if saved > alone + slack or (len(edits) == 1 and saved < alone - slack):
+        yield f"of {names}: together they save {saved} us, alone {alone}"
+    prefix = [edit["edit"] for edit in plan[: len(edits)]] == [edit["edit"] for edit in edits]
+    then = sum(edit["then_us"] for edit in edits)
+    if prefix and abs(saved - then) > slack:
+        yield f"of {names}: they save {saved} us, as the first of the plan {then}"
+
+
 def flaws_of_cells(cells: dict[int, dict[str, str]], findings: Sequence[Answer]) -> Iterator[str]:
     """Of cited cells and lines: they are those of the CSV."""
     for finding in findings:

@@ -16,6 +16,7 @@ from tests.oracles.plan_sums import (
     flaws_of_page,
     flaws_of_settings,
     flaws_of_shares,
+    flaws_of_some,
     flaws_of_unexplained,
     kernels_us,
     least_us,
@@ -71,6 +72,10 @@ async def faults(at, report):
         )
     if devices == 1 and first["total"]["of"] == "kernels" and abs(kernels - before) > OF_CSV_US:
         found.append(f"the plan begins with {before} us, the CSV has {kernels}")
+    names = [edit["edit"] for edit in rows_of(first["plan"])]
+    for some in (names[: len(names) // 2], names[::2], names[-1:]):
+        answer = await ask(at, "optimization_check", run=str(report), min_saving_share=0, details=some)
+        found += flaws_of_some(some, answer["total"], first)
     for step in {finding["step"] for finding in findings}:
         found += [f"of step {step}: {flaw}" for flaw in flaws(*await whole(at, str(report), steps=[step]))]
     return found
@@ -181,6 +186,26 @@ CELLS = {7: {"OP CODE": "Matmul", "CORE COUNT": "64", "DEVICE KERNEL DURATION [n
 def test_a_cell_that_the_report_does_not_have_is_noticed(claim, column, value, said):
     cell = {"row": 7, "column": column, "value": value}
     assert [*flaws_of_cells(CELLS, [{"check": "made", "claim": claim, "fix": "", "evidence": [cell]}])] == said
+
+
+@pytest.mark.parametrize(
+    ("names", "cell", "us", "said"),
+    [
+        (["trace"], "after_us", 950.0, "together they save"),
+        (["trace"], "floor_us", 1_200.0, "floor 1200.0"),
+        (["trace"], "before_us", 1_800.0, "the window has 1800.0"),
+        (["trace", "conv-config"], "after_us", 1_000.0, "as the first of the plan"),
+        (["trace", "conv-config"], "after_us", 900.0, None),
+        (["conv-config"], "after_us", 1_600.0, "together they save"),
+    ],
+)
+def test_totals_of_some_edits_that_cannot_be_true_are_noticed(names, cell, us, said):
+    """Trace saves 700 of 1,700 us, the config 200 alone and 100 then."""
+    columns = ["edit", "alone_us", "then_us"]
+    plan = {"columns": columns, "rows": [["trace", 700.0, 700.0], ["conv-config", 200.0, 100.0]]}
+    some = {"before_us": 1_700.0, "after_us": 900.0, "expected_after_us": 1_700.0, "floor_us": 100.0}
+    found = [*flaws_of_some(names, {**some, cell: us}, {"plan": plan, "total": {"before_us": 1_700.0}})]
+    assert any(said in flaw for flaw in found) if said else not found
 
 
 @pytest.mark.parametrize(("lines", "width", "count"), [("3, 4", 4, 0), ("3, 4", 8, 1), ("5", 8, 0)])

@@ -12,7 +12,7 @@ from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expect
 from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Mask, Rows
@@ -118,6 +118,12 @@ class Plan:
         """Of the edit of this name among those that save time."""
         return next((place for place, each in enumerate(self.ranked) if each.edit.name == name), None)
 
+    def only(self, names: Collection[str]) -> Plan:
+        """What it is if these of its edits are made, and no others."""
+        kept = [each for each in self.ranked if each.edit.name in names]
+        ordered = [Alone(each.edit, each.rows, each.alone_ns, each.expected) for each in kept]
+        return _of(self.ground, ordered, [edit for edit in (*self.trials, *self.risks) if edit.name in names])
+
 
 def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     """The plan for some claims: those of all checks, or of some."""
@@ -128,17 +134,20 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
         (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.costs_accuracy)
     )
     named = numbered([*(each.edit for each in ordered), *others])
-    remaining = Remaining(ground)
     ordered = [each._replace(edit=edit) for edit, each in zip(named, ordered, strict=False)]
-    ranked = tuple(_made(ground, remaining, ordered))
-    others = named[len(ordered) :]
+    return _of(ground, ordered, named[len(ordered) :])
+
+
+def _of(ground: Ground, ordered: Sequence[Alone], others: Sequence[Edit]) -> Plan:
+    """The plan of edits that have their names and their order."""
+    remaining = Remaining(ground)
     return Plan(
         of="kernels and gaps" if ground.gaps.any() else "kernels",
         before_ns=ground.whole,
-        ranked=ranked,
+        ranked=tuple(_made(ground, remaining, ordered)),
         trials=tuple(edit for edit in others if not edit.risk),
         risks=tuple(edit for edit in others if edit.risk),
-        expected_ns=_expected_after(ground, named),
+        expected_ns=_expected_after(ground, [*(each.edit for each in ordered), *others]),
         left_ns=remaining.ops_ns,
         floors_ns=remaining.floors_ns,
         left_gaps_ns=remaining.gaps_ns,
@@ -172,7 +181,7 @@ def _expected_after(ground: Ground, edits: Sequence[Edit]) -> float:
     return remaining.whole_ns
 
 
-def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterator[Ranked]:
+def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Iterator[Ranked]:
     """Make one edit after the other."""
     made: list[Rows] = []
     changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
@@ -199,7 +208,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterato
             left_ns=left,
             overruled=tuple(taken),
         )
-        if len(made) < MOST_RELATED:
+        if len(made) < MOST_RELATED and then > 0:
             changed_by[rows] |= 1 << len(made)
         made.append(rows)
 
