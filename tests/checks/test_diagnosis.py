@@ -89,7 +89,7 @@ def test_a_problem_without_ops_is_none(case):
     assert step.status == "clean"
 
 
-def test_a_claim_that_two_edits_resolve_is_told_once_under_the_one_with_most_of_it(tmp_path):
+def test_a_claim_that_two_edits_resolve_is_told_under_each_with_its_part_of_the_saving(tmp_path):
     """Its moves in an attention are part of one change of code there, the longest one is not."""
     program = Program("wormhole_b0")
     names = ("Matmul", "Transpose", "ScaledDotProductAttention", "Transpose", "Matmul", "MadeUpOfNoFamily")
@@ -100,7 +100,16 @@ def test_a_claim_that_two_edits_resolve_is_told_once_under_the_one_with_most_of_
     check = replace(saves("made", 0.5, rows=[1, 3, 6]), lever=LAYOUT)
     diagnosis = diagnose(case_of(tmp_path, program, ONE_PASS), [check])
     assert [ranked.edit.name for ranked in diagnosis.plan.ranked] == [LAYOUT.name, ATTENTION.name]
-    assert [finding.edit for finding in diagnosis.findings] == [ATTENTION.name]
+    findings = diagnosis.findings
+    assert [(finding.edit, finding.saving_us.at_most) for finding in findings] == [
+        (LAYOUT.name, pytest.approx(25)),
+        (ATTENTION.name, pytest.approx(10)),
+    ]
+    assert [finding.share for finding in findings] == pytest.approx([50 / 110, 20 / 110])
+    assert [finding.caveat for finding in findings] == [
+        "1 of 3 ops count here, the others in attention-block",
+        "2 of 3 ops count here, the others in layout-chain",
+    ]
 
 
 STEPS = {

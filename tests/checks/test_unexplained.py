@@ -74,6 +74,12 @@ def test_gaps_that_a_trace_leaves_are_told_apart(tmp_path):
     assert traced.by_why.get("gaps", 0.0) <= gaps
 
 
+def test_a_trace_is_no_edit_of_the_ops_between_the_gaps(tmp_path):
+    case = of_kinds(tmp_path, 10_000, 30_000, iterations=(*ONE_PASS, *ONE_PASS))
+    trace = replace(saves("trace", 1.0, gap=True), lever=TRACE, slot="")
+    assert {kind.why for kind in left_by(case, trace).kinds} == {"no_edit"}
+
+
 def test_an_op_at_seven_tenths_of_its_roofline_is_near_its_floor(tmp_path):
     """33.6 MB of weights and 0.5 of activations: 118.3 us at 288 GB/s."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.asking import asker
 from tests.checks.programs import configured, conv, linear, prefill, relu
+from tests.checks.rows import ONE_PASS
 from tests.profiles import Program
 from ttnn_mcp.checks.wording import (
     FLOAT32_UNCONFIGURED,
@@ -18,6 +19,7 @@ from ttnn_mcp.checks.wording import (
     cite_setting,
     example,
     kinds,
+    time_of,
     took,
     unprinted,
 )
@@ -48,6 +50,19 @@ def test_shapes_of_more_than_48_characters_are_cut(tmp_path, n, shapes):
     case = case_of(tmp_path, program)
     shapes = shapes or "1000[1024]x12800 * 12800x12800 -> 1000[1024]x..."
     assert example(case, 0) == f"{shapes} at line {case.line(0)}"
+
+
+def test_a_share_is_of_kernels_and_of_the_gaps_of_a_warm_window(tmp_path):
+    program = Program("wormhole_b0")
+    for width in (1280, 2560):
+        linear(program, 19, width, 1280, 10_000)
+    warm = case_of(tmp_path, program)
+    gaps = warm.timeline.gap_ns
+    assert gaps > 1_000
+    assert time_of(warm, np.array([0])) == f"10 us, {10_000 / (20_000 + gaps):.1%}"
+    (tmp_path / "cold").mkdir()
+    cold = case_of(tmp_path / "cold", program, iterations=ONE_PASS)
+    assert time_of(cold, np.array([0])) == "10 us, 50.0%"
 
 
 def test_kinds_are_counted(tmp_path):

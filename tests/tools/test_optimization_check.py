@@ -59,6 +59,8 @@ async def test_the_findings_of_an_edit_are_given_by_its_name(tmp_path):
     answer = await ask(at, "optimization_check", run="demo", details=[last])
     assert {finding["edit"] for finding in answer["findings"]} == {last}
     assert "plan" not in answer
+    total = answer["total"]
+    assert total["before_us"] - total["after_us"] == pytest.approx(plan[-1]["alone_us"], abs=0.02)
     with pytest.raises(TtnnMcpError, match=f"Did you mean '{last}'"):
         await ask(at, "optimization_check", run="demo", details=[f"{last}s"])
 
@@ -72,7 +74,7 @@ async def test_settings_are_those_of_the_edits_asked_for_and_stand_on_the_first_
     assert {each["edit"] for each in rows_of(every["settings"])} > {"conv-config"}
     following = await ask(at, "optimization_check", run="demo", details=names, cursor=every["next_cursor"])
     assert following["findings"]
-    assert not {"settings", "plan"} & following.keys()
+    assert not {"settings", "plan", "total"} & following.keys()
 
 
 async def test_only_the_steps_asked_for_are_answered(tmp_path):

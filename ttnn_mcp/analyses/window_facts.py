@@ -119,6 +119,16 @@ class WindowFacts:
         return self.gap_ns / self.timeline.wall_ns if self.timeline.wall_ns else 0.0
 
     @cached_property
+    def idle_ns(self) -> NDArray[np.float64]:
+        """Per op, the time before it in which nothing ran; zeros in a cold window, whose gaps are not the model's."""
+        return self.timeline.idle_ns if self.scope.window.warm else np.zeros(len(self))
+
+    @cached_property
+    def whole_ns(self) -> float:
+        """Kernels, and gaps of a warm window: the whole of which a plan and its claims tell shares."""
+        return float(self.timeline.spent_ns.sum() + self.idle_ns.sum())
+
+    @cached_property
     def names(self) -> Texts:
         """OP CODE per op."""
         return self.ops.texts("op_code")
@@ -217,6 +227,10 @@ class WindowFacts:
     def share(self, rows: NDArray[np.int64]) -> float:
         """Share of the window's kernel time on these ops; an op that is named twice counts once."""
         return float(self.kernel_ns[_once(rows)].sum() / self.total_ns) if self.total_ns else 0.0
+
+    def share_of_whole(self, rows: NDArray[np.int64]) -> float:
+        """Share of kernels and gaps on these ops; an op that is named twice counts once."""
+        return float(self.timeline.spent_ns[_once(rows)].sum() / self.whole_ns) if self.whole_ns else 0.0
 
     def us(self, rows: NDArray[np.int64]) -> float:
         """Kernel time on these ops, in microseconds; an op that is named twice counts once."""

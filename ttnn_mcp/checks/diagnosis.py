@@ -16,8 +16,8 @@ from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
-from ttnn_mcp.checks.plan.plan import Plan, plan_of, saves_alone
-from ttnn_mcp.checks.plan.remaining import Relief
+from ttnn_mcp.checks.plan.plan import Plan, plan_of
+from ttnn_mcp.checks.plan.remaining import saved_by, time_of
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -173,45 +173,31 @@ def _for_author(check: Check, claim: Claim, facts: WindowFacts) -> Claim:
 
 
 def _findings(facts: WindowFacts, plan: Plan, configs: Configs, min_saving_share: float) -> Iterator[Finding]:
-    """Each claim once, under the edit that resolves most of it."""
-    least_ns, listed = min_saving_share * plan.before_ns, set[int]()
+    """Each claim, under each edit that resolves some of it: with the saving of that part."""
+    least_ns = min_saving_share * plan.before_ns
     values: dict[tuple[str, str], str] = {}
     edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
-    mostly = _mostly(plan.edits)
     for edit in (*edits, *plan.trials, *plan.risks):
         for part in edit.parts:
-            if part.place not in listed and mostly[part.place] == edit.name:  # unmoved: an edit has a claim once
-                listed.add(part.place)
-                fix = configs.fix(edit, part)
-                first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id
-                printed = fix if first == part.check.id else fix.after(first)
-                yield _finding(facts, plan, edit, part, printed)
-
-
-def _mostly(edits: Sequence[Edit]) -> dict[int, str]:
-    """The place of each claim -> the edit with most of its ops."""
-    sizes: dict[int, tuple[int, str]] = {}
-    for edit in edits:
-        for part in edit.parts:
-            sizes[part.place] = max(sizes.get(part.place, (-1, "")), (len(part.change), edit.name))
-    return {place: name for place, (_, name) in sizes.items()}
+            fix = configs.fix(edit, part)
+            first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id
+            printed = fix if first == part.check.id else fix.after(first)
+            yield _finding(facts, plan, edit, part, printed)
 
 
 def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fix) -> Finding:
-    check, claim = part.check, part.claim
-    at_most_ns = saves_alone(plan.ground, [(check, claim)])
-    expected = expected_alone(plan.ground, [part._replace(change=Relief.of(claim, check.slot))])
-    at_least_ns = claim.gap_ns[0] if claim.gap_ns is not None else _sum(claim.at_least_ns)
-    times = plan.ground.spent if claim.gap_ns is None else plan.ground.gaps
+    check, claim, change = part.check, part.claim, part.change
+    at_most_ns = saved_by(plan.ground, [change])
+    expected = expected_alone(plan.ground, [part])
     return Finding(
         check=check.id,
         edit=edit.name,
         step=check.step,
         claim="; ".join(text for text in (claim.claim, place_in_layers(facts, claim.rows)) if text),
-        share=float(times[claim.rows].sum()) / plan.before_ns if plan.before_ns else 0.0,
+        share=time_of(plan.ground, [change]) / plan.before_ns if plan.before_ns else 0.0,
         saving_us=Saving(
             at_most=at_most_ns / 1e3,
-            at_least=min(at_least_ns, at_most_ns) / 1e3,
+            at_least=min(part.at_least_ns, at_most_ns) / 1e3,
             expected=None if expected is None else expected.saved_ns / 1e3,
             interval=None if expected is None else (expected.low_ns / 1e3, expected.high_ns / 1e3),
             basis=None if expected is None else expected.basis,
@@ -220,13 +206,21 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=fix.text,
         verify=claim.verify,
-        caveat="; ".join(text for text in (facts.scope.in_doubt, fix.caveat) if text) or None,
+        caveat="; ".join(text for text in (facts.scope.in_doubt, _split(plan, edit, part), fix.caveat) if text)
+        or None,
         read_next=check.read_next,
     )
 
 
-def _sum(bounds: np.ndarray[tuple[int], np.dtype[np.float64]] | None) -> float:
-    return 0.0 if bounds is None else float(bounds.sum())
+def _split(plan: Plan, edit: Edit, part: Resolved) -> str:
+    """How many ops of the claim this edit resolves, where others resolve the rest."""
+    others = [
+        other.name
+        for other in plan.edits
+        if other != edit and any(each.place == part.place for each in other.parts)
+    ]
+    of = f"{len(part.change)} of {len(part.claim.rows)} ops count here"
+    return f"{of}, the others in {', '.join(others)}" if others else ""
 
 
 def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:

@@ -26,6 +26,11 @@ HINTS = {
         "copies the borders of shards for the conv or pool behind it: keep one shard layout from conv to conv, and "
         "shards as tall as L1 allows"
     ),
+    # a DeepLabV3 on Blackhole: 41.1 us left to TTNN in DRAM, 9.0 in height shards (8192x128 times 128x512)
+    "Matmul": (
+        "activations in L1 shards with a program_config took a fifth of the time of one left to TTNN in DRAM; "
+        "check_setting without a value orders the legal blocks"
+    ),
     # tt-metal #55758 and #55759
     "ScaledDotProductAttention": (
         "81 % of the engine is the best that was measured: try chunks of 256 to 512, and fp32_dest_acc_en=False, "

@@ -44,8 +44,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def time_of(facts: WindowFacts, rows: Rows) -> str:
-    """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the window."""
-    return f"{took(facts.us(rows) * 1e3)}, {facts.share(rows):.1%}"
+    """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the plan's whole."""
+    return f"{took(facts.us(rows) * 1e3)}, {facts.share_of_whole(rows):.1%}"
 
 
 def example(facts: WindowFacts, row: int) -> str:

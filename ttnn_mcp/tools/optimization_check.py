@@ -44,7 +44,7 @@ class Arguments(OfWindow):
 
 
 class Total(Wire):
-    """The window before the plan, and at best after it.
+    """The window before the plan, and at best after it; of `details` those edits alone are made.
 
     `of` names the whole that every share speaks of; `expected_after_us` is what is left if each edit saves what is
     expected of it, and trials nothing; `floor_us` is what is left at peak rates after the plan,
@@ -98,23 +98,24 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
         trust=tuple(_trust(facts.run)),
         window=facts.scope.window,
     )
-    if asked.details is not None and not offset:
-        edits = [edit for edit in diagnosis.plan.edits if edit.name in asked.details]
-        return answer.model_copy(update={"settings": settings_table(facts, diagnosis.configs, edits)})
     if offset:
         return answer
-    plan = diagnosis.plan
+    plan = diagnosis.plan if asked.details is None else diagnosis.plan.only(asked.details)
+    total = Total(
+        of=plan.of,
+        before_us=plan.before_ns / 1e3,
+        after_us=plan.after_ns / 1e3,
+        expected_after_us=plan.expected_ns / 1e3,
+        floor_us=float(plan.floors_ns.sum()) / 1e3,
+        speed_of_light_us=float(plan.ground.floors.sum()) / 1e3,
+    )
+    if asked.details is not None:
+        settings = settings_table(facts, diagnosis.configs, plan.edits)
+        return answer.model_copy(update={"total": total, "settings": settings})
     least_ns = asked.min_saving_share * plan.before_ns
     return answer.model_copy(
         update={
-            "total": Total(
-                of=plan.of,
-                before_us=plan.before_ns / 1e3,
-                after_us=plan.after_ns / 1e3,
-                expected_after_us=plan.expected_ns / 1e3,
-                floor_us=float(plan.floors_ns.sum()) / 1e3,
-                speed_of_light_us=float(facts.least_times.as_it_is_ns.sum()) / 1e3,
-            ),
+            "total": total,
             "plan": plan_table(facts, plan, least_ns),
             "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked),
             "trials": other_edits(facts, plan.trials),

@@ -136,6 +136,25 @@ def test_sums_add_up(case):
     assert [each.instead_of for each in plan.ranked] == [None, None, None]
 
 
+def test_of_some_edits_each_saves_what_the_others_among_them_leave(cold):
+    checks = [check("a", 0.5, rows=[0]), check("b", 0.4, WEIGHTS), check("c", 0.3, MATMUL_CONFIG, rows=[0, 1])]
+    plan = planned(cold, *(expecting(each, 0.5) for each in checks), check("try", 0.0, CONSTANTS))
+    assert [name for name, _, _ in us(plan)] == ["weights-format", "matmul-config", "fusion"]
+    part = plan.only({"fusion", "weights-format", "constants"})
+    assert us(part) == [("weights-format", 16.0, 16.0), ("fusion", 5.0, 3.0)]
+    assert [edit.name for edit in part.edits] == ["weights-format", "fusion", "constants"]
+    assert (part.after_ns, part.expected_ns) == (pytest.approx(21_000), pytest.approx(30_000))
+    assert us(plan.only({"fusion"})) == [("fusion", 5.0, 5.0)]
+    assert plan.only(()).after_ns == plan.before_ns
+
+
+def test_nothing_stands_after_an_alternative_that_saves_nothing_more(cold):
+    programs = check("one", 0.5, MATMUL_CONFIG), check("two", 0.4, MATMUL_CONFIG)
+    plan = planned(cold, *programs, check("below", 0.3, WEIGHTS))
+    assert [each.edit.name for each in plan.ranked] == ["matmul-config", "matmul-config-2", "weights-format"]
+    assert [(each.after, each.instead_of) for each in plan.ranked] == [((), None), ((), 0), ((0,), None)]
+
+
 def test_a_trace_saves_at_least_what_is_certain_of_the_gaps(case):
     (trace,) = planned(case, check("t", 0.9, TRACE, gap=True, sure=0.3)).ranked
     assert trace.alone_least_ns == pytest.approx(0.3 * case.gap_ns)

@@ -7,7 +7,7 @@ import pytest
 
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.plan.remaining import NOTHING_LEFT_NS, Ground, Relief, Remaining
+from ttnn_mcp.checks.plan.remaining import NOTHING_LEFT_NS, Ground, Relief, Remaining, time_of
 from ttnn_mcp.checks.problem import Bounds
 
 SPENT_NS = 10_000.0
@@ -91,3 +91,16 @@ def test_what_went_away_was_set_by_nobody():
     assert remaining.set_by_others(program).tolist() == [False, False]
     remaining.make(change(100, (1,), slot="program"))
     assert remaining.set_by_others(program).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "about_ns"),
+    [
+        ([change(1_000, (0, 1)), change(2_000)], 2 * SPENT_NS),  # each op once
+        ([change(SPENT_NS), change(1_000, (1,))], 2 * SPENT_NS + 3_000),  # one goes, with the gap before it
+        ([change(0, (0, 1), gap_ns=(0.0, 2_000.0))], 6_000),  # gaps alone
+        ([change(1_000), change(0, gap_ns=(0.0, 2_000.0))], SPENT_NS + 3_000),
+    ],
+)
+def test_changes_are_about_their_ops_and_the_gaps_that_they_shorten(changes, about_ns):
+    assert time_of(ground(), changes) == about_ns

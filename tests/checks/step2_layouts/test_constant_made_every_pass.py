@@ -29,7 +29,7 @@ def test_a_filled_tensor_that_is_only_read_is_made_once(check):
     claim, case = outcome.claim, outcome.case
     assert (claim.rows.tolist(), claim.at_most_ns.tolist()) == ([0], [40_000])
     assert claim.claim == (
-        f"1 tensor of constants is made in this pass (40 us, 88.9%): Full of 8x256x128 at line {case.line(0)}"
+        f"1 tensor of constants is made in this pass (40 us, 86.0%): Full of 8x256x128 at line {case.line(0)}"
     )
     assert claim.evidence[0].row == case.line(0)
 

@@ -49,7 +49,7 @@ def test_the_repeat_and_what_serves_it_go(check, how):
     claim = check.assert_sound(of_repeated(**how))
     assert claim.rows.tolist() == [0, 1, 2]
     assert claim.at_most_ns.sum() == 143_000
-    assert claim.claim.startswith("1 repeats (3 ops with those that serve them, 143 us, 56.5%) only feed ops")
+    assert claim.claim.startswith("1 repeats (3 ops with those that serve them, 143 us, 55.5%) only feed ops")
     assert "read at line 9" in claim.claim
     assert "broadcast 1x4096 to 1024x4096 themselves" in claim.fix
 

@@ -53,7 +53,7 @@ def test_a_decode_step_has_an_op_of_its_own(check):
     assert claim.at_least_ns.sum() <= 82_195 - 7_505 <= outcome.at_most_ns
     assert "nlp_create_qkv_heads_decode" in claim.fix
     assert claim.claim.startswith(
-        "1 head op made for prefill works on one row per user, with their reshapes 82 us, 100.0%"
+        "1 head op made for prefill works on one row per user, with their reshapes 82 us, 96.5%"
     )
     assert cells(outcome) == [(lines[at], "DEVICE KERNEL DURATION [ns]") for at in (1, 0, 2)]
 

@@ -33,7 +33,7 @@ def of_formula(kinds=FORMULA):
 def test_the_formula_is_one_function(check):
     claim = check.assert_sound(of_formula())
     assert claim.claim == (
-        "GELU runs as its formula around erf (1x, 5 ops, 50 us, 96.2%): 512x4096 -> 512x4096 at line 11, "
+        "GELU runs as its formula around erf (1x, 5 ops, 50 us, 82.0%): 512x4096 -> 512x4096 at line 11, "
         "plus one at line 12"
     )
     assert claim.rows.tolist() == [1, 2, 3, 4, 5]
@@ -94,4 +94,4 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
 
 def test_a_real_encoder_has_it_in_all_its_layers(check):
     claim = check.ask(shared(CLIP)).claim
-    assert claim.claim.startswith("GELU runs as its formula around erf (32x, 160 ops, 1.3 ms, 4.2%)")
+    assert claim.claim.startswith("GELU runs as its formula around erf (32x, 160 ops, 1.3 ms, 3.9%)")

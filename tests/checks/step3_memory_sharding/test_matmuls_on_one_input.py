@@ -63,7 +63,7 @@ def test_three_matmuls_on_one_activation_are_told(check):
     assert claim.rows.tolist() == [1, 2, 3]
     assert claim.at_most_ns.tolist() == [pytest.approx(40_000)] * 3  # 60 of 180 us stay
     assert claim.claim == (
-        f"3 matmuls read 1 activation (180 us, 95.2%): 3 from line {case.line(1)} on, "
+        f"3 matmuls read 1 activation (180 us, 93.0%): 3 from line {case.line(1)} on, "
         f"32x1280 * 1280x1280 -> 32x1280 at line {case.line(1)}"
     )
     assert "ttnn.concat([w1, w2], dim=-1)" in claim.fix
@@ -180,7 +180,7 @@ def test_two_activations_are_two_groups(check):
     put_group(program, widths=(1920, 1920, 1920), kernel_ns=63_000)
     outcome = check.ask(program)
     line = outcome.case.line(5)
-    assert outcome.claim.claim.startswith(f"5 matmuls read 2 activations (309 us, 94.2%): 3 from line {line} on")
+    assert outcome.claim.claim.startswith(f"5 matmuls read 2 activations (309 us, 91.3%): 3 from line {line} on")
     assert outcome.claim.at_most_ns.tolist() == [pytest.approx(30_000)] * 2 + [pytest.approx(42_000)] * 3
 
 
@@ -212,7 +212,7 @@ def test_without_its_cells_it_cannot_tell(check, tmp_path):
 
 def test_a_real_encoder_has_q_k_and_v_in_each_of_32_layers(check):
     outcome = check.ask(real_case(CLIP))
-    assert outcome.claim.claim.startswith("96 matmuls read 32 activations (5.9 ms, 18.7%): 3 from line ")
+    assert outcome.claim.claim.startswith("96 matmuls read 32 activations (5.9 ms, 17.2%): 3 from line ")
 
 
 @pytest.mark.parametrize("name", [DEEPLAB, DEEPSEEK])

@@ -64,7 +64,7 @@ def test_an_output_that_the_next_matmul_reads_from_dram_is_told(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(by_bytes[0] * write), pytest.approx(by_bytes[1] * read)]
     assert 17_000 <= outcome.at_most_ns <= 5 * 17_000
     assert claim.claim == (
-        "1 activation passes through DRAM to the next op (102 us, 91.9%): 4.2 MB, 512x1024 * 1024x4096 -> "
+        "1 activation passes through DRAM to the next op (102 us, 89.5%): 4.2 MB, 512x1024 * 1024x4096 -> "
         f"512x4096 at line {case.line(1)}, read at line {case.line(2)}"
     )
     assert f"memory_config=ttnn.L1_MEMORY_CONFIG at line {case.line(1)}" in claim.fix

@@ -36,7 +36,7 @@ def test_a_layer_norm_over_one_row_of_tiles_runs_on_one_core(check):
     outcome = check.ask(program)
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [48_150] * 3  # ten times as fast at best
-    assert claim.claim.startswith("3 norms on 1 of 64 cores (160 us, 94.1%): LayerNorm 19[32]x1280 *")
+    assert claim.claim.startswith("3 norms on 1 of 64 cores (160 us, 91.7%): LayerNorm 19[32]x1280 *")
     assert claim.claim.endswith(f"at line {line}, 54 us")
     assert "x L1 WIDTH_SHARDED on 8x5 cores" in claim.fix
     assert "compute_with_storage_grid_size=(8, 5), subblock_w=1, block_h=1, block_w=1, inplace=False" in claim.fix
@@ -126,7 +126,7 @@ def test_moves_between_shards_and_a_norm_go_away_with_it(check):
     claim = check.ask(between_moves()).claim
     assert claim.rows.tolist() == [0, 1, 2]
     assert claim.at_most_ns.tolist() == [3_000, 48_150, 3_000]
-    assert claim.claim.startswith("1 norm on 1 of 64 cores (54 us, 89.9%)")
+    assert claim.claim.startswith("1 norm on 1 of 64 cores (54 us, 85.6%)")
     assert claim.claim.endswith("; moves beside them: 2")
 
 

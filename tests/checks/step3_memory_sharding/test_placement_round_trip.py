@@ -41,7 +41,7 @@ def test_a_round_trip_into_the_same_shards_can_go_altogether(check):
     claim, first, second = outcome.claim, *(outcome.case.line(row) for row in (1, 2))
     assert claim.at_most_ns.tolist() == [20_000, 30_000]
     assert claim.claim == (
-        "1 placement round trip (50 us, 83.3%): L1_HEIGHT_SHARDED -> DRAM_INTERLEAVED -> L1_HEIGHT_SHARDED, "
+        "1 placement round trip (50 us, 77.5%): L1_HEIGHT_SHARDED -> DRAM_INTERLEAVED -> L1_HEIGHT_SHARDED, "
         f"2048x512, lines {first} and {second}"
     )
     assert claim.assumption == "the shards are the same: both ops go; no other op reads the copy"

@@ -61,7 +61,7 @@ def test_a_move_for_one_matmul_costs_what_it_spares(check):
     assert claim.at_most_ns.tolist() == [115_000]
     assert outcome.at_most_ns / 1e3 >= 115 + 217 - 264
     assert claim.claim == (
-        "1 move into shards (115 us, 34.6%), each for one matmul: 3200x7168 -> 3200x7168 "
+        "1 move into shards (115 us, 34.5%), each for one matmul: 3200x7168 -> 3200x7168 "
         f"at line {line}, 115 us, for 217 us at line {line + 1}"
     )
     assert f"drop the move at line {line}" in claim.fix

@@ -33,7 +33,7 @@ def test_leaving_shards_for_an_elementwise_op_is_a_detour(check):
     claim, line = outcome.claim, outcome.case.line(1)
     assert claim.at_most_ns.tolist() == [20_000]
     assert claim.claim == (
-        "1 move only for element-wise ops takes a tensor out of its shards (20 us, 28.6%): "
+        "1 move only for element-wise ops takes a tensor out of its shards (20 us, 27.4%): "
         f"Matmul -> ShardedToInterleaved -> Binary, 2048x512 at line {line}"
     )
     assert f"drop the move at line {line}" in claim.fix

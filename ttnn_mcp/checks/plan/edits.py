@@ -37,6 +37,13 @@ class Resolved(NamedTuple):
     claim: Claim
     change: Relief
 
+    @property
+    def at_least_ns(self) -> float:
+        """What it saves for certain."""
+        if self.claim.gap_ns is not None:
+            return self.claim.gap_ns[0]
+        return 0.0 if self.claim.at_least_ns is None else float(self.claim.at_least_ns[self.change.at].sum())
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

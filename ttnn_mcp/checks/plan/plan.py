@@ -9,10 +9,10 @@ import numpy as np
 
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
 from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expecting
-from ttnn_mcp.checks.plan.remaining import Ground, Relief, Remaining, ground_of, saved_by
+from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Mask, Rows
@@ -47,7 +47,7 @@ class Ranked:
     Attributes:
         edit: it.
         rows: its ops.
-        time_ns: what they take now, with the gaps before them where it saves gaps.
+        time_ns: what they take now, with the gaps that it shortens or that go with an op.
         alone_ns: what it saves at most by itself.
         alone_least_ns: what it saves at least by itself.
         expected: what it is expected to save by itself; None where nothing is known: a trial.
@@ -111,15 +111,18 @@ class Plan:
 
     @property
     def touched(self) -> Mask:
-        """The ops that an edit changes."""
-        touched = np.zeros(len(self.left_ns), dtype=np.bool_)
-        for each in self.ranked:
-            touched[each.rows] = True
-        return touched
+        """The ops of which an edit saves something; a trace only shortens the gaps between them."""
+        return self.left_ns < self.ground.spent
 
     def place_of(self, name: str) -> int | None:
         """Of the edit of this name among those that save time."""
         return next((place for place, each in enumerate(self.ranked) if each.edit.name == name), None)
+
+    def only(self, names: Collection[str]) -> Plan:
+        """What it is if these of its edits are made, and no others."""
+        kept = [each for each in self.ranked if each.edit.name in names]
+        ordered = [Alone(each.edit, each.rows, each.alone_ns, each.expected) for each in kept]
+        return _of(self.ground, ordered, [edit for edit in (*self.trials, *self.risks) if edit.name in names])
 
 
 def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
@@ -131,17 +134,20 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
         (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.costs_accuracy)
     )
     named = numbered([*(each.edit for each in ordered), *others])
-    remaining = Remaining(ground)
     ordered = [each._replace(edit=edit) for edit, each in zip(named, ordered, strict=False)]
-    ranked = tuple(_made(ground, remaining, ordered))
-    others = named[len(ordered) :]
+    return _of(ground, ordered, named[len(ordered) :])
+
+
+def _of(ground: Ground, ordered: Sequence[Alone], others: Sequence[Edit]) -> Plan:
+    """The plan of edits that have their names and their order."""
+    remaining = Remaining(ground)
     return Plan(
         of="kernels and gaps" if ground.gaps.any() else "kernels",
         before_ns=ground.whole,
-        ranked=ranked,
+        ranked=tuple(_made(ground, remaining, ordered)),
         trials=tuple(edit for edit in others if not edit.risk),
         risks=tuple(edit for edit in others if edit.risk),
-        expected_ns=_expected_after(ground, named),
+        expected_ns=_expected_after(ground, [*(each.edit for each in ordered), *others]),
         left_ns=remaining.ops_ns,
         floors_ns=remaining.floors_ns,
         left_gaps_ns=remaining.gaps_ns,
@@ -175,12 +181,7 @@ def _expected_after(ground: Ground, edits: Sequence[Edit]) -> float:
     return remaining.whole_ns
 
 
-def saves_alone(ground: Ground, claims: Sequence[tuple[Check, Claim]]) -> float:
-    """The most that the changes of some claims save together, and no others."""
-    return saved_by(ground, [Relief.of(claim, check.slot) for check, claim in claims])
-
-
-def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterator[Ranked]:
+def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Iterator[Ranked]:
     """Make one edit after the other."""
     made: list[Rows] = []
     changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
@@ -192,15 +193,14 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterato
         for part in edit.parts:
             remaining.make(part.change)
         then, left = left - remaining.whole_ns, remaining.whole_ns
-        in_gaps = any(part.change.in_gaps for part in edit.parts)
         less = then < alone - MATTERS * alone
         shared = [place for place in range(min(len(made), MOST_RELATED)) if less and bits >> place & 1]
         yield Ranked(
             edit=edit,
             rows=rows,
-            time_ns=float(ground.gaps[rows].sum() if in_gaps else ground.spent[rows].sum()),
+            time_ns=time_of(ground, [part.change for part in edit.parts]),
             alone_ns=alone,
-            alone_least_ns=min(_least(edit), alone),
+            alone_least_ns=min(sum(part.at_least_ns for part in edit.parts), alone),
             expected=expected,
             then_ns=min(max(then, 0.0), alone),
             after=tuple(place for place in shared if place != rival),
@@ -208,7 +208,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: list[Alone]) -> Iterato
             left_ns=left,
             overruled=tuple(taken),
         )
-        if len(made) < MOST_RELATED:
+        if len(made) < MOST_RELATED and then > 0:
             changed_by[rows] |= 1 << len(made)
         made.append(rows)
 
@@ -234,15 +234,3 @@ def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> i
         return None
     overlap = [float(ground.spent[np.intersect1d(np.concatenate(rows), others)].sum()) for others in made]
     return int(np.argmax(overlap)) if overlap and max(overlap) > 0 else None
-
-
-def _least(edit: Edit) -> float:
-    """The sum of what its parts save for certain."""
-    least = 0.0
-    for part in edit.parts:
-        claim = part.claim
-        if claim.gap_ns is not None:
-            least += claim.gap_ns[0]
-        elif claim.at_least_ns is not None:
-            least += float(claim.at_least_ns[part.change.at].sum())
-    return least

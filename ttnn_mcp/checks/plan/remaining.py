@@ -58,11 +58,10 @@ def ground_of(facts: WindowFacts) -> Ground:
     """The window before any change."""
     line, least, roofline = facts.timeline, facts.least_times, facts.roofline
     spent, kernel = line.spent_ns, facts.kernel_ns
-    counts = facts.scope.window.warm
     floors = np.minimum(np.maximum(least.as_it_is_ns, LAUNCH_FLOOR_NS), spent)
     return Ground(
         spent=spent,
-        gaps=line.idle_ns if counts else np.zeros(len(spent)),
+        gaps=facts.idle_ns,
         floors=floors,
         arithmetic=np.nan_to_num(roofline.compute_ns),
         dram=np.nan_to_num(roofline.dram_ns),
@@ -193,3 +192,13 @@ def saved_by(ground: Ground, changes: Sequence[Relief]) -> float:
     for change in changes:
         remaining.make(change)
     return before - remaining.whole_ns
+
+
+def time_of(ground: Ground, changes: Sequence[Relief]) -> float:
+    """What some changes are about: their ops, and the gaps that they shorten or that go with an op."""
+    ops, gaps, remaining = np.zeros_like(ground.spent), np.zeros_like(ground.gaps), Remaining(ground)
+    for change in changes:
+        remaining.make(change)
+        one = gaps if change.in_gaps else ops
+        one[change.rows] = (ground.gaps if change.in_gaps else ground.spent)[change.rows]
+    return float(ops.sum() + np.where(remaining.gaps_ns < ground.gaps, ground.gaps, gaps).sum())

@@ -49,7 +49,7 @@ def _tell(trips: RoundTrips, advice: str, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
-            f"{facts.share(trips.rows):.1%}); heaviest {ops.example} and {facts.line(back)}"
+            f"{facts.share_of_whole(trips.rows):.1%}); heaviest {ops.example} and {facts.line(back)}"
         ),
         assumption="nothing else reads the copy in the other layout",
         evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),

@@ -61,7 +61,7 @@ def _tell(narrow: Mask, ops: Affected) -> Words:
     return Words(
         claim=(
             f"Collectives ({len(ops.rows)}x, {ops.time} on device {facts.scope.critical_device}, "
-            f"{facts.balance.collective_share:.1%} over all) run {'Linear' if ring else 'on one link'}{without}; "
+            f"{facts.balance.collective_share:.1%} of all kernels) run {'Linear' if ring else 'on one link'}{without}; "
             f"heaviest at line {ops.line}"
         ),
         assumption=(

@@ -34,6 +34,7 @@ UNEXPLAINED = Columns(
 )
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
+MOSTLY_LEFT = 0.5  # of the time of a kind of op: the edits reach the smaller part of it (ours)
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
 
 
@@ -126,8 +127,13 @@ def where(facts: WindowFacts, rows: Rows) -> str:
 
 
 def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
-    """The heaviest kinds of op above their floors, and what is known of those that no edit touches."""
-    hints = [hint_of(kind.name) if kind.why in (NO_EDIT, NO_FLOOR) else None for kind in left.kinds]
+    """The heaviest kinds of op above their floors, and what is known of those of which edits save the smaller part."""
+    hints = [
+        hint_of(kind.name)
+        if kind.why in (NO_EDIT, NO_FLOOR) or kind.above_ns >= MOSTLY_LEFT * kind.now_ns
+        else None
+        for kind in left.kinds
+    ]
     rows = [
         (shown(kind.name), kind.ops, kind.above_ns / 1e3, kind.now_ns / 1e3, kind.why, facts.line(kind.heaviest))
         for kind in left.kinds
