@@ -1,4 +1,4 @@
-"""Write into README.md what the demo says: the beginning of its report, with its first finding.
+"""Write into README.md what the demo says: its first screen.
 
 python -m generate.readme        or `make fix`, which rewrites everything generated
 """
@@ -9,23 +9,22 @@ import tempfile
 from pathlib import Path
 
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.shell import check_report
+from ttnn_mcp.shell import check_screen
+from ttnn_mcp.shell.terminal import own_name
 from ttnn_mcp.tools import TOOLS, answering
 
 README = Path(__file__).parents[1] / "README.md"
 EXCERPT = re.compile(r"(?<=<!-- demo -->\n).*?(?=<!-- /demo -->)", re.DOTALL)
-FINDINGS_SHOWN = 1
 
 
 def excerpt():
-    """The beginning of the demo's report, fenced."""
+    """The demo's first screen, fenced, as a terminal shows it where the program is on the PATH."""
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Settings(state=Path(folder)))
         tool = answering.tool_named("optimization_check", TOOLS)
         answer, _text = asyncio.run(answering.answer(session, tool, {"run": "demo"}))
-    report = check_report.check_report(answer, run="demo", width=100)
-    shown = report.partition(f"\n{FINDINGS_SHOWN + 1}. ")[0].partition("\nThe seven steps")[0].rstrip()
-    return f"```text\n{shown}\n...\n```\n"
+    shown = check_screen.check_screen(answer, run="demo", width=80)
+    return f"```text\n{shown.replace(own_name(), 'ttnn-mcp')}```\n"
 
 
 def main():

@@ -1,18 +1,21 @@
 """Number for number what tt-perf-report 1.4.1 printed on four real reports, computed from our op table."""
 
 import csv
+from collections import defaultdict
 from functools import cache
+from math import fsum
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.oracles.tt_perf_report import Line, stacked, table_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.shell.perf_report.lines import Line, table_of
+from ttnn_mcp.shell.perf_report.table import perf_report_csv
 
 AGREEMENT = Path(__file__).parents[2] / "resources" / "agreement.md"
 REPORTS = (CLIP, DEEPLAB, OFT, DEEPSEEK)
@@ -39,11 +42,17 @@ def report_of(name: str) -> Performance:
     return Performance(read_performance_csv(shared(name)))
 
 
-def golden(name: str, table: str) -> list[dict[str, str]]:
+def golden_text(name: str, table: str) -> str:
     stem = name.rpartition("/")[2].removesuffix(".csv")
-    path = shared(f"golden/tt-perf-report-1.4.1/{stem}/{table}.csv")
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return shared(f"golden/tt-perf-report-1.4.1/{stem}/{table}.csv").read_text(encoding="utf-8")
+
+
+def golden(name: str, table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(golden_text(name, table).splitlines()))
+
+
+def header(name: str, table: str) -> list[str]:
+    return golden_text(name, table).partition("\n")[0].strip().split(",")
 
 
 def same(mine: float | None, printed: str) -> bool:
@@ -54,6 +63,18 @@ def same(mine: float | None, printed: str) -> bool:
 
 def ours(name: str, table: str) -> list[Line]:
     return table_of(report_of(name), **TABLES[table])
+
+
+def stacked(lines: list[Line]) -> dict[str, tuple[float, float, int]]:
+    """The stacked table of tt-perf-report: by op and memory of input 0, percent of device time, device time in us, ops."""
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if not line.is_signpost:
+            where = "_".join(line.memory.split("_")[-2:]).lower()
+            groups[f"{line.name.split()[0]} (in0:{where})" if where else line.name.split()[0]].append(line)
+    total = sum(line.time or 0 for line in lines)
+    times = {name: fsum(line.time or 0 for line in group) for name, group in groups.items()}
+    return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -83,6 +104,25 @@ def test_op_counts_and_device_time_per_op_are_those_of_its_stacked_report(name):
             theirs[op]["Device Time Sum [μs]"],
             theirs[op]["Op Count"],
         )
+
+
+@pytest.mark.parametrize(("table", "signposts"), [("default", True), ("ignore_signposts", False)])
+@pytest.mark.parametrize("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
+def test_the_csv_has_its_columns_and_its_cells_but_for_advice(name, table, signposts):
+    """Behind the sizes of a convolution or of a halo its names have settings, which stand in ATTRIBUTES here."""
+    theirs = golden(name, table)
+    text = perf_report_csv(report_of(name), {}, signposts=signposts)
+    mine = csv.DictReader(text.splitlines())
+    assert mine.fieldnames == header(name, table)
+    for row, their in zip(mine, theirs, strict=True):
+        assert their["OP Code"].startswith(row["OP Code"])
+        if "(signpost)" in their["OP Code"]:
+            continue
+        for column in set(row) - {"OP Code", "Advice"}:
+            if column in FIGURES or column == "Global Call Count":
+                assert same(float(row[column]) if row[column] else None, their[column]), column
+            else:
+                assert row[column] == their[column], column
 
 
 # What `resources/agreement.md` quotes: report, line, its column, and the same of ours.

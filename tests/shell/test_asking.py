@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from decimal import Decimal
 
 import pytest
 
@@ -29,13 +30,18 @@ def ttnn_mcp(tmp_path, monkeypatch, capsys):
     return run
 
 
-def numbers(value):
-    """All numbers of an answer, as JSON writes them."""
+def numbers(value, name=""):
+    """All numbers of an answer as JSON writes them, shares in percent."""
+    if isinstance(value, dict) and value.keys() == {"columns", "rows"}:
+        cells = [pair for row in value["rows"] for pair in zip(row, value["columns"], strict=True)]
+        return [number for cell, column in cells for number in numbers(cell, column)]
     if isinstance(value, dict):
-        return [number for name, part in value.items() if name != "next" for number in numbers(part)]
+        return [number for name, part in value.items() if name != "next" for number in numbers(part, name)]
     if isinstance(value, list):
         return [number for part in value for number in numbers(part)]
-    return [json.dumps(value)] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return []
+    return [f"{Decimal(str(value)).scaleb(2).normalize():f}%" if name.endswith("share") else json.dumps(value)]
 
 
 @pytest.mark.sampled(3)
@@ -43,6 +49,7 @@ def numbers(value):
 def test_json_is_what_the_tool_answers(ttnn_mcp, words):
     question = QUESTIONS[words[0]]
     pairs = [f"{name}={run}" for name, run in zip(question.runs, words[1:], strict=True)]
+    pairs += [f"{name}={value}" for name, value in question.stated.items()]
     _, tool, _ = ttnn_mcp("call", question.tool, *pairs)
     status, out, err = ttnn_mcp(*words, "--json")
     assert (status, err) == (0, "")
@@ -65,13 +72,13 @@ def test_every_number_of_the_json_is_shown_and_nothing_leaves_the_screen(ttnn_mc
         assert (status, err) == (0, "")
         shown = out.replace("\n", " ").replace(",", "")
         for number in wanted:
-            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", shown), number
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", shown), number
         return out
 
     shown_by("--markdown")
     for width in (
-        (40, 100, 200) if words[0] != "check" else ()
-    ):  # a report's shares are rounded: test_check_report.py
+        (40, 100, 200) if words[0] not in ("check", "ops") else ()
+    ):  # these have a view of their own: test_check_screen.py, test_ops_view.py
         monkeypatch.setenv("COLUMNS", str(width))
         for line in shown_by().partition("\nNext\n")[0].splitlines():
             assert len(line) <= width
@@ -90,8 +97,57 @@ def test_a_report_of_findings_fits_every_screen(ttnn_mcp, monkeypatch):
         monkeypatch.setenv("COLUMNS", str(width))
         status, out, _ = ttnn_mcp("check", "demo")
         assert status == 0
+        assert out.startswith("demo: iteration 2 of 2, warm, 40 ops\n")
+        assert out.count("\n") <= 24
+        assert max(len(line) for line in out.splitlines() if " check demo --" not in line) <= width
+
+
+def test_a_whole_report_fits_every_screen_but_for_its_code(ttnn_mcp, monkeypatch):
+    for width in (40, 80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        status, out, _ = ttnn_mcp("check", "demo", "--all")
+        assert status == 0
         assert out.startswith("What could make run 'demo' faster\n")
-        assert max(map(len, out.partition("\nNext\n")[0].splitlines())) <= width
+        lines = out.partition("\nNext\n")[0].splitlines()
+        assert all(len(line) <= width or re.fullmatch(r" *\S+( = \S+)?", line) for line in lines)
+
+
+def test_details_of_an_edit_are_asked_for_by_its_number_or_its_name(ttnn_mcp):
+    status, out, err = ttnn_mcp("check", "demo", "--details", "2")
+    assert (status, err) == (0, "")
+    assert out == ttnn_mcp("check", "demo", "--details", "conv-config")[1]
+    assert out.startswith("1. conv-double-buffer-off  (edit conv-config, ")
+    assert "edit trace" not in out
+    assert "\nconv_config = ttnn.Conv2dConfig(" in out
+    assert "\nconv-config, 12672x192 * " in out
+    assert "12. " not in out
+    assert ttnn_mcp("check", "demo", "--details", "99")[::2] == (
+        1, "The plan has no edit 99: it has 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.\n"
+    )  # fmt: skip
+    assert "The plan has no edit 1: it has none." in ttnn_mcp("check", "demo", "steps=[7]", "--details", "1")[2]
+    assert "Did you mean 'trace'?" in ttnn_mcp("check", "demo", "--details", "tracing")[2]
+
+
+def test_ops_are_grouped_unless_each_is_asked_for(ttnn_mcp):
+    assert re.search(
+        r"^Conv2d +5 +382\.4 +36\.8 +21\.22 +64 +2\.2 +38\.6 +67$", ttnn_mcp("ops", "demo")[1], re.MULTILINE
+    )
+    each = ttnn_mcp("ops", "demo", "--each")[1]
+    assert re.search(r"^ +67 +Conv2d +135\.2 +13\.0 +14\.98 +64 +compute +HiFi4 ", each, re.MULTILINE)
+    assert "device" not in each.partition("\n\n")[0]
+    assert ttnn_mcp("ops", "demo", "--each", "limit=2")[1].count("Conv2d") == 2
+
+
+def test_an_op_is_asked_for_by_its_line(ttnn_mcp):
+    status, out, err = ttnn_mcp("op", "64", "demo")
+    assert (status, err) == (0, "")
+    assert out.startswith("op detail: demo\n")
+    assert re.search(r"^op +64$", out, re.MULTILINE)
+    assert re.search(r"^bound +compute$", out, re.MULTILINE)
+    assert ttnn_mcp("op")[::2] == (
+        1, "Name its line of the CSV: ttnn-mcp op LINE [RUN] (ttnn-mcp ops --each lists them).\n"
+    )  # fmt: skip
+    assert "op" in ttnn_mcp("op", "x64", "demo")[2]
 
 
 def test_colours_are_for_terminals_and_for_those_who_ask(ttnn_mcp, monkeypatch):

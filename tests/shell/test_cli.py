@@ -154,8 +154,9 @@ def test_roots_before_and_behind_the_command_add_up():
 def test_the_demo_tells_a_person_what_to_change_and_why(shell):
     ran = shell("demo")
     assert ran.returncode == 0, ran.stderr
-    for word in ("saves", "evidence", "fix", "verify", "The seven steps"):
+    for word in ("speed of light", "expected", "Do this first", "--details 1", "--all"):
         assert word in ran.stdout
+    assert ran.stdout.count("\n") <= 24
     assert "\x1b" not in ran.stdout  # no colour where nobody would see it
     assert max(len(line) for line in ran.stdout.splitlines()) <= 100
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ttnn_mcp.shell.markdown import page
-from ttnn_mcp.shell.outline import Outline, Section, outline_of
+from ttnn_mcp.shell.outline import Outline, Section, outline_of, written
 
 WINDOW = {"kind": "iteration", "rows": 80, "first_row": 2, "last_row": 81, "warm": True, "why": "signposts",
           "iteration": 3, "of_iterations": 3}  # fmt: skip
@@ -42,13 +42,43 @@ def test_a_window_is_a_sentence():
     ("value", "section"),
     [
         ({"columns": ["op_code", "ops"], "rows": [["Matmul", 2]]}, Section("a b", ("op code", "ops"), [("Matmul", 2)])),
-        ([{"x": 1}, {"x": 2, "y_us": 3}], Section("a b", ("x", "y us"), [(1, None), (2, 3)])),
+        ([{"x": 1}, {"x": 2, "y_us": 3}], Section("a b", ("x", "y [us]"), [(1, None), (2, 3)])),
         (["x" * 41, 3], Section("a b", ("",), [("x" * 41,), (3,)])),
     ],
     ids=["table", "records", "sentences"],
 )  # fmt: skip
 def test_what_has_rows_is_a_table(value, section):
     assert outline_of({"a_b": value}) == Outline(sections=[section])
+
+
+def test_shares_are_percents_and_headings_have_units():
+    table = {"columns": ["key", "share", "kernel_us"], "rows": [["Matmul", 0.6161, 1.5], ["Conv", None, 2]]}
+    (section,) = outline_of({"groups": table}).sections
+    assert section.columns == ("key", "share", "kernel [us]")
+    assert [tuple(map(written, row)) for row in section.rows] == [("Matmul", "61.61%", "1.5"), ("Conv", "-", "2")]
+    assert outline_of({"change_share": -0.05, "both": {"busy_share": 1}}).facts == [
+        ("change share", "-5%"),
+        ("both", "busy share 100%"),
+    ]
+
+
+def test_an_object_with_more_than_three_values_is_a_table_of_its_own():
+    few, many = {"a": 1, "b": 2, "c_us": 3}, {"a": 1, "b": 2, "c_us": 3, "d": [4, 5]}
+    assert outline_of({"peak": few}) == Outline([("peak", "a 1, b 2, c us 3")])
+    assert outline_of({"peak": many}) == Outline(
+        [("peak: d", "4, 5")], [Section("peak", ("", ""), [("a", 1), ("b", 2), ("c [us]", 3)])]
+    )
+
+
+def test_objects_that_hold_tables_are_told_one_after_the_other():
+    table = {"columns": ["tensor"], "rows": [[31]]}
+    assert outline_of({"errors": [{"operation": 5, "holders": table}, {"holders": table}]}) == Outline(
+        sections=[
+            Section("errors 1", ("", ""), [("operation", 5)]),
+            Section("errors 1: holders", ("tensor",), [(31,)]),
+            Section("errors 2: holders", ("tensor",), [(31,)]),
+        ]
+    )
 
 
 def test_a_table_without_rows_is_none_and_what_comes_next_stands_elsewhere():

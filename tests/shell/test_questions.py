@@ -14,10 +14,14 @@ from ttnn_mcp.shell.questions import QUESTIONS, arguments
 @pytest.mark.parametrize(
     ("command", "words", "stated", "named"),
     [
-        ("ops", ["demo", "limit=3"], {"run": "demo", "limit": 3}, ["demo"]),
-        ("ops", ["run=demo"], {"run": "demo"}, ["demo"]),
-        ("ops", ["limit"], {"run": "limit"}, ["limit"]),  # called like an argument
-        ("ops", ["my-run=2"], {"run": "my-run=2"}, ["my-run=2"]),
+        ("ops", ["demo", "limit=3"], {"group_by": "op_code", "run": "demo", "limit": 3}, ["demo"]),
+        ("ops", ["run=demo"], {"group_by": "op_code", "run": "demo"}, ["demo"]),
+        ("ops", ["group_by=role", "demo"], {"group_by": "role", "run": "demo"}, ["demo"]),
+        ("op", ["64", "demo"], {"op": 64, "run": "demo"}, ["demo"]),
+        ("op", ["x", "demo"], {"op": "x", "run": "demo"}, ["demo"]),
+        ("op", ["demo", "op=3"], {"op": 3, "run": "demo"}, ["demo"]),
+        ("ops", ["limit"], {"group_by": "op_code", "run": "limit"}, ["limit"]),  # called like an argument
+        ("ops", ["my-run=2"], {"group_by": "op_code", "run": "my-run=2"}, ["my-run=2"]),
         ("compare", ["a", "b"], {"baseline": "a", "candidate": "b"}, ["a", "b"]),
         ("compare", ["candidate=b", "a"], {"baseline": "a", "candidate": "b"}, ["a", "b"]),
         ("experiments", ["action=next"], {"action": "next"}, []),
@@ -33,6 +37,7 @@ async def test_words_are_runs_or_arguments(tmp_path, command, words, stated, nam
         ("ops", ["a", "b"], "'b' is too much: this command takes one run"),
         ("ops", ["run=a", "b"], "'b' is too much: this command takes one run"),
         ("compare", [], "Name two runs"),
+        ("op", [], "Name its line of the CSV: ttnn-mcp op LINE"),
         ("ops", ["grup_by=op_code"], "list_ops has no argument 'grup_by'. Did you mean group_by?"),
     ],
 )
@@ -45,7 +50,7 @@ async def test_a_run_may_lie_where_an_argument_could_stand(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "batch=8").mkdir()
     stated, _named, _choice = await arguments(session(tmp_path), QUESTIONS["ops"], ["batch=8"])
-    assert stated == {"run": "batch=8"}
+    assert stated == {"group_by": "op_code", "run": "batch=8"}
 
 
 @pytest.mark.parametrize("option", [None, "run", "performance", "memory"])
@@ -56,7 +61,7 @@ async def test_the_choice_of_a_run_is_told_where_no_option_made_it(tmp_path, opt
     at = Session(Settings(roots=(tmp_path / "reports",), state=tmp_path / "state", **chosen))
     stated, named, choice = await arguments(at, QUESTIONS["ops"], [])
     newest = await at.run(None)
-    assert (stated, named) == ({"run": newest.id}, [newest.name])
+    assert (stated, named) == ({"group_by": "op_code", "run": newest.id}, [newest.name])
     if option is None:
         assert choice.startswith(f"Run {newest.name}: the newest report found (")
         assert choice.endswith(".csv).")

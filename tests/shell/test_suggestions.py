@@ -18,7 +18,7 @@ def printed_commands(text):
 
 @pytest.mark.parametrize(
     "words",
-    [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "group_by=op_code", "limit=2"],
+    [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "--each", "limit=2"], ["check", "demo", "--all"], ["check", "demo", "--details", "1"],
      ["host", "demo"],
      ["memory", "demo"], ["experiments"], ["compare", "demo", "demo"]],
     ids=" ".join,
@@ -27,7 +27,7 @@ def test_every_printed_command_works_as_printed(tmp_path, monkeypatch, capsys, w
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert cli.main(words) == 0
     commands = printed_commands(capsys.readouterr().out)
-    assert commands or words[0] in ("host", "memory", "compare")
+    assert commands or words[0] in ("host", "memory", "compare") or "--details" in words
     start = shlex.split(terminal.own_name())
     for command in commands:
         parts = shlex.split(command, comments=True)
@@ -38,7 +38,7 @@ def test_every_printed_command_works_as_printed(tmp_path, monkeypatch, capsys, w
 
 def test_each_page_leads_to_the_one_behind_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    words = ["ops", "demo", "limit=8"]
+    words = ["ops", "demo", "limit=6"]
     for _ in range(2):
         assert cli.main(words) == 0
         (line,) = [line for line in printed_commands(capsys.readouterr().out) if "# more rows" in line]

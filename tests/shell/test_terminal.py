@@ -19,7 +19,7 @@ pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
 @pytest.fixture
 def environment(tmp_path):
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
-    return {**kept, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "TERM": "xterm"}
+    return {**kept, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "TERM": "xterm", "PAGER": "cat"}
 
 
 def at_a_terminal(code, env, columns=80, interrupt_at=None):
@@ -64,10 +64,26 @@ def test_a_terminal_gets_its_width_and_colours(environment):
     assert 40 < max(map(len, plain.replace("\r", "").splitlines())) <= 52
 
 
+@pytest.mark.parametrize(("lines", "paged"), [(23, False), (24, True)])
+def test_what_is_longer_than_the_terminal_goes_through_the_pager(environment, lines, paged):
+    code = f"from ttnn_mcp.shell import terminal; terminal.show('x\\n' * {lines})"
+    written, _status = at_a_terminal(code, {**environment, "PAGER": "sed s/x/paged/"})
+    assert written.count("paged") == (lines if paged else 0)
+    assert written.count("\n") == lines
+    for pager in ("no-such-pager", " "):
+        assert at_a_terminal(code, {**environment, "PAGER": pager})[0].count("x") == lines
+
+
+def test_a_pipe_meets_no_pager(environment):
+    code = "from ttnn_mcp.shell import terminal; terminal.show('x\\n' * 100)"
+    command, env = [sys.executable, "-c", code], {**environment, "PAGER": "sed s/x/paged/"}
+    assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout == "x\n" * 100
+
+
 def test_what_takes_long_says_so_and_an_interrupt_ends_it_quietly(environment):
     slow = "import time; from ttnn_mcp.shell import asking; asking.asked.__code__ = slow.__code__"
     body = "import asyncio\n    await asyncio.to_thread(__import__('time').sleep, 30)"  # as a thread that reads
-    code = f"async def slow(session, command, words, tell):\n    {body}\n{slow}\n"
+    code = f"async def slow(session, reader, words, tell):\n    {body}\n{slow}\n"
     started = time.monotonic()
     written, status = at_a_terminal(code + main("host", "demo"), environment, interrupt_at=b"host: 2 s")
     assert status == 130

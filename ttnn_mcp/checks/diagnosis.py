@@ -14,6 +14,7 @@ import numpy as np
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
+from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
@@ -204,7 +205,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
         ),
         assumption=claim.assumption,
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
-        fix=fix.text,
+        fix=marked(fix.text),
         verify=claim.verify,
         caveat="; ".join(text for text in (facts.scope.in_doubt, _split(plan, edit, part), fix.caveat) if text)
         or None,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.shell.check_report import check_report
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
+from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
 from ttnn_mcp.shell.outline import outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 from ttnn_mcp.shell.suggestions import following, more
@@ -29,16 +33,37 @@ class Answered(NamedTuple):
     named: list[str]
 
 
-async def asked(session: Session, command: str, words: Sequence[str], tell: Callable[[str], None]) -> Answered:
+async def asked(
+    session: Session, reader: argparse.Namespace, words: Sequence[str], tell: Callable[[str], None]
+) -> Answered:
     """The answer to a command; a run that nobody named is told first, because the answer may be a refusal."""
-    question = QUESTIONS[command]
-    stated, named, choice = await arguments(session, question, words)
+    question = QUESTIONS[reader.command]
+    each = ["group_by=none"] if getattr(reader, "each", False) else []
+    stated, named, choice = await arguments(session, question, [*words, *each])
     if choice:
         tell(choice)
     if question.tool == PAGED:
-        return Answered(await all_findings(session, stated), named)
+        answer = await all_findings(session, stated)
+        return Answered(
+            await _detailed(session, reader.details, stated, answer) if reader.details else answer, named
+        )
     answer, _text = await answering.answer(session, tool_alone(question.tool), stated)
     return Answered(answer, named)
+
+
+async def _detailed(
+    session: Session, edit: str, stated: Mapping[str, object], whole: dict[str, Any]
+) -> dict[str, Any]:
+    """The answer about one edit, by its number in the plan or by its name.
+
+    Raises:
+        ArgumentsInvalid: the plan has no edit of that number.
+    """
+    names = {str(row["rank"]): row["edit"] for row in named_rows(whole.get("plan"))}
+    if edit.isdecimal() and edit not in names:
+        there = f"it has {', '.join(names)}" if names else "it has none"
+        raise ArgumentsInvalid(f"The plan has no edit {edit}: {there}.")
+    return await all_findings(session, {**stated, "details": [names.get(edit, edit)]})
 
 
 async def all_findings(session: Session, stated: Mapping[str, object]) -> dict[str, Any]:
@@ -56,8 +81,9 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
 
         return "\n".join(markdown.page(titled(reader.command, named), outline_of(answer))) + "\n"
     if reader.command == "check":
-        return check_report(answer, run=named[0], colour=coloured(sys.stdout), width=width())
-    return _drawn(answer, named, reader.command, words)
+        form = edit_report if reader.details else check_report if reader.all else check_screen
+        return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
+    return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
 
 
 def titled(command: str, named: Sequence[str]) -> str:
@@ -71,6 +97,9 @@ def _drawn(answer: dict[str, Any], named: Sequence[str], command: str, words: Se
     kept = [word for word in words if not word.startswith("cursor=")]
     further = more((command, *kept), answer)
     calls = [*([(further, "more rows")] if further else []), *following(answer, named[0] if named else None)]
-    lines = [drawn(titled(command, named), outline_of(answer)), *(["", "Next"] if calls else [])]
+    of_ops = command == "ops" and "total" in answer
+    lines = [drawn(titled(command, named), ops_outline(answer) if of_ops else outline_of(answer))]
+    lines += ["", *textwrap.wrap(LEGEND, width())] if of_ops else []
+    lines += ["", "Next"] if calls else []
     lines += [f"{call}  # {why}" for call, why in calls]  # whole, so that they can be pasted
     return "\n".join(lines) + "\n"

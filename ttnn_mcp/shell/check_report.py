@@ -1,17 +1,20 @@
-"""The answer of `optimization_check` as text: as wide as the reader wants, bold headings where colours are shown."""
+"""The whole answer of `optimization_check` as text, as wide as the reader wants; check_screen.py has its beginning."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.report.savings import saving_words
-from ttnn_mcp.shell.outline import window_text
+from ttnn_mcp.report.sections import window_words
+from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.suggestions import following, more
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side
@@ -20,7 +23,16 @@ LEAST = 12  # columns of text beside a lead
 
 def check_report(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
     """The answer of `optimization_check`: the plan, the findings behind it with their evidence, the seven steps."""
-    return "\n".join(line.rstrip() for line in _Report(answer, run, colour, width).lines()) + "\n"
+    return _text(_Report(answer, run, colour, width).lines())
+
+
+def edit_report(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
+    """The answer with `details`: the findings of some edits, and what each group of shapes is to be given."""
+    return _text(_Report(answer, run, colour, width).details())
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def duration(microseconds: float) -> str:
@@ -41,7 +53,7 @@ class _Report:
         yield from self.headed(f"What could make run '{self.run}' faster")
         yield ""
         if answer.get("window"):
-            yield from self.labelled("window", window_text(answer["window"]), 0)
+            yield from self.labelled("window", window_words(answer["window"]), 0)
         yield from self.total()
         yield from self.plan()
         for rank, finding in enumerate(findings, start=1):
@@ -62,6 +74,15 @@ class _Report:
             yield from ["", *self.headed("Next")]
             yield from (f"{command}  # {why}" for command, why in calls)  # whole, so that it can be pasted
 
+    def details(self) -> Iterator[str]:
+        findings = self.answer.get("findings", [])
+        for rank, finding in enumerate(findings, start=1):
+            yield from ([""] if rank > 1 else [])
+            yield from self.finding(rank, finding)
+        for group in named_rows(self.answer.get("settings")):
+            yield from ["", *self.headed(f"{group['edit']}, {group['shapes']}: lines {group['lines']}"), ""]
+            yield from code_block(marked(group["sets"]), self.width)
+
     def headed(self, text: str, rest: str = "") -> list[str]:
         """A heading in bold and what follows it, in as many lines as it takes."""
         first, *others = textwrap.wrap(text + rest, self.width, break_on_hyphens=False)
@@ -77,7 +98,9 @@ class _Report:
         yield from self.labelled("saves", f"{saving_words(saving, duration)}; assumes {finding['assumption']}", 3)
         for place, row in enumerate(_cited(finding["evidence"])):
             yield from self.labelled("evidence" if place == 0 else " ", row, 3)
-        for label in ("fix", "verify", "caveat"):
+        code = code_block(_spoken_here(finding["fix"]), self.width)  # from the first column on: it is to be pasted
+        yield from ["   fix", "", *code, ""] if code else self.labelled("fix", _spoken_here(finding["fix"]), 3)
+        for label in ("verify", "caveat"):
             if finding.get(label):
                 yield from self.labelled(label, finding[label], 3)
         yield from self.labelled("read", finding["read_next"], 3)
@@ -106,7 +129,7 @@ class _Report:
 
     def plan(self) -> Iterator[str]:
         """A line for each edit, and one for where it is."""
-        edits = _rows(self.answer.get("plan"))
+        edits = named_rows(self.answer.get("plan"))
         if edits:
             yield from ["", *self.headed("The plan"), ""]
         for edit in edits:
@@ -123,7 +146,7 @@ class _Report:
         if smaller:
             yield from self.wrapped(f"and {smaller} smaller: min_saving_share=0 shows them", "    ")
         for label, name in (("try", "trials"), ("risk", "risks")):
-            for other in _rows(self.answer.get(name)):
+            for other in named_rows(self.answer.get(name)):
                 place = ", ".join(filter(None, (other["edit"], other["where"])))
                 yield from self.labelled(label, f"{other['what']} ({place})", 0)
 
@@ -134,7 +157,7 @@ class _Report:
             return
         parts = ", ".join(f"{why.replace('_', ' ')} {duration(us)}" for why, us in by_why.items())
         yield from ["", *self.wrapped(f"Left above the floors after the plan: {parts}.", "")]
-        for op in _rows(self.answer.get("unexplained")):
+        for op in named_rows(self.answer.get("unexplained")):
             text = f"{op['op_code']} ({op['ops']}x, {duration(op['now_us'])}): {duration(op['above_us'])} above"
             why = op["why"].replace("_", " ")
             yield from self.labelled("", f"{text}, {why}, heaviest at line {op['heaviest_op']}", 2)
@@ -152,7 +175,12 @@ class _Report:
         )
 
 
-def _rows(table: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _spoken_here(fix: str) -> str:
+    """A fix that points to an option of the command, not to an argument of the tool."""
+    return re.sub(r"\bdetails=", "--details ", fix)
+
+
+def named_rows(table: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The rows of a table by the names of its columns; none where there is no table."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] if table else []
 

@@ -1,4 +1,4 @@
-"""An answer's outline: its facts and its tables, whatever tool gave it. Numbers stay as the JSON has them."""
+"""An answer's outline: its facts and its tables, whatever tool gave it. Numbers keep their digits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import single_line
+from ttnn_mcp.report.markup import heading, percent
 from ttnn_mcp.report.sections import window_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SHORT = 40  # characters: longer texts of a list get a line each
+FEW = 3  # values that stand in one line
+TABLE = {"columns", "rows"}
 SAID_ELSEWHERE = frozenset({"next", "next_cursor"})  # as commands: suggestions.py
 
 
@@ -33,20 +36,60 @@ class Outline:
     sections: list[Section] = field(default_factory=list[Section])
 
 
+class Percent(float):
+    """A share, to be told in percent."""
+
+
 def outline_of(answer: Mapping[str, Any]) -> Outline:
     """The outline of a structured answer."""
     outline = Outline()
     for name, value in answer.items():
-        if name in SAID_ELSEWHERE:
-            continue
-        table = _table(worded(name), value)
-        if table is None:
-            outline.facts.append((worded(name), window_text(value) if "window" in name else written(value)))
-        elif table.rows:
-            outline.sections.append(table)
-        else:
-            outline.facts.append((worded(name), "none"))
+        if name not in SAID_ELSEWHERE:
+            _add(outline, worded(name), _told(name, value))
     return outline
+
+
+def _add(outline: Outline, title: str, value: Any) -> None:
+    """A field of the answer: as a line, as a table, or as several tables where it holds tables itself."""
+    if isinstance(value, dict) and "kind" in value and "first_row" in value:
+        outline.facts.append((title, window_words(cast("dict[str, Any]", value))))
+    elif isinstance(value, dict) and value.keys() != TABLE and len(cast("dict[str, Any]", value)) > FEW:
+        _add_parts(outline, title, cast("dict[str, Any]", value))
+    elif _holds_parts(value):
+        for place, entry in enumerate(cast("list[dict[str, Any]]", value), start=1):
+            _add_parts(outline, f"{title} {place}", entry)
+    elif (table := _table(title, value)) is None:
+        outline.facts.append((title, written(value)))
+    elif table.rows:
+        outline.sections.append(table)
+    else:
+        outline.facts.append((title, "none"))
+
+
+def _add_parts(outline: Outline, title: str, parts: dict[str, Any]) -> None:
+    """The single values of an object as one table, then its tables."""
+    single = {name: value for name, value in parts.items() if not isinstance(value, (dict, list))}
+    if single:
+        rows = [(heading(name), _told(name, value)) for name, value in single.items()]
+        outline.sections.append(Section(title, ("", ""), rows))
+    for name, value in parts.items():
+        if name not in single:
+            _add(outline, f"{title}: {worded(name)}", value)
+
+
+def _holds_parts(value: Any) -> bool:
+    """Whether these are objects of which one holds tables."""
+    if not isinstance(value, list):
+        return False
+    entries = cast("list[Any]", value)
+    parts = [part for one in entries if isinstance(one, dict) for part in cast("dict[str, Any]", one).values()]
+    return any(isinstance(part, dict) and part.keys() == TABLE for part in parts)
+
+
+def _told(name: str, value: Any) -> Any:
+    """A value of a field or column of this name."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return Percent(value) if number and name.endswith("share") else value
 
 
 def worded(name: str) -> str:
@@ -58,21 +101,16 @@ def written(value: Any) -> str:
     """A value in one line; a number exactly as the JSON has it, what was not measured as a dash."""
     if value is None:
         return "-"
+    if isinstance(value, Percent):
+        return percent(value)
     if isinstance(value, str):
         return single_line(value)
     if isinstance(value, dict):
         parts = cast("dict[str, Any]", value).items()
-        return ", ".join(f"{worded(name)} {_inner(part)}" for name, part in parts)
+        return ", ".join(f"{worded(name)} {_inner(_told(name, part))}" for name, part in parts)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_inner, cast("list[Any]", value))) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else json.dumps(value)
-
-
-def window_text(window: Any) -> str:
-    """A window as a sentence."""
-    if not isinstance(window, dict) or "kind" not in window:
-        return written(window)
-    return window_words(cast("dict[str, Any]", window))
 
 
 def _inner(value: Any) -> str:
@@ -83,15 +121,20 @@ def _table(title: str, value: Any) -> Section | None:
     """The value as a table; None where a line says it."""
     if isinstance(value, dict):
         shown = cast("dict[str, Any]", value)
-        if shown.keys() == {"columns", "rows"}:
-            return Section(title, tuple(map(worded, shown["columns"])), [tuple(row) for row in shown["rows"]])
+        if shown.keys() == TABLE:
+            return _section(title, shown["columns"], shown["rows"])
         return None
     if not isinstance(value, (list, tuple)):
         return None
     entries = cast("Sequence[Any]", value)
     if all(isinstance(entry, dict) for entry in entries):
         names = dict.fromkeys(name for entry in entries for name in entry)
-        return Section(title, tuple(map(worded, names)), [tuple(map(entry.get, names)) for entry in entries])
+        return _section(title, [*names], [[*map(entry.get, names)] for entry in entries])
     if any(isinstance(entry, str) and len(entry) > SHORT for entry in entries):
         return Section(title, ("",), [(entry,) for entry in entries])
     return None
+
+
+def _section(title: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Section:
+    told = [tuple(_told(name, cell) for name, cell in zip(names, row, strict=True)) for row in rows]
+    return Section(title, tuple(map(heading, names)), told)

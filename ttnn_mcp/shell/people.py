@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.shell.progress import awaited
-from ttnn_mcp.shell.terminal import coloured, width
+from ttnn_mcp.shell.terminal import coloured, show, width
 
 if TYPE_CHECKING:
     import argparse
@@ -43,15 +43,21 @@ def _ask(options: argparse.Namespace, words: Sequence[str], session: Session) ->
     def tell(sentence: str) -> None:
         print(sentence, file=sys.stderr)
 
-    asked = awaited(asking.asked(session, options.command, words, tell), options.command)
-    print(asking.worded_for(options, asked, words), end="")
+    if getattr(options, "format", None):
+        from ttnn_mcp.shell.perf_report.command import perf_report  # noqa: PLC0415
+
+        print(awaited(perf_report(session, words, tell), options.command), end="")
+        return
+    asked = awaited(asking.asked(session, options, words, tell), options.command)
+    text = asking.worded_for(options, asked, words)
+    print(text, end="") if options.json or options.markdown else show(text)
 
 
 def _demo(session: Session) -> None:
-    from ttnn_mcp.shell import asking, check_report  # noqa: PLC0415
+    from ttnn_mcp.shell import asking, check_screen  # noqa: PLC0415
 
     answer = awaited(asking.all_findings(session, {"run": "demo"}), "demo")
-    print(check_report.check_report(answer, run="demo", colour=coloured(sys.stdout), width=width()), end="")
+    print(check_screen.check_screen(answer, run="demo", colour=coloured(sys.stdout), width=width()), end="")
 
 
 def _profile(options: argparse.Namespace, session: Session) -> int:

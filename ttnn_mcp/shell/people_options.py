@@ -47,7 +47,7 @@ examples:
 def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
     """Add these commands to the others."""
     for name, question in QUESTIONS.items():
-        runs = {"run": "[RUN]", "baseline": "A", "candidate": "[B]"}
+        runs = {"run": "[RUN]", "baseline": "A", "candidate": "[B]", "op": "LINE"}
         places = " ".join(runs[place] for place in question.runs)
         asking = commands.add_parser(
             name,
@@ -58,6 +58,8 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
             epilog=f"Arguments: ttnn-mcp call {question.tool} --help",
         )
         asking.add_argument("words", nargs="*", metavar="RUN | name=value", help="runs, and arguments of the tool")
+        if name in OPTIONS:
+            OPTIONS[name](asking)
         form = asking.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print the answer as JSON")
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")
@@ -75,6 +77,24 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
         epilog=COMPLETION_EPILOG,
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
+    more = check.add_mutually_exclusive_group()
+    more.add_argument(
+        "--details", metavar="N", help="all of edit N of the plan: evidence, code, how to verify; its name does too"
+    )
+    more.add_argument("--all", action="store_true", help="all edits with all findings, and the seven steps")
+
+
+def _add_ops(ops: argparse.ArgumentParser) -> None:
+    ops.add_argument("--each", action="store_true", help="each op, not one row for all ops of a kind")
+    ops.add_argument(
+        "--format", choices=("tt-perf-report",), help="a CSV with the columns of tt-perf-report 1.4.1, on stdout"
+    )
+
+
+OPTIONS = {"check": _add_check, "ops": _add_ops}
 
 
 def _add_profile(commands: Any) -> None:

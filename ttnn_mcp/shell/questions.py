@@ -21,8 +21,8 @@ class Question:
     Attributes:
         tool: the tool that answers.
         about: the command in one line of help.
-        runs: the arguments that take the runs behind the command, in order; the last is the newest run by default.
-        stated: arguments that the command sets.
+        runs: the arguments that take the words behind the command, in order; the last is the newest run by default.
+        stated: arguments that the command sets where nobody else does.
     """
 
     tool: str
@@ -33,7 +33,8 @@ class Question:
 
 QUESTIONS = {
     "check": Question("optimization_check", "what should change first in RUN, and what it can save"),
-    "ops": Question("list_ops", "where the time of RUN goes"),
+    "ops": Question("list_ops", "where the time of RUN goes", stated={"group_by": "op_code"}),
+    "op": Question("op_detail", "what bounds the op at this LINE of the CSV of RUN", ("op", "run")),
     "compare": Question("compare_runs", "whether run B is faster than run A", ("baseline", "candidate")),
     "runs": Question("list_runs", "the runs that are there", ()),
     "experiments": Question("experiments", "what was tried, and what was kept", (), {"action": "list"}),
@@ -65,9 +66,13 @@ async def arguments(
         why = f"takes {_counted(question.runs)} and name=value arguments of {question.tool}"
         raise ArgumentsInvalid(f"'{shown(wrong)}' is too much: this command {why}.")
     if len(places) - len(runs) > 1:
-        raise ArgumentsInvalid("Name two runs: ttnn-mcp compare A B (ttnn-mcp runs lists them).")
-    stated.update(zip(places, runs, strict=False))
-    named = [str(stated[name]) for name in question.runs if name in stated]
+        raise ArgumentsInvalid(
+            "Name its line of the CSV: ttnn-mcp op LINE [RUN] (ttnn-mcp ops --each lists them)."
+            if "op" in places
+            else "Name two runs: ttnn-mcp compare A B (ttnn-mcp runs lists them)."
+        )
+    stated.update((name, _read(word, known[name])) for name, word in zip(places, runs, strict=False))
+    named = [str(stated[name]) for name in question.runs if name in stated and name != "op"]
     if len(runs) == len(places):
         return stated, named, None
     newest = await session.run(None)
@@ -81,6 +86,10 @@ async def arguments(
         named,
         f"Run {shown(newest.name)}: the newest report found ({shown_path(path)})." if chosen else None,
     )
+
+
+def _read(word: str, schema: Mapping[str, Any]) -> object:
+    return int(word) if schema.get("type") == "integer" and word.isdecimal() else word
 
 
 def _refuse_misspelt(runs: Sequence[str], known: list[str], question: Question) -> None:

@@ -33,7 +33,7 @@ def drawn(title: str, outline: Outline) -> str:
     canvas.print(Text(title, style=NAME))
     canvas.print(_named(outline.facts, canvas.width))
     for section in outline.sections:
-        canvas.print(Text(f"\n{section.title}", style=NAME))
+        canvas.print(Text(f"\n{section.title}" if section.title else "", style=NAME))
         for part in _drawn(section, canvas.width):
             canvas.print(part)
     return FILLED.sub(r"\1", paper.getvalue()).rstrip("\n")

@@ -73,6 +73,22 @@ def speak_any_locale() -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
+def show(text: str) -> None:
+    """Print an answer; where it is longer than the terminal, in the pager that the reader chose, else in `less`."""
+    import shlex  # noqa: PLC0415
+    import shutil  # noqa: PLC0415
+    import subprocess  # noqa: PLC0415
+
+    words = shlex.split(os.environ.get("PAGER") or "less")
+    fits = text.count("\n") < shutil.get_terminal_size().lines
+    if fits or not (sys.stdout.isatty() and sys.stdin.isatty()) or not words or shutil.which(words[0]) is None:
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    plain = {"LESS": "FRX", **os.environ}  # as git does: colours, and the text stays on the screen
+    subprocess.run(words, input=text.encode(errors="replace"), env=plain, check=False)  # noqa: S603 - the reader's own
+
+
 def own_name() -> str:
     """How this program is started here: by its name where the PATH has it, else by its path."""
     import shlex  # noqa: PLC0415

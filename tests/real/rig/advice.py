@@ -25,8 +25,15 @@ from tests.real.rig.signatures import asked_of, unrunnable
 MESH = "t3000"
 COUNTED = ("Matmul", "Conv2d")  # ops whose cores a fix may change
 CONSTRUCTED = re.compile(r"\.(\w*(Config|Spec|Grid|WithParam|CoreRange\w*)|init_device_compute_kernel_config)$")
-# what a fix leaves to its reader: `name=<words>`, `<words>`, `tensor 7`, and an ellipsis behind keywords
-LEFT = ((r"=<[^<>]*>", "=..."), (r"<[^<>]*>", "_=..."), (r"\btensor \d+", "x"), (r", \.\.\.\)", ", _=...)"))
+# what a fix leaves to its reader: `name=<words>`, `name=CAPITALS`, `<words>`, `tensor 7`, an ellipsis behind keywords
+LEFT = (
+    (r"=[A-Z][A-Z_]+(?=[,)])", "=..."),
+    (r"\*\*[A-Z]+", "_=..."),
+    (r"=<[^<>]*>", "=..."),
+    (r"<[^<>]*>", "_=..."),
+    (r"\btensor \d+", "x"),
+    (r", \.\.\.\)", ", _=...)"),
+)
 
 
 class Bound:
@@ -98,9 +105,9 @@ def _leaves_out(node: ast.expr) -> bool:
 
 
 def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
-    """What became of each call of a fix."""
+    """What became of each call of a fix, as it is pasted from what is printed of it."""
     became: dict[str, list[str]] = {"ran": [], "words": [], "refused": [], "cores": []}
-    for text in calls(f"{ops.job['as_now']} {fix}"):
+    for text in calls(f"{ops.job['as_now']} {ops.job['pasted'] or fix}"):
         cores = _cores(ops, text)
         how, told = _outcome(ops, text)
         became[how].append(told)

@@ -16,6 +16,7 @@ import numpy as np
 from tests.checks.asking import case_of_reports
 from tests.real.rig.convolutions import convolution
 from tests.real.rig.instead import as_now, instead
+from tests.real.rig.printed import pasted
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
@@ -57,7 +58,8 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
     op = {**_op(facts, row), "as_now": as_now(facts, row, claim.fix)}
     if COLLECTIVE.search(claim.fix):  # also where the op it is said of is the slice or pad around one
         op["family"] = "collective"
-    return {"check": check, "fix": claim.fix, "kind": MESH if op["family"] == "collective" else kind, **op}
+    told = {"check": check, "fix": claim.fix, "pasted": pasted(claim.fix)}
+    return {**told, "kind": MESH if op["family"] == "collective" else kind, **op}
 
 
 def _planned(facts: WindowFacts) -> Iterator[tuple[str, Claim]]:
@@ -72,7 +74,8 @@ def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:
     kind = MOCK.get(facts.chip.arch or "")
     if kind is not None and not facts.compiled:
         for row, told in asyncio.run(instead(facts)):
-            yield {"check": "check_setting", "fix": told, "kind": kind, "as_now": "", **_op(facts, row)}
+            said = {"check": "check_setting", "fix": told, "pasted": ""}
+            yield {**said, "kind": kind, "as_now": "", **_op(facts, row)}
 
 
 def _windows() -> Iterator[WindowFacts]:

@@ -37,7 +37,7 @@ async def test_both_reports_are_read_as_one_run(tmp_path):
     asked.memory_report = Path(memory)
     text = await outcome.findings_of(session(tmp_path), asked)
     assert sentences == []
-    assert "db.sqlite, " in text
+    assert "model.py:104 +7" in text
     assert asked.status == 0
 
 
@@ -77,7 +77,7 @@ async def test_a_report_that_cannot_be_believed_is_told(tmp_path, columns, statu
     assert says in " ".join(sentences)
     assert "Next: " in " ".join(sentences)
     assert asked.status == status
-    assert ("The seven steps" in text) is (status == 0)
+    assert ("Do this first" in text) is (status == 0)
 
 
 def shortened(folder):

@@ -118,8 +118,8 @@ def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> s
     config = (two_sided_config if two_sided else suggested_config)(facts, row)
     if config is None:
         return (
-            "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
-            "device.compute_with_storage_grid_size(), then sweep program_config"
+            "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+            "compute_kernel_config=<as now>), then sweep program_config"
         )
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
     on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""

@@ -54,7 +54,8 @@ def _fix(facts: WindowFacts, row: int, width: int) -> str:
     if width <= SHARED_TO:
         return (
             f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical}"
-            f")], value=-inf), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask them once"
+            f")], value=float('-inf')), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask "
+            "them once"
         )
     return (
         f"split the {logical} columns into parts of {SHARED_TO}, the last padded with -inf; ttnn.topk on each part, "

@@ -41,8 +41,8 @@ def _tell(ops: Affected) -> Words:
         assumption=f"time falls with the cores, {LEFT} to {ALL}, down to the DRAM bytes",
         columns=("worker_cores", "cores"),
         fix=(
-            "ttnn.open_device(device_id=0, dispatch_core_config=ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.ETH)), "
-            "or without a dispatch_core_config"
+            "device = ttnn.open_device(device_id=0, dispatch_core_config="
+            "ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.ETH)), or without a dispatch_core_config"
         ),
         verify="re-profile; open_run states 64 workers, CORE COUNT of these ops rises, kernel_us falls",
         caveat="grids and shards written for 8x7 stay there until their configs name the new row",

@@ -134,8 +134,8 @@ def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
         alone = f"core_grid alone would take {on_grid} cores"
         return f"a program_config with smaller per_core_M and per_core_N; {alone}{deep}"
     return (
-        "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>) with g = "
-        f"device.compute_with_storage_grid_size(); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
+        "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+        f"compute_kernel_config=<as now>); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
     )
 
 

@@ -55,8 +55,8 @@ def _tell(ops: Affected) -> Words:
         assumption="applied while packing, the function costs the matmul next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
-            f'ttnn.linear(x, w, activation="{function.lower()}", core_grid=ttnn.CoreGrid(y=g.y, x=g.x), '
-            "compute_kernel_config=<as now>) with g = device.compute_with_storage_grid_size(), also for a 1x1 conv; "
+            f'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="{function.lower()}", '
+            "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>), also for a 1x1 conv; "
             "without core_grid it stays an op; or fused_activation in the config"
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",

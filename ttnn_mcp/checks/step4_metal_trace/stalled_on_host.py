@@ -74,7 +74,7 @@ def _fix(facts: WindowFacts) -> str:
             f"environment TT_RUNTIME_TRACE_REGION_SIZE={region}"
         )
     return (
-        f"ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
+        f"device = ttnn.open_device(device_id=0, trace_region_size={region}); after a warm-up: "
         "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
         "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
     )

@@ -56,8 +56,8 @@ def _fix(largest: Transfer) -> str:
             "temperature ttnn.topk and ttnn.sampling; in prefill slice the last row before the head"
         )
     return (
-        "read it on a second queue while the next step runs: ttnn.open_device(device_id=0, num_command_queues=2); "
-        "host = y.cpu(blocking=False, cq_id=1) after ttnn.wait_for_event(1, done)"
+        "read it on a second queue while the next step runs: device = ttnn.open_device(device_id=0, "
+        "num_command_queues=2); host = y.cpu(blocking=False, cq_id=1) after ttnn.wait_for_event(1, done)"
     )
 
 

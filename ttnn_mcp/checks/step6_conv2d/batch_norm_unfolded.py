@@ -50,7 +50,7 @@ def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
         assumption="scale and shift are constants, folded into weights and bias on the host",
         fix=(
             "scale = norm.weight / torch.sqrt(norm.running_var + norm.eps); weight = conv.weight * "
-            "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias, in "
+            "scale.reshape(-1, 1, 1, 1); bias = (conv.bias - norm.running_mean) * scale + norm.bias; in "
             "float32, then ttnn.from_torch"
         ),
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",

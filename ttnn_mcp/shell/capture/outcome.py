@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.shell.asking import all_findings
 from ttnn_mcp.shell.capture.doubts import doubts_of
-from ttnn_mcp.shell.check_report import check_report
+from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.shell.terminal import coloured, width
 
 if TYPE_CHECKING:
@@ -34,4 +34,4 @@ async def findings_of(session: Session, capture: Capture) -> str:
         capture.tell(str(refusal))
         capture.status = capture.status or 1
         return ""
-    return check_report(answer, run=run.id, colour=coloured(sys.stdout), width=width())
+    return check_screen(answer, run=run.id, colour=coloured(sys.stdout), width=width())

@@ -4,31 +4,44 @@ Its model in short: padded shapes, one architecture per file (Wormhole where non
 the digits in the data type's name, three operands of matmuls for DRAM, the cores an op used for the peak.
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import fsum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.readers.printed.attributes import parse_attributes
-from ttnn_mcp.run.ops.op_table import OpTable
-from ttnn_mcp.run.performance import Performance
 
-CARDS = {  # worker cores, cores of a DRAM-sharded matmul, DRAM GB/s, TFLOP/s per core at HiFi4, HiFi3, HiFi2, LoFi
+if TYPE_CHECKING:
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.performance import Performance
+
+CARDS: dict[
+    str, tuple[int, int, float, tuple[float, ...]]
+] = {  # worker cores, cores of a DRAM-sharded matmul, DRAM GB/s, TFLOP/s per core at HiFi4, HiFi3, HiFi2, LoFi
     "wormhole": (64, 12, 288, (74 / 72, 74 / 72 * 4 / 3, 148 / 72, 262 / 72)),
     "blackhole": (110, 8, 512, tuple(4096 * 1.35 / 1000 / n for n in (4, 3, 2, 1))),
 }
-FIDELITIES = ("HiFi4", "HiFi3", "HiFi2", "LoFi")
+FIDELITIES: tuple[str, ...] = ("HiFi4", "HiFi3", "HiFi2", "LoFi")
 SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
 MEAN_OVER_DEVICES = ("AllGather", "ReduceScatter", "AllReduce")
 BOUND_FROM = 65  # percent
+SIGNPOST = " (signpost)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
-    """One line of its table. Times in us, rates in GB/s and TFLOP/s, None for a blank."""
+    """One line of its table. Times in us, rates in GB/s and TFLOP/s, None for a blank.
 
+    Attributes:
+        row: the op among the rows of the report.
+        sizes: batches, m, k, n of a matmul; m, k, n of a convolution.
+    """
+
+    row: int
     id: int
     name: str
     device: int | None
@@ -42,12 +55,18 @@ class Line:
     bound: str = ""
     memory: str = ""
     share: float | None = None
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def is_signpost(self) -> bool:
+        """Whether it marks a place, and is no op."""
+        return self.name.endswith(SIGNPOST)
 
 
 def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[Line]:
     """Its table; with `signposts` it looks only behind the first row that is named like the last signpost."""
     rows = report.rows
-    cells = _Cells(rows)
+    cells = Cells(rows)
     order = [int(row) for row in np.argsort(rows.numbers("host_start_ns"), kind="stable")]
     order = [row for row in order if rows.texts("op_code")[row]]
     marks = [row for row in order if cells.signpost(row)]
@@ -70,19 +89,9 @@ def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[Line]
     ]
 
 
-def stacked(lines: list[Line]) -> dict[str, tuple[float, float, int]]:
-    """Its stacked table: by op and memory of input 0, percent of device time, device time in us, ops."""
-    groups: dict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        if "(signpost)" not in line.name:
-            where = "_".join(line.memory.split("_")[-2:]).lower()
-            groups[f"{line.name.split()[0]} (in0:{where})" if where else line.name.split()[0]].append(line)
-    total = sum(line.time or 0 for line in lines)
-    times = {name: fsum(line.time or 0 for line in group) for name, group in groups.items()}
-    return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
+class Cells:
+    """What its model reads of a row."""
 
-
-class _Cells:
     def __init__(self, rows: OpTable) -> None:
         self.rows = rows
         said = [text.lower() for text in rows.texts("arch").distinct]
@@ -92,16 +101,20 @@ class _Cells:
         self.peaks = dict(zip(FIDELITIES, peaks, strict=True))
 
     def name(self, row: int) -> str:
+        """The op code."""
         return self.rows.texts("op_code")[row]
 
     def signpost(self, row: int) -> bool:
+        """Whether the row is a signpost."""
         return self.rows.texts("op_type")[row] == "signpost"
 
     def on_device(self, row: int) -> bool:
+        """Whether the row is an op of a device."""
         return self.rows.texts("op_type")[row] == "tt_dnn_device" and self.device(row) is not None
 
     def device(self, row: int) -> int | None:
-        return self._whole("device", row)
+        """The number of its device."""
+        return self.whole("device", row)
 
     def duration(self, row: int) -> float | None:
         """Kernel time in ns, unless there is none or the gap before shows that it is none."""
@@ -111,22 +124,24 @@ class _Cells:
         return float(time)
 
     def line(self, row: int, before: int | None, mean_time: float | None) -> Line:
+        """The line of a row; `mean_time` in ns where it stands for several devices."""
         if self.signpost(row):
-            return Line(int(self.rows.lines[row]), f"{self.name(row)} (signpost)", None)
+            return Line(row, int(self.rows.lines[row]), f"{self.name(row)}{SIGNPOST}", None)
         time = mean_time if mean_time is not None else self.duration(row)
-        cores = self._whole("cores", row)
-        name, line = self.name(row), Line(int(self.rows.lines[row]), self.name(row), self.device(row))
+        cores = self.whole("cores", row)
+        name, line = self.name(row), Line(row, int(self.rows.lines[row]), self.name(row), self.device(row))
         dram = flops = peak = None
+        sizes: tuple[int, ...] = ()
         if "Matmul" in name:
             cores = self.sharded_cores if SHARDED in self.rows.texts("attributes")[row] else cores
         if time and ("Matmul" in name or "OptimizedConvNew" in name or "Conv2d" in name):
-            peak = self.peaks[self.rows.texts("fidelity")[row]] * (cores or 0)
+            peak = self.peaks.get(self.rows.texts("fidelity")[row], 0.0) * (cores or 0)
             if "Matmul" in name:
-                flops, moved = self._matmul(row)
+                sizes, work, moved = self._matmul(row)
                 dram = moved / time if moved else None
             else:
-                flops = self._conv(row)
-            flops /= time * 1e3
+                sizes, work = self._conv(row)
+            flops = work / (time * 1e3)
         dram_percent = dram / self.dram_gb_s * 100 if dram is not None else None
         flops_percent = flops / peak * 100 if flops is not None and peak else None
         return replace(
@@ -140,6 +155,7 @@ class _Cells:
             flops_percent=flops_percent,
             bound=_bound(dram_percent, flops_percent),
             memory=self.rows.inputs[0].memory[row],
+            sizes=sizes,
         )
 
     def _gap(self, row: int, before: int | None) -> float | None:
@@ -149,35 +165,41 @@ class _Cells:
         invalid = self.duration(row) is None or self.duration(before) is None
         return None if invalid and gap > 1e6 else gap / 1e3
 
-    def _matmul(self, row: int) -> tuple[float, float]:
-        """FLOP, and bytes of the three operands that lie in DRAM."""
+    def _matmul(self, row: int) -> tuple[tuple[int, ...], float, float]:
+        """Batches, m, k, n; FLOP; bytes of the three operands that lie in DRAM."""
         a, b, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
         (w0, z0, m, k), (w1, z1, _, n) = a.padded[row].tolist(), b.padded[row].tolist()
         moved = sum(
-            float(np.prod(one.padded[row])) * _element_bytes(one.dtype[row])
+            float(one.padded[row].prod()) * _element_bytes(one.dtype[row])
             for one in (a, b, out)
             if "DRAM" in one.memory[row]
         )
-        return 2.0 * m * k * n * max(w0, w1) * max(z0, z1), moved
+        batches = max(w0, w1) * max(z0, z1)
+        return (batches, m, k, n), 2.0 * m * k * n * batches, moved
 
-    def _conv(self, row: int) -> float:
+    def _conv(self, row: int) -> tuple[tuple[int, ...], float]:
+        """Its m, k, n, and FLOP; nothing where the window is not told."""
         window = parse_attributes(self.rows.texts("attributes")[row]).struct("sliding_window_config")
-        height, width = map(int, re.findall(r"\d+", window.fields["window_hw"]))
+        sides = re.findall(r"\d+", window.fields.get("window_hw", "")) if window else []
+        if len(sides) != 2:
+            return (), 0.0
+        height, width = map(int, sides)
         image, weight, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
         m, k, n = (int(one.padded[row][dim]) for one, dim in ((out, 2), (image, 3), (weight, 3)))
-        return 2.0 * m * k * height * width * n
+        return (m, k * height * width, n), 2.0 * m * k * height * width * n
 
-    def _whole(self, name: str, row: int) -> int | None:
+    def whole(self, name: str, row: int) -> int | None:
+        """A cell as a whole number."""
         value = self.rows.numbers(name)[row]
         return None if np.isnan(value) else int(value)
 
 
-def _merged(cells: _Cells, order: list[int]) -> list[tuple[int, float | None]]:
+def _merged(cells: Cells, order: list[int]) -> list[tuple[int, float | None]]:
     """One row per op and all devices, and for collectives the mean time over them."""
     queues: dict[int, list[int]] = defaultdict(list)
     for row in order:
         if cells.on_device(row):
-            queues[cells.device(row)].append(row)
+            queues[cells.device(row) or 0].append(row)
     blocks: list[tuple[int, int, float | None]] = [
         (place, row, None) for place, row in enumerate(order) if not cells.on_device(row)
     ]
@@ -191,9 +213,13 @@ def _merged(cells: _Cells, order: list[int]) -> list[tuple[int, float | None]]:
             valid = [time for time in times if time is not None]
             blocks.append((first, heads[0], sum(valid) / len(valid) if valid else None))
         else:
-            longest = max(range(len(heads)), key=lambda n: -1 if times[n] is None else times[n])
+            longest = max(range(len(heads)), key=lambda n: _known(times[n]))
             blocks.append((first, heads[longest], None))
     return [(row, time) for _, row, time in sorted(blocks)]
+
+
+def _known(time: float | None) -> float:
+    return -1.0 if time is None else time
 
 
 def _bound(dram_percent: float | None, flops_percent: float | None) -> str:

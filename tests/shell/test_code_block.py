@@ -1,0 +1,91 @@
+"""The code of a fix as a block that runs when it is pasted, whatever the width."""
+
+import ast
+
+import pytest
+
+from ttnn_mcp.shell.code_block import code_block
+
+CONFIG = "`program_config=ttnn.SomeConfig(grid=(8, 8), shards=[ttnn.Shard(1, 2)], name='a')`; keep the rest"
+
+
+def test_words_are_comments_and_code_stands_between_them():
+    assert code_block("once: `w = ttnn.a(w)`, then `ttnn.b(w, x)`; read it back", 80) == [
+        "# fill in w, x",
+        "# once",
+        "w = ttnn.a(w)",
+        "# then",
+        "ttnn.b(w, x)",
+        "# read it back",
+    ]
+
+
+def test_lines_break_between_arguments_only():
+    assert code_block(CONFIG, 40) == [
+        "# pass program_config to your call",
+        "program_config = ttnn.SomeConfig(",
+        "    grid=(8, 8),",
+        "    shards=[ttnn.Shard(1, 2)],",
+        '    name="a",',
+        ")",
+        "# keep the rest",
+    ]
+    assert code_block(CONFIG, 20)[4:8] == [
+        "    grid=(8, 8),",
+        "    shards=[",
+        "        ttnn.Shard(",
+        "            1,",
+    ]
+
+
+def test_a_line_is_as_long_as_the_width():
+    line = 'program_config = ttnn.SomeConfig(grid=(8, 8), shards=[ttnn.Shard(1, 2)], name="a")'
+    assert code_block(CONFIG, len(line))[1] == line
+    assert code_block(CONFIG, len(line) - 1)[1] == "program_config = ttnn.SomeConfig("
+
+
+@pytest.mark.parametrize("width", [1, 20, 60, 80, 120])
+def test_every_width_is_the_same_program(width):
+    fix = f"{CONFIG}; `ttnn.a({{ttnn.b(ttnn.c(0, 0), ttnn.d(10, 9))}}, x, key=(1,), **more)`"
+    program = ast.parse("\n".join(code_block(fix, width)))
+    assert ast.dump(program) == ast.dump(ast.parse("\n".join(code_block(fix, 1000))))
+
+
+def test_what_is_to_be_filled_in_is_told_once_in_front():
+    block = code_block("`y = ttnn.a(x, b=<as now>)`, `ttnn.c(..., d=y)`, `ttnn.e(f, k=len(g), ...)`", 200)
+    assert block == [
+        (
+            "# fill in f, g, x; AS_NOW: as now; REST: the other arguments of your call; "
+            "...: the rest of your call, as it is"
+        ),
+        "y = ttnn.a(x, b=AS_NOW)",
+        "ttnn.c(..., d=y)",
+        "ttnn.e(f, k=len(g), **REST)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("ttnn.Conv2dConfig(a=1)", "conv_config = ttnn.Conv2dConfig(a=1)"),
+        ("ttnn.SDPAProgramConfig(a=1)", "program_config = ttnn.SDPAProgramConfig(a=1)"),
+        ("ttnn.linear(1)", "ttnn.linear(1)"),
+        ("q, k = ttnn.a(1)", "q, k = ttnn.a(1)"),
+        ("ttnn.DRAM()", "ttnn.DRAM()"),
+        ("slice_config=ttnn.Full", "slice_config = ttnn.Full"),
+        ("r.size = 5", "r.size = 5"),
+    ],
+)
+def test_a_config_is_assigned_to_the_argument_that_takes_it(code, line):
+    assert line in code_block(f"`{code}`", 80)
+
+
+def test_a_fix_in_words_has_no_block():
+    assert code_block("drop both calls", 80) == []
+    assert code_block("", 80) == []
+
+
+def test_comments_fit_the_width():
+    block = code_block(f"{'some words ' * 20}`ttnn.a(1)`", 30)
+    assert max(map(len, block)) <= 30
+    assert all(line.startswith("# ") for line in block[:-1])

@@ -1,0 +1,104 @@
+"""A fix as data: words, and code between backticks, so that every reader can take the code alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+CODE = "`"
+# `w = ttnn.concat([a, b], dim=-1)`, `program_config=ttnn.SomeConfig(...)`, `cfg=ttnn.DRAM`, `ttnn.relu(x)`
+_BEGINS = re.compile(
+    r"(?<![\w.])(?P<into>(?:[a-z]\w*, )*(?:\w+|\[\w+(?:, \w+)*\]) = |\w+=)?"
+    r"(?P<path>(?:ttnn|device|(?<== )[a-z]\w*)(?:\.\w+)+)(?P<call>\()?",
+    re.ASCII,
+)
+_KEYWORD = re.compile(r"(\w+)=(?=\w)")
+_LEFT = re.compile(r"<([^<>]*)>")  # what a fix leaves to its reader: `sparsity=<as before>`
+REST = "REST"  # what stands for an ellipsis behind keywords
+_LINKS = re.compile(r"[\s;,.:]*")  # between a code and the words behind it, where each has a line of its own
+
+
+class Part(NamedTuple):
+    """Words of a fix, or code."""
+
+    text: str
+    code: bool
+
+
+def marked(fix: str) -> str:
+    """A fix whose code stands between backticks: calls of ttnn, assignments, and values of arguments."""
+    told = ""
+    for segment in re.split(r"(; )", fix.replace(CODE, "'")):
+        statement = statement_of(segment)
+        assigned = statement is not None and isinstance(statement.node, ast.Assign)
+        told += f"{CODE}{segment}{CODE}" if assigned else _calls_marked(segment, told)
+    return told
+
+
+def _calls_marked(segment: str, before: str) -> str:
+    told, at = "", 0
+    while begin := _BEGINS.search(segment, at):
+        end = _closed(segment, begin.end()) if begin["call"] else begin.end()
+        words = before + told + segment[at : begin.start()]
+        code = "" if end is None or words.count("(") > words.count(")") else segment[begin.start() : end]
+        if not code or not (begin["call"] or begin["into"]) or statement_of(code) is None:  # among the words
+            told += segment[at : begin.end()]
+            at = begin.end()
+            continue
+        told += f"{segment[at : begin.start()]}{CODE}{code}{CODE}"
+        at = begin.start() + len(code)
+    return told + segment[at:]
+
+
+def parts_of(fix: str) -> list[Part]:
+    """The words and codes of a marked fix in their order."""
+    texts = enumerate(fix.split(CODE))
+    parts = [Part(text if place % 2 else _trimmed(text), bool(place % 2)) for place, text in texts]
+    return [part for part in parts if part.text]
+
+
+class Statement(NamedTuple):
+    """A code as Python.
+
+    Attributes:
+        node: it; what an argument is given is assigned to the argument's name.
+        argument: this name.
+        left: names in capitals for what the code leaves to its reader, with the words of the fix.
+    """
+
+    node: ast.Assign | ast.Expr
+    argument: str | None
+    left: dict[str, str]
+
+
+def statement_of(code: str) -> Statement | None:
+    """A code as Python; None where it is none."""
+    left = {re.sub(r"\W+", "_", words).upper(): words for words in _LEFT.findall(code)}
+    keyword = _KEYWORD.match(code)
+    text = f"{keyword[1]} = {code[keyword.end() :]}" if keyword else code
+    if "=" in text and text.endswith(", ...)"):
+        left[REST] = "the other arguments of your call"
+        text = f"{text.removesuffix('...)')}**{REST})"
+    try:
+        [node] = ast.parse(_LEFT.sub(lambda words: re.sub(r"\W+", "_", words[1]).upper(), text)).body
+    except (SyntaxError, ValueError):
+        return None
+    return (
+        Statement(node, keyword[1] if keyword else None, left) if isinstance(node, (ast.Assign, ast.Expr)) else None
+    )
+
+
+def _trimmed(words: str) -> str:
+    begin = _LINKS.match(words)
+    return words[begin.end() if begin else 0 :].lstrip("# ").rstrip(" ;,:")
+
+
+def _closed(text: str, at: int) -> int | None:
+    """Behind the bracket that closes the one before `at`; None where none does."""
+    depth = 1
+    for place in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return place + 1
+    return None

@@ -1,0 +1,198 @@
+"""The first screen of `check`: how fast it is, how fast it could be, the plan as a table, and what to do first."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from ttnn_mcp.shell.check_report import duration, named_rows
+from ttnn_mcp.shell.suggestions import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINES = 24  # of a terminal as it opens: 80 columns, 24 lines
+CLAIM_LINES, OTHER_LINES = 3, 2  # of one sentence: what is cut stands in the whole answer
+GAP = "  "
+TIME = 8  # columns of a saving: '999.9 us'
+ACCURACY = "accuracy"  # the heading is as wide as its column
+MODEL_LINE = re.compile(r"\(([^()]+:\d+)\)$")
+OTHERS = re.compile(r" and (\d+) more\b")
+IN_LAYERS = re.compile(r" of \d+ in each of (\d+) layers")
+
+
+def check_screen(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
+    """At most `LINES` lines of the answer of `optimization_check`."""
+    return "\n".join(line.rstrip() for line in _Screen(answer, run, width, colour).lines()) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Screen:
+    answer: dict[str, Any]
+    run: str
+    width: int
+    colour: bool
+
+    def lines(self) -> Iterator[str]:
+        top, rest = [*self.top()], [*self.first(), *self.doubt(), *self.commands()]
+        yield from top
+        yield from self.plan(LINES - len(top) - len(rest))
+        yield from rest
+
+    def top(self) -> Iterator[str]:
+        """What is looked at, how long it takes, and what that means."""
+        yield from _cut(self.bold(f"{self.run}: {_window(self.answer.get('window'))}"))
+        total, kernel = self.answer.get("total"), duration(self.answer.get("kernel_ms", 0) * 1000)
+        if not total:
+            return
+        light = duration(total["speed_of_light_us"])
+        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else "not known: not a warm window"
+        yield from self.wrapped(f"kernels {kernel}; wall time {wall}; speed of light {light}")
+        yield from self.wrapped(self.verdict(total))
+
+    def verdict(self, total: dict[str, Any]) -> str:
+        """How far from the speed of light it is, what of it are gaps, and what the plan is worth."""
+        before, light = total["before_us"], total["speed_of_light_us"]
+        far = [f"{before / light:.1f} times its speed of light"] if light else []
+        gaps = 1 - self.answer["kernel_ms"] * 1000 / before if before else 0.0
+        if total["of"] == "kernels and gaps":
+            far.append(f"{gaps:.0%} of it waiting between kernels")
+        known, most = before - total["expected_after_us"], before - total["after_us"]
+        if not named_rows(self.answer.get("plan")):
+            return f"{', '.join(far)}: no check found anything that would pay."
+        saves = f"saves {_with_share(known, before)} as far as known" if known > 0 else "is all trials"
+        return f"{', '.join(far)}. The plan {saves}, at most {_with_share(most, before)}."
+
+    def plan(self, room: int) -> Iterator[str]:
+        """A row for each edit, as many as `room` lines hold."""
+        edits = named_rows(self.answer.get("plan"))
+        if not edits:
+            return
+        head, blocks = self.table(edits) or ([], self.sentences(edits))
+        yield from ["", *head]
+        room, shown = room - 2 - len(head), 0  # of the empty line, and of the one for those that do not fit
+        for lines in blocks:
+            if room < len(lines):
+                break
+            room, shown = room - len(lines), shown + 1
+            yield from lines
+        left = len(edits) - shown + self.answer.get("smaller_edits", 0)
+        if left:
+            yield f"   and {left} more: --all"
+
+    def table(self, edits: list[dict[str, Any]]) -> tuple[list[str], Iterator[list[str]]] | None:
+        """The heading, and the lines of each edit; None where the terminal is too narrow for names."""
+        places = [_place(edit["where"]) for edit in edits]
+        told = [edit["what"] for edit in edits]
+        wide = self.width - len("99 ") - len(GAP) - 2 * (len(GAP) + TIME) - len(GAP) - len(ACCURACY)
+        at_least = [max(map(len, " ".join(texts).split())) for texts in (["what", *told], ["where", *places])]
+        if sum(at_least) > wide:
+            return None
+        whole = max(map(len, told))
+        where = min(max(map(len, places)), max(wide * 2 // 5, wide - whole))
+        where = min(max(where, at_least[1]), wide - at_least[0])
+        what = min(max(whole, at_least[0]), wide - where)
+        heads = f"{'expected':>{TIME}}{GAP}{'at most':>{TIME}}{GAP}{ACCURACY}"
+        head = self.bold(f" # {'what':<{what}}{GAP}{'where':<{where}}{GAP}{heads}")
+        return head, (_row(edit, place, what, where) for edit, place in zip(edits, places, strict=True))
+
+    def sentences(self, edits: list[dict[str, Any]]) -> Iterator[list[str]]:
+        """The lines of each edit where no table fits."""
+        for edit in edits:
+            expected, most, accuracy = _figures(edit)
+            cost = "" if accuracy == "-" else f", {accuracy} accuracy"
+            text = f"{edit['what']}: {expected}, at most {most}{cost}"
+            yield textwrap.wrap(text, self.width, initial_indent=f"{edit['rank']:>2} ", subsequent_indent="   ")
+
+    def first(self) -> Iterator[str]:
+        """The first edit, and its heaviest claim."""
+        edits = named_rows(self.answer.get("plan"))
+        finding = next(
+            (one for one in self.answer.get("findings", ()) if edits and one["edit"] == edits[0]["edit"]), None
+        )
+        if finding is None:
+            return
+        yield ""
+        line = _model_line(finding)
+        yield from self.bold(f"Do this first: {edits[0]['what']}{f' ({line})' if line else ''}")
+        yield from (f"   {text}" for text in _cut(self.wrapped(finding["claim"], self.width - 3), CLAIM_LINES))
+
+    def commands(self) -> Iterator[str]:
+        """What shows the rest, each whole, so that it can be pasted."""
+        more = {"--all": "all edits and findings, the seven steps"}
+        if named_rows(self.answer.get("plan")):
+            more = {"--details 1": "its code, evidence, how to verify"} | more
+        yield ""
+        for option, why in more.items():
+            line = f"{command('check', self.run)} {option}"
+            told = f"{line}  # {why}"
+            yield told if len(told) <= self.width else line
+
+    def doubt(self) -> Iterator[str]:
+        """What is in doubt."""
+        trust = self.answer.get("trust", ())
+        if trust:
+            rest = f" (and {len(trust) - 1} more: --all)" if len(trust) > 1 else ""
+            yield ""
+            yield from _cut(self.wrapped(f"In doubt: {trust[0]}{rest}"))
+
+    def bold(self, text: str) -> list[str]:
+        lines = self.wrapped(text)
+        return [f"\x1b[1m{line}\x1b[0m" for line in lines] if self.colour else lines
+
+    def wrapped(self, text: str, width: int | None = None) -> list[str]:
+        return textwrap.wrap(text, width or self.width, break_on_hyphens=False)
+
+
+def _window(window: dict[str, Any] | None) -> str:
+    """'iteration 2 of 2, warm, 40 ops', and that it is in doubt."""
+    if not window:
+        return "no window"
+    kind = window["kind"].replace("_", " ")
+    if window.get("iteration"):
+        kind += f" {window['iteration']} of {window['of_iterations']}"
+    doubts = "".join(f"; IN DOUBT: {doubt}" for doubt in window.get("doubts", ()))
+    return f"{kind}, {'warm' if window['warm'] else 'not warm'}, {window['rows']:,} ops{doubts}"
+
+
+def _with_share(us: float, whole: float) -> str:
+    return f"{duration(us)} ({us / whole:.0%})" if whole else duration(us)
+
+
+def _cut(lines: list[str], most: int = OTHER_LINES) -> list[str]:
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-3]}..."]
+
+
+def _row(edit: dict[str, Any], place: str, what: int, where: int) -> list[str]:
+    """The lines of an edit in columns of these widths; names are not divided."""
+    expected, most, accuracy = _figures(edit)
+    told = textwrap.wrap(edit["what"], what)
+    lying = textwrap.wrap(place, where, break_on_hyphens=False)
+    (first, at), *others = zip_longest(told, lying, fillvalue="")
+    figures = f"{expected:>{TIME}}{GAP}{most:>{TIME}}{GAP}{accuracy}"
+    return [
+        f"{edit['rank']:>2} {first:<{what}}{GAP}{at:<{where}}{GAP}{figures}",
+        *(f"   {more:<{what}}{GAP}{rest}" for more, rest in others),
+    ]
+
+
+def _figures(edit: dict[str, Any]) -> tuple[str, str, str]:
+    """What an edit is expected to save, saves at most, and whether it may cost accuracy."""
+    expected = "trial" if edit["expected_us"] is None else duration(edit["expected_us"])
+    return expected, duration(edit["alone_us"]), "-" if edit["accuracy"] == "none" else edit["accuracy"]
+
+
+def _place(where: str) -> str:
+    """'model.py:104 +7' for 'line 64 and 7 more (model.py:104)'; as it is where no line of the model is known."""
+    line, others = MODEL_LINE.search(where), OTHERS.search(where)
+    more = f" +{others[1]}" if others else ""
+    return f"{line[1]}{more}" if line else IN_LAYERS.sub(r"; \1 layers", OTHERS.sub(more, where))
+
+
+def _model_line(finding: dict[str, Any]) -> str | None:
+    """The line of the model that is cited last."""
+    cells = [cell for cell in finding["evidence"] if cell["column"] in ("LOC", "stack_traces")]
+    return str(cells[-1]["value"]) if cells else None
