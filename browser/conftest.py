@@ -57,6 +57,7 @@ def opened(chromium, written):
     @contextmanager
     def at(run, against=None, scheme="light", width=1280):
         context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        context.set_default_timeout(10_000)
         shown, path = context.new_page(), written(run, against)
         complaints, asked = [], []
         shown.on("console", lambda message: complaints.append(message.text))

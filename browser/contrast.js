@@ -14,7 +14,7 @@
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement, words = walker.currentNode.textContent.trim();
-    if (!words || ["SCRIPT", "STYLE", "CANVAS"].includes(element.tagName)) continue;
+    if (!words || ["SCRIPT", "STYLE", "CANVAS", "title"].includes(element.tagName)) continue;
     const style = getComputedStyle(element);
     const drawn = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
     const [one, other] = [luminance(parts(drawn)), luminance(behind(element))].sort((a, b) => b - a);

@@ -3,7 +3,7 @@
 import json
 from html.parser import HTMLParser
 
-VOID = {"meta"}
+VOID = {"meta", "input"}
 
 
 class Page(HTMLParser):

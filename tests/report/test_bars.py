@@ -1,4 +1,4 @@
-"""Bars as SVG: how many, how long, and what of a long name is told."""
+"""Rows with bars: how many, how long, and what stands beside them."""
 
 import re
 
@@ -6,10 +6,9 @@ import pytest
 
 from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked, shortened
 
-BOX = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
-BARS = re.compile(r'class="bar (\w+)" x="(\d+)" y="\d+" width="([\d.]+)"')
-FIGURES = re.compile(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="start">([^<]+)<')
-WIDEST = 9  # units of a digit in the page's 14 pixels
+BARS = re.compile(r'class="bar (\w+)" x="0" y="(\d+)" width="([\d.]+)" height="10"')
+NAMES = re.compile(r'class="name">([^<]*)<')
+FIGURES = re.compile(r'class="figures">([^<]*)<')
 
 
 @pytest.mark.parametrize(("count", "drawn", "left"), [(19, 19, 0), (20, 20, 0), (25, 20, 5)])
@@ -25,20 +24,30 @@ def test_a_name_is_cut_where_it_would_not_fit_beside_a_bar(name, told):
     assert shortened(name) == told
 
 
-def test_the_longest_bar_leaves_room_for_its_figures_and_the_others_are_in_scale():
-    rows = [["roofline", 600.0, 0.6], ["above_roofline", 300.0, 0.3], ["gaps", 100.0, 0.1]]
+def test_the_longest_bar_fills_its_column_and_the_others_are_in_scale():
+    rows = [["roofline", 600.0, 0.6], ["idle_cores", 300.0, 0.3], ["gaps", 100.0, 0.1], ["padding", 0.0, 0.0]]
     made = budget_bars({"rows": rows})
-    wide, high = map(int, BOX.search(made).groups())
-    assert (wide, high) == (960, 3 * 26)  # one unit is a pixel where a page is at its widest but for its margins
-    widths = [float(width) for _, _, width in BARS.findall(made)]
-    assert widths[0] == pytest.approx(2 * widths[1], rel=1e-3) == pytest.approx(6 * widths[2], rel=1e-3)
-    assert [kind for kind, _, _ in BARS.findall(made)] == ["roofline", "ledger", "gaps"]
-    for x, words in FIGURES.findall(made):
-        assert float(x) + WIDEST * len(words) <= wide
+    assert [(kind, float(width)) for kind, _, width in BARS.findall(made)] == [
+        ("roofline", 1000),
+        ("ledger", 500),
+        ("gaps", 166.67),
+        ("ledger", 0.5),  # a hairline says that there is a row
+    ]
+    assert NAMES.findall(made) == ["roofline", "idle cores", "gaps", "padding"]
+    assert FIGURES.findall(made)[1] == "300.0 us, 30%"
+    assert made.count('viewBox="0 0 1000 10"') == 4
 
 
 def test_two_bars_a_row_and_a_sign_before_what_grew():
     made = before_after_bars([["Matmul", 50.0, 100.0, 50.0, 1, 1], ["Unary", 25.0, 0.0, -25.0, 1, 1]])
-    kinds = [(kind, round(float(width))) for kind, _, width in BARS.findall(made)]
-    assert kinds == [("before", 240), ("after", 480), ("before", 120), ("after", 0)]
-    assert [words for _, words in FIGURES.findall(made)] == ["+50.0 us", "-25.0 us"]
+    bars = [(kind, int(top), float(width)) for kind, top, width in BARS.findall(made)]
+    assert bars == [("before", 0, 500), ("after", 11, 1000), ("before", 0, 250), ("after", 11, 0.5)]
+    assert made.count('viewBox="0 0 1000 21"') == 2
+    figures = [words.replace("&gt;", ">") for words in FIGURES.findall(made)]
+    assert figures == ["50.0 -> 100.0 us, +50.0 us", "25.0 -> 0.0 us, -25.0 us"]
+
+
+def test_where_nothing_took_time_no_bar_is_longer_than_a_hairline():
+    assert [width for *_, width in BARS.findall(budget_bars({"rows": [["gaps", 0.0, 0.0]]}))] == ["0.50"]
+    assert [width for *_, width in BARS.findall(before_after_bars([["a", 0, 0, 0]]))] == ["0.50", "0.50"]
+    assert BARS.findall(budget_bars({"rows": []})) == BARS.findall(before_after_bars([])) == []

@@ -8,11 +8,11 @@ from tests.asking import session
 from tests.profiles import write_memory_report
 from tests.profiles.demo_model import demo_program
 from ttnn_mcp.report import levels
-from ttnn_mcp.report.levels import _places, levels_of
+from ttnn_mcp.report.levels import levels_of, places_of
 
 
 def places(each):
-    return _places(SimpleNamespace(fullest=SimpleNamespace(l1=np.array(each))))
+    return places_of(SimpleNamespace(fullest=SimpleNamespace(l1=np.array(each))))
 
 
 def test_twenty_thousand_operations_are_all_there_and_of_more_the_fullest_of_each_stretch():

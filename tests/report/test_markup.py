@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, table
+from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, rows_told, table
 
 
 def test_only_what_is_finished_is_taken_as_it_is():
@@ -58,3 +58,8 @@ def test_a_column_with_a_number_is_set_as_numbers_and_truth_is_none():
         "-",
         "False",
     ]
+
+
+def test_an_answer_without_rows_has_no_table():
+    assert rows_told("Ops", {"columns": ["op"], "rows": [["a"]]}) == table("Ops", ["op"], [["a"]])
+    assert rows_told("Ops", {"columns": ["op"], "rows": []}) == rows_told("Ops", None) == ""

@@ -9,16 +9,10 @@ from tests.asking import session
 from tests.pairs import Model, write
 from tests.report.reading import Page
 from ttnn_mcp.report.answers import answers_of
+from ttnn_mcp.report.comparison_section import comparison_section
 from ttnn_mcp.report.page import page, resource
 from ttnn_mcp.report.pictures import memory_section
-from ttnn_mcp.report.sections import (
-    comparison_section,
-    findings_section,
-    plan_table,
-    run_words,
-    summary,
-    window_words,
-)
+from ttnn_mcp.report.sections import kinds_section, run_words, summary, window_words
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +32,19 @@ def sections(answers):
 
 
 def test_a_page_has_a_section_for_each_answer(demo, compared):
-    assert sections(demo) == ["budget", "time", "findings", "bounds", "memory"]
-    assert sections(compared) == ["against", "budget", "time", "findings", "bounds"]
+    assert sections(demo) == ["kinds", "plan", "time", "ops", "bounds", "memory", "budget", "findings"]
+    assert sections(compared) == ["kinds", "plan", "against", "time", "ops", "bounds", "budget", "findings"]
 
 
 @pytest.mark.parametrize(
     ("part", "gone"),
-    [("budget", {"budget"}), ("check", {"findings"}), ("memory", {"memory"}), ("ops", {"time", "bounds"})],
+    [
+        ("budget", {"budget"}),
+        ("check", {"plan", "findings"}),
+        ("memory", {"memory"}),
+        ("ops", {"time", "ops", "bounds"}),
+        ("kinds", {"kinds"}),
+    ],
 )
 def test_what_cannot_be_answered_has_no_section(demo, part, gone):
     left = replace(demo, **{part: None})
@@ -55,8 +55,24 @@ def test_what_cannot_be_answered_has_no_section(demo, part, gone):
 
 def test_a_window_without_ops_has_no_pictures_of_them(demo):
     none = {**demo.ops, "ops": {**demo.ops["ops"], "rows": []}}
-    left = replace(demo, ops=none, rooflines={**demo.rooflines, "rows": []}, stage_of_op=[])
-    assert sections(left) == ["budget", "findings", "memory"]
+    left = replace(demo, ops=none, rooflines={**demo.rooflines, "rows": []}, stage_of_op=[], layer_of_op=[])
+    assert sections(left) == ["kinds", "plan", "memory", "budget", "findings"]
+
+
+def test_the_gaps_of_the_ledger_stand_among_the_kinds(demo, compared):
+    gaps = next(row[1] for row in demo.budget["ledger"]["rows"] if row[0] == "gaps")
+    assert f"<title>gaps {gaps:,} us</title>" in kinds_section(demo)
+    ledger = {**demo.budget["ledger"], "rows": [row for row in demo.budget["ledger"]["rows"] if row[0] != "gaps"]}
+    assert "<title>gaps" not in kinds_section(replace(demo, budget={**demo.budget, "ledger": ledger}))
+    assert "<title>gaps" not in kinds_section(replace(demo, budget=None))
+    assert kinds_section(replace(demo, kinds={"groups": {**demo.kinds["groups"], "rows": []}}, budget=None)) == ""
+    assert "before and after" in kinds_section(compared)
+
+
+def test_the_kinds_take_as_long_as_the_window(demo):
+    kernels = sum(row[2] for row in demo.kinds["groups"]["rows"])
+    gaps = next(row[1] for row in demo.budget["ledger"]["rows"] if row[0] == "gaps")
+    assert kernels + gaps == pytest.approx(demo.budget["window_us"], rel=1e-4)
 
 
 def figures(answers):
@@ -75,7 +91,7 @@ def test_the_summary_tells_what_the_answers_do(demo, compared):
         True,
         "1",
     )
-    assert figures(compared)[0] == 3  # its own measure, against the baseline, and the window
+    assert figures(compared)[0] == 4  # against the baseline, the totals, its own measure, and the window
     for part in ("budget", "check"):  # a verdict needs both
         verdicts, cells = figures(replace(demo, **{part: None}))
         assert (verdicts, kernel_ms in cells, peak in cells) == (int(part == "check"), False, True)
@@ -96,18 +112,6 @@ def test_runs_of_one_name_are_told_apart_by_their_ids():
     assert run_words({"name": "a", "id": "b"}) == "a (b)"
 
 
-def test_a_finding_offers_the_lines_it_cites_and_no_empty_words(demo):
-    first = demo.check["findings"][0]
-    cells = [{"source": "s", "column": "c", "value": 1, "row": row} for row in (9, "model.py:4", 9, 12)]
-    made = findings_section(
-        {**demo.check, "findings": [{**first, "evidence": cells, "caveat": "", "fix": "the fix"}]}
-    )
-    shown = Page(f"<body>{made}</body>")
-    assert [names["data-line"] for tag, names in shown.elements if tag == "button"] == ["9", "12"]
-    assert "<dt>fix</dt><dd>the fix</dd>" in made
-    assert "<dt>caveat</dt>" not in made
-
-
 def test_tables_of_a_comparison_stand_where_they_have_rows(compared):
     titles = {"added": "Ops that are new", "removed": "Ops that are gone"}
     filled = {"columns": ["op_code"], "rows": [["Typecast"]]}
@@ -124,12 +128,12 @@ def test_the_peak_is_told_by_its_bytes_and_drawn_where_levels_are_known(demo):
         **demo.memory,
         "l1_peak": {**demo.memory["l1_peak"], "made_bytes": 7, "bytes_said": 8, "why_bytes": "x"},
     }
-    shown = Page(f"<body>{memory_section(memory, demo.levels)}</body>")
+    shown = Page(f"<body>{memory_section(memory, demo.levels, demo.spans)}</body>")
     assert {"made_bytes", "bytes_per_bank"} <= {*shown.cells}
     assert not {"bytes_said", "why_bytes", "operation"} & {*shown.cells}
     for levels in (None, {**demo.levels, "rows": []}):
-        assert "<canvas" not in memory_section(demo.memory, levels)
-    assert "<canvas" in memory_section(demo.memory, demo.levels)
+        assert "<canvas" not in memory_section(demo.memory, levels, demo.spans)
+    assert "<canvas" in memory_section(demo.memory, demo.levels, demo.spans)
 
 
 def test_a_resource_is_made_of_the_files_that_are_asked_for():
@@ -140,7 +144,33 @@ def test_a_resource_is_made_of_the_files_that_are_asked_for():
     assert ":root {" in resource("page", ".css")
 
 
-def test_a_run_without_an_edit_has_no_table_of_a_plan(demo):
-    check = demo.check
-    assert "<table" in plan_table(check)
-    assert plan_table({**check, "plan": {**check["plan"], "rows": []}}) == ""
+def test_a_failure_is_told_before_everything_and_its_remedies_below_the_picture(demo):
+    failed = {"operation": 5, "name": "ttnn.add", "outcome": "aborted", "kind": "RuntimeError"}
+    remedies = {"columns": ["remedy"], "rows": [["deallocate"]]}
+    memory = {**demo.memory, "errors": [{**failed, "remedies": remedies}]}
+    told = "Aborted: operation 5, ttnn.add: RuntimeError."
+    assert summary(replace(demo, memory=memory)).startswith(
+        f'<p class="verdicts"><strong class="verdict slower">{told}'
+    )
+    assert told not in summary(demo)
+    assert "What helps" in memory_section(memory, demo.levels, demo.spans)
+    assert "Who held it" not in memory_section(memory, demo.levels, demo.spans)
+
+
+def test_l1_is_drawn_by_address_where_addresses_are_known_and_dram_beside_it(demo):
+    drawn = {
+        name: {
+            names["id"]
+            for tag, names in Page(f"<body>{memory_section(demo.memory, demo.levels, spans)}</body>").elements
+            if tag == "figure"
+        }
+        for name, spans in (
+            ("known", demo.spans),
+            ("no dram", {**demo.spans, "dram_bytes_per_bank": [0] * len(demo.levels["rows"])}),
+            ("unknown", None),
+        )
+    }
+    assert drawn == {"known": {"levels", "dram"}, "no dram": {"levels"}, "unknown": {"levels"}}
+    some = memory_section(demo.memory, demo.levels, {**demo.spans, "left_out": 7})
+    assert "7 small or brief ones are not drawn" in some
+    assert "are not drawn" not in memory_section(demo.memory, demo.levels, demo.spans)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import cleaned
+from ttnn_mcp.report.addresses import addresses_of
 from ttnn_mcp.report.levels import levels_of
-from ttnn_mcp.report.rows import ops_of, rooflines_of, stages_of_ops
+from ttnn_mcp.report.rows import window_rows
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.tool import OfWindow
 
@@ -34,8 +35,11 @@ class Answers:
         rooflines: the roofline that op_detail gives, per row of `ops`.
         stages: model_stages.
         stage_of_op: the stage of each row of `ops`; None outside of all.
+        layer_of_op: its layer.
+        kinds: list_ops by op code, on the device that the others wait for.
         memory: memory_summary.
         levels: the L1 that memory_summary gives for one operation, for all of them.
+        spans: L1 by address, as memory_summary's replay has it; None where the report tells no addresses.
         base: open_run of the run before the change.
         comparison: compare_runs.
         left_out: why a part is missing.
@@ -48,8 +52,11 @@ class Answers:
     rooflines: Answer | None
     stages: Answer | None
     stage_of_op: list[str | None]
+    layer_of_op: list[int | None]
+    kinds: Answer | None
     memory: Answer | None
     levels: Answer | None
+    spans: Answer | None
     base: Answer | None
     comparison: Answer | None
     left_out: tuple[str, ...]
@@ -66,26 +73,26 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
     left_out: list[str] = []
     timed = _answerable(run, "list_ops", left_out)
     remembered = _answerable(run, "memory_summary", left_out)
-    ops = rooflines = levels = None
-    stage_of_op: list[str | None] = []
+    rows = levels = spans = None
     if timed:
         facts = await asyncio.to_thread(answering.window_asked, run, OfWindow.model_construct(run=run.id))
-        ops = cleaned(await asyncio.to_thread(ops_of, facts))
-        rooflines = cleaned(await asyncio.to_thread(rooflines_of, facts, ops))
-        stage_of_op = cleaned(await asyncio.to_thread(stages_of_ops, facts, ops))
+        rows = await asyncio.to_thread(window_rows, facts)
     if remembered:
-        levels = cleaned(await levels_of(run))
+        levels, spans = cleaned(await levels_of(run)), cleaned(await addresses_of(run))
     part = _Parts(session, run, left_out)
     return Answers(
         card=await _ask(session, "open_run", run=run.id),
         check=await part.answer("optimization_check", timed),
         budget=await part.answer("time_budget", timed),
-        ops=ops,
-        rooflines=rooflines,
+        ops=rows.ops if rows else None,
+        rooflines=rows.rooflines if rows else None,
         stages=await part.answer("model_stages", timed),
-        stage_of_op=stage_of_op,
+        stage_of_op=rows.stages if rows else [],
+        layer_of_op=rows.layers if rows else [],
+        kinds=rows.kinds if rows else None,
         memory=await part.answer("memory_summary", remembered),
         levels=levels,
+        spans=spans,
         base=await _ask(session, "open_run", run=base.id) if base else None,
         comparison=await _ask(session, "compare_runs", baseline=base.id, candidate=run.id, limit=GROUPS)
         if base

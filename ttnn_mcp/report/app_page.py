@@ -15,14 +15,22 @@ from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_s
 from ttnn_mcp.report.sections import paragraph, section
 
 ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download
-NEEDED = ("1_content.js", "2_axes.js", "2_plot.js", "3_timeline.js", "4_roofline.js", "5_levels.js")
+NEEDED = (
+    "1_content.js",
+    "2_axes.js",
+    "2_plot.js",
+    "3_lanes.js",
+    "3_timeline.js",
+    "4_roofline.js",
+    "5_levels.js",
+)
 SCHEMES = re.compile(r":root \{(.*?)\}", re.DOTALL)
 
 
 @cache
 def app_page() -> str:
     """The page that a host shows beside an answer."""
-    style = "\n".join([resource("page", ".css"), _themes(), resource("app", ".css")])
+    style = "\n".join([resource("page", ".css", ("page.css",)), _themes(), resource("app", ".css")])
     script = "\n".join([resource("page", ".js", NEEDED), "const plots = {};", resource("app", ".js")])
     head = element(
         "head",

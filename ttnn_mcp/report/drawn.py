@@ -12,7 +12,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.report.embedded import by_column, window_content
 from ttnn_mcp.report.levels import levels_of
-from ttnn_mcp.report.rows import ops_of, rooflines_of, stages_of_ops
+from ttnn_mcp.report.rows import window_rows
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.validation import validated
 
@@ -48,11 +48,10 @@ async def drawn(session: Session, picture: str, arguments: Mapping[str, object])
 
 def _window(run: Run, asked: OfWindow) -> dict[str, Any]:
     facts = answering.window_asked(run, asked)
-    ops = cleaned(ops_of(facts))
-    rooflines, stages = cleaned(rooflines_of(facts, ops)), cleaned(stages_of_ops(facts, ops))
+    rows = window_rows(facts)
     return {
         "card": {"worker_cores": facts.chip.worker_cores},
-        **window_content(ops, rooflines, stages),
-        "window_rows": ops["window"]["rows"],
+        **window_content(rows.ops, rows.rooflines, rows.stages, rows.layers),
+        "window_rows": rows.ops["window"]["rows"],
         "device": facts.scope.critical_device,
     }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.report.answers import Answers
 
-NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage"))
+NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage", "layer"))
 # Within JSON these stand in texts only, and an escape says the same.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -22,7 +22,7 @@ def content_of(answers: Answers) -> dict[str, Any]:
     """Everything the page's pictures and its readers need: the tools' answers, long tables by column."""
     ops, rooflines = answers.ops, answers.rooflines
     timed = (
-        window_content(ops, rooflines, answers.stage_of_op)
+        window_content(ops, rooflines, answers.stage_of_op, answers.layer_of_op)
         if ops and rooflines  # unmoved: there are both or neither, which their types hide
         else NO_WINDOW
     )
@@ -35,15 +35,19 @@ def content_of(answers: Answers) -> dict[str, Any]:
         "stages": answers.stages,
         "memory": answers.memory,
         "levels": by_column(answers.levels) if answers.levels else None,
+        "spans": {**answers.spans, "spans": by_column(answers.spans["spans"])} if answers.spans else None,
         "base": answers.base,
         "comparison": answers.comparison,
     }
 
 
 def window_content(
-    ops: dict[str, Any], rooflines: dict[str, Any], stage_of_op: Sequence[str | None]
+    ops: dict[str, Any],
+    rooflines: dict[str, Any],
+    stage_of_op: Sequence[str | None],
+    layer_of_op: Sequence[int | None],
 ) -> dict[str, Any]:
-    """What the timeline and the roofline are drawn from."""
+    """What the timeline, the roofline and the table of ops are drawn from."""
     return {
         "ops": by_column(ops["ops"]),
         "warm": ops["window"]["warm"],
@@ -51,6 +55,7 @@ def window_content(
         "rooflines": by_column(rooflines),
         "roofs": roofs_of(ops, rooflines),
         "stage": _words(stage_of_op),
+        "layer": list(layer_of_op),
     }
 
 

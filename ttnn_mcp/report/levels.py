@@ -31,12 +31,13 @@ async def levels_of(run: Run) -> dict[str, Any] | None:
             int(device.tensors[place]),
             int(device.circular[place]),
         ]
-        for place in _places(replayed)
+        for place in places_of(replayed)
     ]
     return {"columns": list(COLUMNS), "rows": rows, "operations": len(replayed.operations)}
 
 
-def _places(replayed: Replayed) -> list[int]:
+def places_of(replayed: Replayed) -> list[int]:
+    """The operations that are drawn."""
     levels = replayed.fullest.l1
     if len(levels) <= MOST_OPERATIONS:
         return list(range(len(levels)))

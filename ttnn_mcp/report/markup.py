@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB"}
-VOID = frozenset({"meta"})
+VOID = frozenset({"meta", "input"})
 
 
 class Markup(str):
@@ -81,6 +81,11 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -
         element("tbody", *body),
     )
     return element("div", filled, class_="wide", tabindex="0", role="region", aria_label=caption)
+
+
+def rows_told(caption: str, answer: dict[str, Any] | None) -> Markup:
+    """The table of an answer; nothing where it has no rows."""
+    return table(caption, answer["columns"], answer["rows"]) if answer and answer["rows"] else Markup()
 
 
 def _written(column: str, cell: Any) -> str:

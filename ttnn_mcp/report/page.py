@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ttnn_mcp import __version__
+from ttnn_mcp.report.comparison_section import comparison_section
 from ttnn_mcp.report.embedded import content_of, embedded
 from ttnn_mcp.report.markup import Markup, element, joined
-from ttnn_mcp.report.pictures import memory_section, roofline_section, timeline_section
-from ttnn_mcp.report.sections import budget_section, comparison_section, findings_section, run_words, summary
+from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
+from ttnn_mcp.report.plan_section import findings_section, plan_section
+from ttnn_mcp.report.sections import budget_section, kinds_section, run_words, summary
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
 
+FOR_AUTHORS = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)  # comments and indentation, which a browser does not need
 MARK = "<!doctype html>\n<!-- ttnn-mcp report -->\n"
 
 
@@ -49,28 +53,31 @@ def page(answers: Answers) -> str:
 
 
 def _sections(answers: Answers) -> list[Markup]:
-    parts: list[Markup] = []
-    if answers.comparison:
-        parts.append(comparison_section(answers))
-    if answers.budget:
-        parts.append(budget_section(answers.budget))
-    if answers.ops and answers.ops["ops"]["rows"]:
-        parts.append(timeline_section(answers, answers.ops))
-    if answers.check:
-        parts.append(findings_section(answers.check))
-    if answers.ops and answers.ops["ops"]["rows"]:
-        parts.append(roofline_section())
-    if answers.memory:
-        parts.append(memory_section(answers.memory, answers.levels))
-    return parts
+    ran = answers.ops if answers.ops and answers.ops["ops"]["rows"] else None
+    parts = [
+        kinds_section(answers),
+        plan_section(answers.check) if answers.check else Markup(),
+        comparison_section(answers) if answers.comparison else Markup(),
+        timeline_section(answers, ran) if ran else Markup(),
+        ops_section() if ran else Markup(),
+        roofline_section() if ran else Markup(),
+        memory_section(answers.memory, answers.levels, answers.spans) if answers.memory else Markup(),
+        budget_section(answers.budget) if answers.budget else Markup(),
+        findings_section(answers.check) if answers.check else Markup(),
+    ]
+    return [part for part in parts if part]
 
 
 @cache
 def resource(folder: str, ending: str, names: tuple[str, ...] = ()) -> str:
-    """The files of a folder of this room with this ending, or those of these names, in the order of their names."""
+    """The files of a folder of this room with this ending, or those of these names, in the order of their names.
+
+    Without their comments and indentation.
+    """
     everything = files("ttnn_mcp.report").joinpath(folder).iterdir()
     chosen = sorted((file for file in everything if file.name.endswith(ending)), key=lambda file: file.name)
-    return "\n".join(file.read_text(encoding="utf-8") for file in chosen if not names or file.name in names)
+    text = "\n".join(file.read_text(encoding="utf-8") for file in chosen if not names or file.name in names)
+    return FOR_AUTHORS.sub("", text)
 
 
 def policy(style: str, script: str) -> str:

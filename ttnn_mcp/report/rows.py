@@ -1,12 +1,13 @@
-"""One row per op: list_ops, and the roofline of op_detail, for all ops that a page shows."""
+"""One row per op: list_ops, the roofline of op_detail, stage and layer, for all ops that a page shows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools import list_ops
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
 
 MOST_OPS = 50_000  # of one page: 5 MB, which browsers open at once (measured; ours)
 ROOFLINE = tuple(RooflineOf.model_fields)
+
+
+class Rows(NamedTuple):
+    """The ops of a window, and for each of them its roofline, its stage and its layer; `kinds`: the same by op code."""
+
+    ops: Answer
+    rooflines: Answer
+    stages: list[str | None]
+    layers: list[int | None]
+    kinds: Answer
+
+
+def window_rows(facts: WindowFacts) -> Rows:
+    """Everything that a page draws of the ops of a window."""
+    ops = cleaned(ops_of(facts))
+    rooflines = cleaned(rooflines_of(facts, ops))
+    return Rows(
+        ops, rooflines, cleaned(stages_of_ops(facts, ops)), layers_of_ops(facts, ops), cleaned(kinds_of(facts))
+    )
 
 
 def ops_of(facts: WindowFacts) -> Answer:
@@ -43,6 +63,22 @@ def stages_of_ops(facts: WindowFacts, ops: Answer) -> list[str | None]:
     for stage in stages_of(facts.ops, facts.run.performance_report.signposts):
         stage_at.update(dict.fromkeys(facts.ops.lines[stage.rows].tolist(), stage.kind))
     return [stage_at.get(row[0]) for row in ops["ops"]["rows"]]
+
+
+def layers_of_ops(facts: WindowFacts, ops: Answer) -> list[int | None]:
+    """The number of the layer of each op in `ops`; None outside of all."""
+    if facts.layering is None:
+        return [None] * len(ops["ops"]["rows"])
+    numbers = facts.layering.layer[_places(facts, ops)].tolist()
+    return [number if number > 0 else None for number in numbers]
+
+
+def kinds_of(facts: WindowFacts) -> Answer:
+    """list_ops by op code, on the critical device: what the others wait for is what the window takes."""
+    by_code = list_ops.Arguments.model_construct(
+        group_by="op_code", device=facts.scope.critical_device, limit=MOST_OPS
+    )
+    return list_ops.list_ops(facts, by_code).spoken()
 
 
 def _places(facts: WindowFacts, ops: Answer) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -1,12 +1,14 @@
-"""The sections of a page that are text: verdict, budget, findings, steps, the comparison, and what is left out."""
+"""The sections of a page that are text: verdict, time by kind of op, budget, and what is left out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked
-from ttnn_mcp.report.markup import Markup, element, joined, number, percent, table
-from ttnn_mcp.report.savings import saving_words
+from ttnn_mcp.report.bars import budget_bars
+from ttnn_mcp.report.changes import totals
+from ttnn_mcp.report.kinds import of_comparison, of_window, stacked
+from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told
+from ttnn_mcp.report.shortages import failure_words
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -37,10 +39,10 @@ def listed(sentences: tuple[str, ...] | list[str], kind: str | None = None) -> M
     return element("ul", *(element("li", words) for words in sentences), class_=kind) if sentences else Markup()
 
 
-def figures(pairs: list[tuple[str, str]]) -> Markup:
-    """Names with their values."""
+def figures(pairs: list[tuple[str, str]], kind: str | None = None) -> Markup:
+    """Names with their values, beside each other or, `rowed`, below each other."""
     each = [joined(element("div", element("dt", name), element("dd", value))) for name, value in pairs]
-    return element("dl", *each)
+    return element("dl", *each, class_=kind)
 
 
 def window_words(window: Answer) -> str:
@@ -62,39 +64,63 @@ def run_words(card: Answer) -> str:
 
 def summary(answers: Answers) -> Markup:
     """What a reader must know first."""
-    budget, check, comparison, card = answers.budget, answers.check, answers.comparison, answers.card
-    pairs: list[tuple[str, str]] = []
+    budget, check, comparison, memory = answers.budget, answers.check, answers.comparison, answers.memory
     verdicts: list[Markup] = []
+    failed = failure_words(memory) if memory else None
+    if failed:
+        verdicts.append(paragraph(element("strong", failed, class_="verdict slower"), kind="verdicts"))
     if comparison:
         verdicts.append(verdict("Against the baseline", comparison["verdict"], comparison["why"]))
+        verdicts.append(paragraph(totals(comparison), kind="verdicts"))
     if budget and check:
         verdicts.append(verdict("By its own measure", budget["verdict"], budget["why"]))
+    window = paragraph(f"Window: {window_words(budget['window'])}.", kind="quiet") if budget else Markup()
+    caveats = listed([*answers.left_out, *answers.card.get("caveats", ())], "caveats")
+    return joined(*verdicts, figures(_measured(answers)), window, caveats)
+
+
+def _measured(answers: Answers) -> list[tuple[str, str]]:
+    """Names and values of the whole run."""
+    check, card, pairs = answers.check, answers.card, list[tuple[str, str]]()
+    if answers.budget and check:
         pairs += [
+            ("window", f"{number(answers.budget['window_us'])} us"),
             ("kernel time", f"{number(check['kernel_ms'])} ms"),
-            ("window", f"{number(budget['window_us'])} us"),
+            ("expected after the plan", f"{number(check['total']['expected_after_us'])} us"),
             ("at best after the plan", f"{number(check['total']['after_us'])} us"),
+            ("speed of light", f"{number(check['total']['speed_of_light_us'])} us"),
             ("findings", number(len(check["findings"]))),
         ]
     if answers.memory:
-        peak = answers.memory["l1_peak"]
-        pairs.append(("L1 peak of a bank", f"{number(peak['bytes_per_bank'])} B"))
-    pairs += [
-        (label, number(card[name]))
-        for name, label in (("arch", "chip"), ("clock_ghz", "clock [GHz]"))
-        if name in card
-    ]
+        pairs.append(("L1 peak of a bank", f"{number(answers.memory['l1_peak']['bytes_per_bank'])} B"))
+    labels = (("arch", "chip"), ("clock_ghz", "clock [GHz]"))
+    pairs += [(label, number(card[name])) for name, label in labels if name in card]
     if "devices" in card:
         pairs.append(("devices", number(len(card["devices"]))))
-    window = paragraph(f"Window: {window_words(budget['window'])}.") if budget else Markup()
-    return joined(
-        *verdicts, figures(pairs), window, listed([*answers.left_out, *card.get("caveats", ())], "caveats")
-    )
+    return pairs
 
 
 def verdict(label: str, outcome: str, why: str) -> Markup:
     """One verdict, its word first."""
     word = element("strong", WORDS.get(outcome, outcome), class_=f"verdict {outcome}")
     return paragraph(f"{label}: ", word, f" - {why}", kind="verdicts")
+
+
+def kinds_section(answers: Answers) -> Markup:
+    """Time by kind of op as one stacked bar, or two of a comparison; nothing where nothing took time."""
+    if answers.comparison:
+        kinds, what = of_comparison(answers.comparison["groups"]), "Kernel time by kind of op, before and after"
+    elif answers.kinds:
+        kinds, what = of_window(answers.kinds["groups"], _gaps_us(answers.budget)), "Time by kind of op"
+    else:
+        return Markup()
+    return section("kinds", what, stacked(kinds)) if kinds else Markup()
+
+
+def _gaps_us(budget: Answer | None) -> float:
+    """The gaps of the window by its ledger, which has none where it is not warm."""
+    rows: list[list[Any]] = budget["ledger"]["rows"] if budget else []
+    return sum(row[1] for row in rows if row[0] == "gaps")
 
 
 def budget_section(budget: Answer) -> Markup:
@@ -104,114 +130,12 @@ def budget_section(budget: Answer) -> Markup:
         "budget",
         "Where the time goes",
         budget_bars(ledger),
-        _folded("The ledger as a table", table("Ledger of the window", ledger["columns"], ledger["rows"])),
-        table("Lower bounds of the window", floors["columns"], floors["rows"]),
+        folded("The ledger as a table", rows_told("Ledger of the window", ledger)),
+        rows_told("Lower bounds of the window", floors),
         listed(budget.get("chip_caveats", ()), "caveats"),
     )
 
 
-def findings_section(check: Answer) -> Markup:
-    """The findings, ranked, each with its evidence; and the seven steps."""
-    each = [_finding(rank, finding) for rank, finding in enumerate(check["findings"], start=1)]
-    nothing = paragraph("No check found anything it could prove.")
-    steps = table(
-        "The seven steps",
-        ("step", "title", "status", "why"),
-        [
-            [
-                step[name].replace("_", " ") if name == "status" else step[name]
-                for name in ("step", "title", "status", "why")
-            ]
-            for step in check["steps"]
-        ],
-    )
-    left = check["unexplained"]
-    parts = ", ".join(
-        f"{why.replace('_', ' ')} {number(us)} us" for why, us in check.get("unexplained_us", {}).items()
-    )
-    title = f"Left above the floors after the plan: {parts}"
-    unexplained = table(title, left["columns"], left["rows"]) if left["rows"] else Markup()
-    plan = plan_table(check)
-    return section(
-        "findings", "The plan", plan, *(each or [nothing]), steps, unexplained, listed(check["trust"], "caveats")
-    )
-
-
-def plan_table(check: Answer) -> Markup:
-    """The edits in their order."""
-    plan, total = check["plan"], check["total"]
-    if not plan["rows"]:
-        return Markup()
-    title = (
-        f"{number(total['before_us'])} us of {total['of']}; at best {number(total['after_us'])} us after all edits; "
-        f"speed of light {number(total['speed_of_light_us'])} us"
-    )
-    return table(title, plan["columns"], plan["rows"])
-
-
-def _finding(rank: int, finding: Answer) -> Markup:
-    saving = finding["saving_us"]
-    saves = saving_words(saving, lambda us: f"{number(us)} us")
-    head = element(
-        "summary",
-        element("span", f"{rank}. {finding['check']}", class_="check"),
-        element("span", saves, class_="saves"),
-        element("span", f"step {finding['step']}, {percent(finding['share'])} of the window", class_="quiet"),
-    )
-    labels = ("assumption", "fix", "verify", "caveat", "read_next")
-    words = [(label.replace("_", " "), finding[label]) for label in labels if finding.get(label)]
-    cells = [
-        [cell["source"], cell["row"], cell["column"], cell["value"], cell.get("unit") or ""]
-        for cell in finding["evidence"]
-    ]
-    evidence = table(f"Evidence of finding {rank}", ("source", "line or row", "column", "value", "unit"), cells)
-    lines = dict.fromkeys(cell["row"] for cell in finding["evidence"] if isinstance(cell["row"], int))
-    buttons = [element("button", f"Show line {line}", type="button", data_line=line) for line in lines]
-    body = joined(paragraph(finding["claim"]), figures(words), evidence, element("p", *buttons, class_="buttons"))
-    return element("details", head, body, open="open" if rank == 1 else None, class_="finding")
-
-
-def comparison_section(answers: Answers) -> Markup:
-    """Before and after: verdict, what makes the gain doubtful, ops, and edits of the program."""
-    comparison = answers.comparison or {}
-    names = [run_words(side) for side in (answers.base or {}, answers.card)]
-    groups = comparison["groups"]
-    pairs = [
-        ("before", f"{names[0]}, {number(comparison['kernel_ms']['before'])} ms"),
-        ("after", f"{names[1]}, {number(comparison['kernel_ms']['after'])} ms"),
-        ("change", percent(comparison["change_share"])),
-        ("noise", f"{percent(comparison['noise_share'])}: {comparison['noise_from']}"),
-        ("window before", window_words(comparison["baseline_window"])),
-        ("window after", window_words(comparison["window"])),
-    ]
-    more = [
-        table(title, comparison[name]["columns"], comparison[name]["rows"])
-        for name, title in (
-            ("suspicious", "What makes the gain doubtful"),
-            ("added", "Ops that are new"),
-            ("removed", "Ops that are gone"),
-            ("rewritten", "Ops that became others"),
-            ("changed", "Ops that changed"),
-            ("engaged", "Where the change took hold"),
-            ("memory", "Memory"),
-        )
-        if name in comparison and comparison[name]["rows"]
-    ]
-    legend = paragraph(
-        element("span", "before", class_="key before"), element("span", "after", class_="key after"), kind="legend"
-    )
-    return section(
-        "against",
-        "Before and after",
-        verdict("Verdict", comparison["verdict"], comparison["why"]),
-        figures(pairs),
-        legend,
-        before_after_bars(ranked(groups)[0]),
-        _folded("All ops as a table", table("Kernel time by op", groups["columns"], groups["rows"])),
-        *more,
-        listed(comparison.get("caveats", ()), "caveats"),
-    )
-
-
-def _folded(title: str, inside: Markup) -> Markup:
+def folded(title: str, inside: Markup) -> Markup:
+    """What is seen after a click."""
     return element("details", element("summary", title), inside)

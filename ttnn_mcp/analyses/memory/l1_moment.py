@@ -210,7 +210,7 @@ def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) ->
 
     `without`: rows of the spans that count as freed.
     """
-    bounds = _bounds(replayed)
+    bounds = bounds_of(replayed)
     if bounds is None:
         return None
     spans, (bottom, top) = replayed.fullest.spans, bounds
@@ -224,7 +224,7 @@ def holes_of(replayed: Replayed, moment: Moment, without: Sequence[int] = ()) ->
 
 def gaps_above(replayed: Replayed, rows: Integers, floor: int) -> list[int] | None:
     """Free L1 at and above an address, in pieces between these rows of the spans; None if its end is not known."""
-    bounds = _bounds(replayed)
+    bounds = bounds_of(replayed)
     if bounds is None:
         return None
     spans = replayed.fullest.spans
@@ -238,7 +238,7 @@ def gaps_above(replayed: Replayed, rows: Integers, floor: int) -> list[int] | No
 
 def holes_of_chunks(replayed: Replayed, chunks: Chunks) -> Holes | None:
     """The same after an operation, from the addresses of the tensors' pages."""
-    bounds = _bounds(replayed)
+    bounds = bounds_of(replayed)
     if bounds is None:
         return None
     device = replayed.fullest.device
@@ -246,7 +246,8 @@ def holes_of_chunks(replayed: Replayed, chunks: Chunks) -> Holes | None:
     return _holes(chunks.chunk_addresses[in_l1], chunks.chunk_bytes[in_l1], *bounds)
 
 
-def _bounds(replayed: Replayed) -> tuple[int, int] | None:
+def bounds_of(replayed: Replayed) -> tuple[int, int] | None:
+    """Where the L1 of a bank begins and ends for tensors and circular buffers; None if the report does not tell."""
     device = next(iter(replayed.memory.devices), None)
     if device is None or device.first_cb_address is None or replayed.capacity_bytes is None:
         return None

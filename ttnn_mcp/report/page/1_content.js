@@ -6,6 +6,9 @@ const content = holder ? JSON.parse(holder.textContent) : {}; // in a chat the h
 const NOT_MODELLED = "not modelled";
 const BOUNDS = ["compute", "dram", "l1", "overhead", NOT_MODELLED];
 
+// What was looked for: rows in their order, and a flag for each op; none of both where nothing was.
+const looked = { rows: null, flags: null };
+
 function cell(column, row) {
   if (!column) return null;
   if (Array.isArray(column)) return column[row];
@@ -26,6 +29,11 @@ function shapesOf(row) {
   return cell(content.ops.shapes, at);
 }
 
+// As the page writes a kind of op: "Matmul" for MatmulDeviceOperation.
+function nameOfOp(row) {
+  return cell(content.ops.op_code, row).replace(/(.)DeviceOperation$/, "$1");
+}
+
 function sentenceOfOp(row) {
   const ops = content.ops, roofline = content.rooflines || {};
   const parts = [
@@ -41,14 +49,20 @@ function sentenceOfOp(row) {
   if (rate !== null) parts.push(`DRAM ${shown(rate, "GB/s")}`);
   if (cell(ops.fidelity, row)) parts.push(cell(ops.fidelity, row));
   if (cell(content.stage, row)) parts.push(`stage ${cell(content.stage, row)}`);
+  if (cell(content.layer, row)) parts.push(`layer ${cell(content.layer, row)}`);
   if (cell(roofline.why, row)) parts.push(cell(roofline.why, row));
   return `${parts.join(" · ")} · ${shapesOf(row)}`;
+}
+
+// The same in lines, for what stands beside the pointer.
+function briefOfOp(row) {
+  return sentenceOfOp(row).split(" · ").reduce((lines, part, place) => lines + (place % 3 || !place ? " · " : "\n") + part).replace(" · ", "\n");
 }
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const named = {};
-  for (const name of ["text", "quiet", "line", "ground", "panel", "accent", "gap", "bar"]) {
+  for (const name of ["text", "quiet", "line", "ground", "panel", "accent", "gap", "bar", "warn", "bad"]) {
     named[name] = style.getPropertyValue(`--${name}`).trim();
   }
   BOUNDS.forEach((bound) => {

@@ -8,10 +8,15 @@ class Plot {
     this.figure = figure;
     this.canvas = figure.querySelector("canvas");
     this.output = figure.querySelector("output");
+    this.tip = document.createElement("div");
+    this.tip.className = "tip";
+    this.tip.hidden = true;
+    figure.append(this.tip);
     this.home = home;
     this.view = { ...home };
     this.zoomsBoth = zoomsBoth;
     this.selected = null;
+    this.marks = "ops"; // what a mark is: a row of the ops, or of the operations
     this.waiting = false;
     this.listen();
   }
@@ -22,6 +27,7 @@ class Plot {
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
     canvas.addEventListener("pointermove", (event) => this.dragged(event));
     canvas.addEventListener("pointerup", (event) => this.released(event));
+    canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
     canvas.addEventListener("keydown", (event) => this.keyed(event));
     canvas.addEventListener("focus", () => this.redraw());
     canvas.addEventListener("blur", () => this.redraw());
@@ -152,11 +158,37 @@ class Plot {
   }
 
   dragged(event) {
-    if (!this.drag) return;
+    if (!this.drag) {
+      this.hover(event.offsetX, event.offsetY);
+      return;
+    }
+    this.tip.hidden = true;
     const { width, height } = this.area;
     const [dx, dy] = [event.offsetX - this.drag.x, event.offsetY - this.drag.y];
     this.drag = { x: event.offsetX, y: event.offsetY, moved: this.drag.moved + Math.abs(dx) + Math.abs(dy) };
     this.pan(-dx / width, dy / height);
+  }
+
+  // What lies under the pointer, told beside it.
+  hover(offsetX, offsetY) {
+    const { x, y, width, height } = this.area, tip = this.tip;
+    const inside = offsetX >= x && offsetX <= x + width && offsetY >= y && offsetY <= y + height;
+    const words = inside ? this.hint(offsetX, offsetY) : null;
+    tip.hidden = !words;
+    if (!words) return;
+    tip.textContent = words;
+    const left = this.canvas.offsetLeft + offsetX, room = this.figure.clientWidth - tip.offsetWidth;
+    tip.style.left = `${Math.max(Math.min(left + 14, room), 0)}px`;
+    tip.style.top = `${this.canvas.offsetTop + offsetY + 18}px`;
+  }
+
+  hint(offsetX, offsetY) {
+    const mark = this.nearest(offsetX, offsetY);
+    return mark === null || mark === undefined ? null : this.brief(mark);
+  }
+
+  brief(mark) {
+    return this.sentence(mark);
   }
 
   released(event) {
@@ -185,8 +217,14 @@ class Plot {
     keys[event.key]();
   }
 
+  // Selects, and the other pictures of the same ops or operations follow.
   select(mark) {
     if (mark === null || mark === undefined) return;
+    this.show(mark);
+    selectElsewhere(this, mark);
+  }
+
+  show(mark) {
     this.selected = mark;
     this.figure.dataset.selected = String(mark);
     this.output.textContent = this.sentence(mark);
@@ -211,4 +249,16 @@ class Plot {
   }
 
   swap() {}
+
+  // Whether this picture has the mark; one of ops may lack some.
+  has() {
+    return true;
+  }
+}
+
+// What else shows the same: pictures, and the table of ops.
+function selectElsewhere(origin, mark) {
+  for (const other of Object.values(plots)) {
+    if (other !== origin && other.marks === origin.marks && other.has(mark)) other.show(mark);
+  }
 }

@@ -1,49 +1,57 @@
-// Ops and gaps of every device on one axis of time, and below each lane the cores that worked.
+// Stages, layers, and of every device its ops, its gaps and the cores that worked, on one axis of time.
+const NEIGHBOURS = 5; // ops on each side of the one that is zoomed in on
+const DIGIT = 7; // pixels of a letter, about
+
 class Timeline extends Plot {
   constructor(figure) {
     const lanes = lanesOf(content.ops);
     const end = Math.max(...lanes.map((lane) => lane.end), 1e-3);
     super(figure, { x0: 0, x1: end, y0: 0, y1: 1 }, false);
     this.lanes = lanes;
+    this.tracks = tracksOf(lanes);
     this.laneOf = new Map(lanes.map((lane, place) => [lane.device, place]));
-    const many = lanes.length > 4;
-    this.heights = many ? { stage: 0, ops: 14, cores: 8, space: 4 } : { stage: 16, ops: 40, cores: 40, space: 12 };
-    const each = this.heights.stage + this.heights.ops + this.heights.cores + this.heights.space;
-    this.canvas.style.height = `${lanes.length * each + MARGIN.top + MARGIN.bottom}px`;
+    this.placeIn = new Int32Array(content.ops.op.length);
+    lanes.forEach((lane) => lane.rows.forEach((row, at) => { this.placeIn[row] = at; }));
+    const last = this.tracks[this.tracks.length - 1];
+    this.canvas.style.height = `${last.top + last.height + MARGIN.top + MARGIN.bottom}px`;
     this.mostCores = Math.max(content.card.worker_cores || 1, ...lanes.map((lane) => lane.mostCores));
     this.redraw();
   }
 
   draw(pen, palette) {
-    const { x0, x1 } = this.view, { stage, ops, cores, space } = this.heights;
+    const { x0, x1 } = this.view;
     const xs = ticks(x0, x1, Math.max(this.area.width / 90, 2)).map((value) => [value, shown(Number(value.toPrecision(7)))]);
     drawAxes(this, pen, palette, { xs, ys: [], xLabel: "microseconds since the window began", yLabel: "" });
-    this.lanes.forEach((lane, place) => {
-      const top = this.area.y + place * (stage + ops + cores + space);
-      pen.fillStyle = palette.text;
+    for (const { kind, top, height, label } of this.tracks) {
+      pen.fillStyle = kind === "ops" ? palette.text : palette.quiet;
       pen.textAlign = "right";
       pen.textBaseline = "middle";
-      pen.fillText(ops > 20 ? `device ${lane.device}` : String(lane.device), this.area.x - 5, top + stage + ops / 2);
-      if (cores > 20) {
-        pen.fillStyle = palette.quiet;
-        pen.fillText(`${this.mostCores} cores`, this.area.x - 5, top + stage + ops + 8);
-        pen.fillText("0", this.area.x - 5, top + stage + ops + cores - 4);
-      }
-      this.clipped(pen, () => this.drawLane(pen, palette, lane, top));
+      pen.fillText(kind === "cores" && label ? `${this.mostCores} cores` : label, this.area.x - 5, this.area.y + top + height / 2);
+    }
+    this.clipped(pen, () => {
+      this.lanes.forEach((lane) => this.drawLane(pen, palette, lane));
+      this.tracks.filter(({ kind }) => kind === "stages" || kind === "layers").forEach((track) => this.drawStretches(pen, palette, track));
+      this.drawSelected(pen, palette);
     });
     drawFocus(this, pen, palette);
   }
 
-  drawLane(pen, palette, lane, top) {
-    const { stage, ops, cores } = this.heights, { x0, x1 } = this.view, { x: left, width } = this.area;
-    const columns = Math.ceil(width) + 1, perUs = width / (x1 - x0);
+  drawLane(pen, palette, lane) {
+    const { x0, x1 } = this.view, { x: left, y, width } = this.area, { ops, waits, work } = lane;
+    const columns = Math.ceil(width) + 1, perUs = width / (x1 - x0), top = y + ops.top;
     pen.fillStyle = palette.gap;
-    pen.fillRect(this.x(0), top + stage, (lane.end) * perUs, ops);
-    const covered = BOUNDS.map(() => new Float32Array(columns)), worked = new Float32Array(columns);
-    const last = lowerBound(lane.starts, x1);
+    pen.fillRect(this.x(0), top, lane.end * perUs, ops.height);
+    if (waits) pen.fillRect(this.x(0), y + waits.top, lane.end * perUs, waits.height);
+    const covered = BOUNDS.map(() => new Float32Array(columns)), worked = new Float32Array(columns), waited = new Float32Array(columns);
+    const last = lowerBound(lane.starts, x1), found = [];
     let narrow = false;
-    for (let at = lowerBound(lane.reached, x0); at < last; at += 1) {
-      const begin = (lane.starts[at] - x0) * perUs, wide = (lane.ends[at] - lane.starts[at]) * perUs;
+    for (let at = Math.max(lowerBound(lane.reached, x0) - 1, 0); at < Math.min(last + 1, lane.rows.length); at += 1) {
+      const begin = (lane.starts[at] - x0) * perUs, wide = (lane.ends[at] - lane.starts[at]) * perUs, gap = lane.gaps[at] * perUs;
+      if (waits && gap >= 1) {
+        pen.fillStyle = palette.warn;
+        pen.fillRect(left + begin - gap, y + waits.top, gap, waits.height);
+      } else if (waits) waited[Math.max(Math.floor(begin), 0)] += gap;
+      if (looked.flags && looked.flags[lane.rows[at]]) found.push(begin, Math.max(wide, 2));
       if (wide < 1) {
         const column = Math.floor(begin);
         if (column < 0 || column >= columns) continue;
@@ -54,20 +62,21 @@ class Timeline extends Plot {
       }
       const inside = wide > 2 ? wide - 0.5 : wide; // a hairline between neighbours
       pen.fillStyle = palette[BOUNDS[lane.bounds[at]]];
-      pen.fillRect(left + begin, top + stage, inside, ops);
-      const high = ((lane.cores[at] || 0) / this.mostCores) * cores;
+      pen.fillRect(left + begin, top, inside, ops.height);
+      const high = ((lane.cores[at] || 0) / this.mostCores) * work.height;
       pen.fillStyle = palette.bar;
-      pen.fillRect(left + begin, top + stage + ops + cores - high, inside, high);
-      if (wide > 46 && ops > 20) this.label(pen, palette, lane.rows[at], Math.max(begin, 0), Math.min(begin + wide, width), top + stage + ops / 2);
+      pen.fillRect(left + begin, y + work.top + work.height - high, inside, high);
+      if (wide > 46 && ops.height > 20) this.label(pen, palette, lane.rows[at], Math.max(begin, 0), Math.min(begin + wide, width), top + ops.height / 2);
     }
-    if (narrow) this.drawColumns(pen, palette, covered, worked, top + stage);
-    this.drawStages(pen, palette, lane, top);
-    this.drawSelected(pen, palette, lane, top + stage);
+    if (narrow) this.drawColumns(pen, palette, lane, covered, worked);
+    if (waits) this.drawWaits(pen, palette, waits, waited);
+    pen.fillStyle = palette.text; // what was looked for, under its ops
+    for (let at = 0; at < found.length; at += 2) pen.fillRect(left + found[at], top + ops.height - 5, found[at + 1], 5);
   }
 
   // Ops narrower than a pixel: a column is filled as far as kernels fill its time, in the colour of most of it.
-  drawColumns(pen, palette, covered, worked, top) {
-    const { ops, cores } = this.heights, left = this.area.x;
+  drawColumns(pen, palette, { ops, work }, covered, worked) {
+    const { x: left, y } = this.area;
     for (let column = 0; column < worked.length; column += 1) {
       let busy = 0, most = 0;
       covered.forEach((times, bound) => {
@@ -75,17 +84,24 @@ class Timeline extends Plot {
         if (times[column] > covered[most][column]) most = bound;
       });
       if (!busy) continue;
-      const filled = Math.min(busy, 1) * ops, high = (worked[column] / busy / this.mostCores) * cores;
+      const filled = Math.min(busy, 1) * ops.height, high = (worked[column] / busy / this.mostCores) * work.height;
       pen.fillStyle = palette[BOUNDS[most]];
-      pen.fillRect(left + column, top + ops - filled, 1, filled);
+      pen.fillRect(left + column, y + ops.top + ops.height - filled, 1, filled);
       pen.fillStyle = palette.bar;
-      pen.fillRect(left + column, top + ops + cores - high, 1, high);
+      pen.fillRect(left + column, y + work.top + work.height - high, 1, high);
     }
   }
 
+  drawWaits(pen, palette, { top, height }, waited) {
+    pen.fillStyle = palette.warn;
+    waited.forEach((share, column) => {
+      const filled = Math.min(share, 1) * height;
+      if (filled) pen.fillRect(this.area.x + column, this.area.y + top + height - filled, 1, filled);
+    });
+  }
+
   label(pen, palette, row, begin, end, middle) {
-    const name = cell(content.ops.op_code, row).replace(/DeviceOperation$/, "");
-    const fits = Math.floor((end - begin - 8) / 7);
+    const name = nameOfOp(row), fits = Math.floor((end - begin - 8) / DIGIT);
     if (fits < 3) return;
     pen.fillStyle = palette.panel;
     pen.textAlign = "left";
@@ -93,47 +109,85 @@ class Timeline extends Plot {
     pen.fillText(name.length > fits ? `${name.slice(0, fits - 1)}…` : name, this.area.x + begin + 4, middle);
   }
 
-  drawStages(pen, palette, lane, top) {
-    if (!this.heights.stage) return;
-    for (const stretch of lane.stages) {
-      const begin = this.x(stretch.start), wide = this.x(stretch.end) - begin;
-      if (wide < 1) continue;
+  drawStretches(pen, palette, { kind, lane, top, height }) {
+    const y = this.area.y + top;
+    for (const each of lane[kind]) {
+      const begin = this.x(each.start), wide = this.x(each.end) - begin;
+      if (begin > this.area.x + this.area.width || begin + wide < this.area.x) continue;
       pen.fillStyle = palette.line;
-      pen.fillRect(begin, top, wide - 1, this.heights.stage - 2);
-      if (wide < 50) continue;
+      pen.fillRect(begin, y, wide > 3 ? wide - 1 : Math.max(wide, 0.5), height);
+      const number = each.name.replace("layer ", ""), words = wide > each.name.length * DIGIT + 8 ? each.name : number;
+      if (wide < words.length * DIGIT + 4) continue;
       pen.fillStyle = palette.text;
       pen.textAlign = "left";
       pen.textBaseline = "middle";
-      pen.fillText(stretch.name, Math.max(begin, this.area.x) + 4, top + this.heights.stage / 2 - 1);
+      pen.fillText(words, Math.max(begin, this.area.x) + 3, y + height / 2);
     }
   }
 
-  drawSelected(pen, palette, lane, top) {
-    const at = this.selected === null ? -1 : lane.rows.indexOf(this.selected);
-    if (at < 0) return;
+  drawSelected(pen, palette) {
+    if (this.selected === null) return;
+    const { lane, at } = this.spot(this.selected), y = this.area.y + lane.ops.top;
     const begin = this.x(lane.starts[at]), wide = Math.max(this.x(lane.ends[at]) - begin, 2);
     pen.strokeStyle = palette.text;
     pen.lineWidth = 2;
-    pen.strokeRect(begin, top + 1, wide, this.heights.ops - 2);
+    pen.strokeRect(begin, y + 1, wide, lane.work.top + lane.work.height - lane.ops.top - 2);
+  }
+
+  // Where an op stands: its lane, and its place in it.
+  spot(row) {
+    return { lane: this.lanes[this.laneOf.get(content.ops.device[row])], at: this.placeIn[row] };
+  }
+
+  trackAt(offsetY) {
+    const y = offsetY - this.area.y;
+    return this.tracks.find(({ top, height }) => y < top + height) || this.tracks[this.tracks.length - 1];
   }
 
   nearest(offsetX, offsetY) {
-    const { stage, ops, cores, space } = this.heights;
-    const place = Math.min(Math.max(Math.floor((offsetY - this.area.y) / (stage + ops + cores + space)), 0), this.lanes.length - 1);
-    const lane = this.lanes[place], at = lowerBound(lane.starts, this.valueAt(offsetX, offsetY).x);
-    return lane.rows[Math.max(at - 1, 0)];
+    const { kind, lane } = this.trackAt(offsetY), x = this.valueAt(offsetX, offsetY).x;
+    if (kind === "stages" || kind === "layers") {
+      const each = lane[kind].find(({ end }) => x <= end);
+      return each ? each.first : null;
+    }
+    return lane.rows[Math.max(lowerBound(lane.starts, x) - 1, 0)];
+  }
+
+  hint(offsetX, offsetY) {
+    const { kind, lane } = this.trackAt(offsetY), x = this.valueAt(offsetX, offsetY).x;
+    if (kind === "stages" || kind === "layers") {
+      const each = lane[kind].find(({ start, end }) => start <= x && x <= end);
+      return each ? `${each.name}\n${shown(each.ops)} ops, ${shown(Number((each.end - each.start).toFixed(3)), "us")}` : null;
+    }
+    if (x > lane.end) return null;
+    const next = lowerBound(lane.starts, x), at = Math.max(next - 1, 0);
+    if (x <= lane.ends[at] || next >= lane.rows.length) return this.brief(lane.rows[at]);
+    return `gap of ${shown(lane.gaps[next], "us")} before\nline ${content.ops.op[lane.rows[next]]}: ${nameOfOp(lane.rows[next])}`;
+  }
+
+  brief(row) {
+    return briefOfOp(row);
   }
 
   place(row) {
-    const lane = this.lanes[this.laneOf.get(content.ops.device[row])], at = lane.rows.indexOf(row);
+    const { lane, at } = this.spot(row);
     return { x: (lane.starts[at] + lane.ends[at]) / 2, y: 0.5 };
+  }
+
+  // Zooms in on the selected op so that its neighbours stay in sight.
+  approach() {
+    if (this.selected === null) return;
+    const { lane, at } = this.spot(this.selected);
+    const first = Math.max(at - NEIGHBOURS, 0), last = Math.min(at + NEIGHBOURS, lane.rows.length - 1);
+    const start = lane.starts[first], span = Math.max(lane.ends[last] - start, (this.home.x1 - this.home.x0) * 1e-6);
+    this.move("x", start - span * 0.02, Math.min(span * 1.04, this.home.x1 - this.home.x0));
+    this.redraw();
   }
 
   step(by) {
     if (this.selected === null) return this.select(this.lanes[0].rows[0]);
-    const lane = this.lanes[this.laneOf.get(content.ops.device[this.selected])];
-    const at = lane.rows.indexOf(this.selected) + by;
-    return this.select(lane.rows[Math.min(Math.max(at, 0), lane.rows.length - 1)]);
+    const { lane, at } = this.spot(this.selected);
+    return this.select(lane.rows[Math.min(Math.max(at + by, 0), lane.rows.length - 1)]);
   }
 
   jump(by) {
@@ -144,43 +198,10 @@ class Timeline extends Plot {
     return this.select(lane.rows[Math.max(at - 1, 0)]);
   }
 
+  // The op, and the names of those on its sides.
   sentence(row) {
-    return sentenceOfOp(row);
+    const { lane, at } = this.spot(row);
+    const side = (place) => (lane.rows[place] === undefined ? "nothing" : `${nameOfOp(lane.rows[place])} (line ${content.ops.op[lane.rows[place]]})`);
+    return `${sentenceOfOp(row)} · after ${side(at - 1)}, before ${side(at + 1)}`;
   }
-}
-
-// The first place whose value is not below `wanted`.
-function lowerBound(values, wanted) {
-  let low = 0, high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-// An op starts when the one before it on its device has ended and its gap has passed; before the first, none counts.
-// In a window that is not warm no gap counts: there it is compiling and loading, a thousand times the kernels.
-function lanesOf(ops) {
-  const byDevice = new Map();
-  for (let row = 0; row < ops.op.length; row += 1) {
-    const device = ops.device[row];
-    if (!byDevice.has(device)) byDevice.set(device, { device, rows: [], starts: [], ends: [], reached: [], bounds: [], cores: [], stages: [], mostCores: 0, end: 0 });
-    const lane = byDevice.get(device), first = !lane.rows.length;
-    const before = first ? 0 : lane.ends[lane.ends.length - 1];
-    const start = Math.max(before + (first || !content.warm ? 0 : ops.gap_us[row] || 0), 0), end = start + (ops.kernel_us[row] || 0);
-    lane.rows.push(row);
-    lane.starts.push(start);
-    lane.ends.push(end);
-    lane.end = Math.max(lane.end, end);
-    lane.reached.push(lane.end);
-    lane.bounds.push(Math.max(BOUNDS.indexOf(cell(ops.bound, row) || NOT_MODELLED), 0));
-    lane.cores.push(ops.cores[row] || 0);
-    lane.mostCores = Math.max(lane.mostCores, ops.cores[row] || 0);
-    const stage = cell(content.stage, row), stretch = lane.stages[lane.stages.length - 1];
-    if (stage && stretch && stretch.name === stage && stretch.row === row - 1) Object.assign(stretch, { end, row });
-    else if (stage) lane.stages.push({ name: stage, start, end, row });
-  }
-  return [...byDevice.values()];
 }

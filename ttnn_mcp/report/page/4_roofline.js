@@ -1,4 +1,5 @@
 // Every op against its roofline, on logarithmic axes. Two views: the classic one, and measured time over least time.
+const NAMES = 14, NAMES_TRIED = 60, SPOT = 24; // as many as one reads; as many as may find no room; pixels of a spot
 class Scatter extends Plot {
   constructor(figure) {
     super(figure, { x0: 0, x1: 1, y0: 0, y1: 1 }, true);
@@ -65,6 +66,7 @@ class Scatter extends Plot {
         pen.arc(this.x(chosen.x), this.y(chosen.y), 10, 0, 7);
         pen.stroke();
       }
+      this.drawNames(pen, palette);
     });
     if (!this.points.length) {
       pen.fillStyle = palette.text;
@@ -119,6 +121,37 @@ class Scatter extends Plot {
     else if (point.bound === 3) polygon(pen, [[x, y - size - 1], [x + size + 1, y], [x, y + size + 1], [x - size - 1, y]]);
     else polygon(pen, [[x, y + size + 1], [x + size + 1, y - size], [x - size - 1, y - size]]);
     pen.fill();
+  }
+
+  // The ops that took longest, as far as their names find room; of those of one name at one spot, the first.
+  drawNames(pen, palette) {
+    const taken = [], tried = new Set(), { x, y, width, height } = this.area;
+    pen.fillStyle = palette.text;
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    for (const point of this.points) {
+      if (taken.length === NAMES || tried.size === NAMES_TRIED) break;
+      const [left, middle] = [this.x(point.x), this.y(point.y)], name = nameOfOp(point.row);
+      const spot = `${name} ${Math.round(left / SPOT)} ${Math.round(middle / SPOT)}`;
+      if (left < x || left > x + width || middle < y || middle > y + height || tried.has(spot)) continue;
+      tried.add(spot);
+      const words = `${name} ${content.ops.op[point.row]}`, wide = pen.measureText(words).width;
+      const places = [[left + 9, middle], [left - 9 - wide, middle], [left - wide / 2, middle - 15], [left - wide / 2, middle + 15]];
+      const boxes = places.map(([from, centre]) => ({ left: from, right: from + wide, top: centre - 7, bottom: centre + 7 }));
+      const free = boxes.find((box) => box.left >= x && box.right <= x + width && box.top >= y && box.bottom <= y + height && !taken.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom));
+      if (!free) continue;
+      taken.push(free);
+      pen.fillText(words, free.left, free.top + 7);
+    }
+    this.figure.dataset.names = String(taken.length);
+  }
+
+  has(row) {
+    return this.placeOf.has(row);
+  }
+
+  brief(row) {
+    return briefOfOp(row);
   }
 
   nearest(offsetX, offsetY) {

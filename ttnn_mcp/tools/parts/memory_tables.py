@@ -93,20 +93,31 @@ def holders(replayed: Replayed, moment: Moment, rows: Sequence[int]) -> Table:
 
 
 def _held(replayed: Replayed, moment: Moment, row: int) -> tuple[Cell, ...]:
+    tensor, shape, producer, line = named(replayed, row)
+    read = int(replayed.lifetimes.last_reads[row])
+    return (
+        tensor,
+        kind_of(replayed, moment, row),
+        int(replayed.fullest.spans.bytes_per_bank[row]),
+        shape,
+        producer,
+        line,
+        operation_of(replayed, read) if read >= 0 else None,
+    )
+
+
+def named(replayed: Replayed, row: int) -> tuple[int | None, str | None, int | None, str | None]:
+    """Whose a row of the spans is: tensor, its shape, the operation that made it, and its line in the model."""
     lifetimes, tensors = replayed.lifetimes, replayed.memory.tensors
-    tensor = int(lifetimes.names[row])
+    tensor, made = int(lifetimes.names[row]), lifetimes.producer_of(row)
     at = tensors.row(tensor)
     shape = tensors.shapes[at] if at is not None else None
-    made, read = lifetimes.producer_of(row), int(lifetimes.last_reads[row])
     producer = operation_of(replayed, made) if made >= 0 else None
     return (
         tensor if tensor >= 0 else None,
-        kind_of(replayed, moment, row),
-        int(replayed.fullest.spans.bytes_per_bank[row]),
         "x".join(map(str, shape.logical)) if shape else None,
         producer,
         model_line(replayed, producer),
-        operation_of(replayed, read) if read >= 0 else None,
     )
 
 

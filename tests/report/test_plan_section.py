@@ -1,0 +1,109 @@
+"""The plan of a page: what to do first, the edits in their order, what is left; and the findings behind it."""
+
+import re
+
+import pytest
+
+from tests.report.reading import Page
+from ttnn_mcp.report.plan_section import findings_section, fix_block, plan_section
+
+
+@pytest.fixture(scope="module")
+def check(demo_answers):
+    return demo_answers.check
+
+
+def shown(made):
+    return Page(f"<body>{made}</body>")
+
+
+def with_rows(check, count):
+    row = check["plan"]["rows"][0]
+    return {**check, "plan": {**check["plan"], "rows": [[at, *row[1:]] for at in range(1, count + 1)]}}
+
+
+def test_what_to_do_first_stands_with_its_fix(check):
+    made = plan_section(check)
+    first = check["findings"][0]
+    assert first["edit"] == check["plan"]["rows"][0][1]
+    assert "Do this first: the device waits for the host (all ops). " in made
+    assert first["claim"] in made
+    assert fix_block(first) in made
+
+
+def test_a_fix_is_text_to_copy_and_no_fix_is_nothing():
+    assert fix_block({"fix": "a < b"}) == "<pre><code>a &lt; b</code></pre>"
+    assert fix_block({}) == ""
+
+
+def test_an_edit_without_a_finding_has_no_fix(check):
+    made = plan_section({**check, "findings": []})
+    assert "Do this first" not in made
+    assert "<table" in made
+
+
+def test_an_edit_nowhere_is_told_without_a_place(check):
+    columns, (row, *rows) = check["plan"]["columns"], check["plan"]["rows"]
+    nowhere = [None if name == "where" else cell for name, cell in zip(columns, row, strict=True)]
+    made = plan_section({**check, "plan": {"columns": columns, "rows": [nowhere, *rows]}})
+    assert "Do this first: the device waits for the host. " in made
+
+
+def test_every_edit_has_its_numbers_and_its_cells_say_what_they_are(check):
+    made = shown(plan_section(check))
+    columns = check["plan"]["columns"]
+    for row in check["plan"]["rows"]:
+        edit = dict(zip(columns, row, strict=True))
+        for name in ("alone_us", "then_us"):
+            assert f"{edit[name]:,}" in made.cells
+        assert ("a trial" if edit["expected_us"] is None else f"{edit['expected_us']:,}") in made.cells
+    labels = [names.get("data-label") for tag, names in made.elements if tag == "td"][:7]
+    assert labels == [
+        None, "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "folded"), [(8, []), (9, ["1 more"])])
+def test_eight_edits_are_in_sight_and_the_others_behind_a_click(check, count, folded):
+    made = plan_section(with_rows(check, count))
+    assert re.findall(r"<summary>([^<]*)<", made) == folded
+    assert made.count("<tfoot>") == 1
+    assert made.count("data-edit=") == count
+
+
+def test_the_total_is_what_is_left(check):
+    made, total = plan_section(check), check["total"]
+    foot = made.partition("<tfoot>")[2].partition("</tfoot>")[0]
+    for words in (
+        f"Left of {total['before_us']:,} us of {total['of']}",
+        f"speed of light {total['speed_of_light_us']:,} us",
+        f">{total['expected_after_us']:,}<",
+        f">{total['after_us']:,}<",
+    ):
+        assert words in foot
+
+
+def test_a_run_without_an_edit_says_so(check):
+    made = plan_section(with_rows(check, 0))
+    assert "No check found anything it could prove." in made
+    assert "<table" not in made
+
+
+def test_a_finding_offers_the_lines_it_cites_and_no_empty_words(check):
+    first = check["findings"][0]
+    cells = [{"source": "s", "column": "c", "value": 1, "row": row} for row in (9, "model.py:4", 9, 12)]
+    made = findings_section(
+        {**check, "findings": [{**first, "evidence": cells, "caveat": "", "verify": "again", "fix": "the fix"}]}
+    )
+    assert [names["data-line"] for tag, names in shown(made).elements if tag == "button"] == ["9", "12"]
+    assert "<code>the fix</code>" in made
+    assert "<dt>verify</dt><dd>again</dd>" in made
+    assert "<dt>caveat</dt>" not in made
+    assert f'data-of="{first["edit"]}"' in made
+
+
+def test_what_is_unexplained_is_told_where_there_is_something(check):
+    assert "Left above the floors" in findings_section(check)
+    assert "Left above the floors" not in findings_section(
+        {**check, "unexplained": {**check["unexplained"], "rows": []}}
+    )
