@@ -283,7 +283,7 @@ class Session:
     async def _shown_id(self, run_id: str) -> str:
         """As much of an id as no other run begins with."""
         short = run_id[:SHOWN_CHARS]
-        if run_id == DEMO or run_id in self._known:
+        if run_id == DEMO or run_id in self._known:  # unmoved: it only saves a look at the record
             return self._short.get(run_id, short)
         others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
         if any(other.startswith(short) and not run_id.startswith(other) for other in others):
