@@ -27,7 +27,7 @@ def test_a_limit_is_the_promised_one(module, name, promise):
 
 
 def test_a_request_may_be_as_long_as_promised():
-    assert arrivals.MOST_BYTES == int(re.search(r"request \| (\d+) MiB", PAGE).group(1)) << 20
+    assert int(re.search(r"request \| (\d+) MiB", PAGE).group(1)) << 20 == arrivals.MOST_BYTES
 
 
 def test_a_session_ends_after_the_promised_hour_of_silence():
