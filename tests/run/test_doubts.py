@@ -1,5 +1,6 @@
 """A report whose figures contradict each other says so; one that does not is left in peace."""
 
+import numpy as np
 import pytest
 
 from tests.doubtful_rows import END, FIRMWARE, KERNEL, LIES, PASSES, START, each, last, number, scaled
@@ -7,6 +8,7 @@ from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.doubt import Doubt
+from ttnn_mcp.run.doubts import some_lines
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 
@@ -157,12 +159,25 @@ def test_firmware_that_outlasts_all_kernels_is_doubted(examined, around_ns, coun
     assert codes == ["kernels_below_firmware"] * doubted
 
 
-def test_one_op_that_waits_for_none_is_no_doubt(examined):
-    def change(rows):
-        for row in rows[len(rows) // 5 :]:
-            row.update({KERNEL: str(number(row, KERNEL) // 2)})
+@pytest.mark.parametrize(("close", "around_ns", "doubted"), [(1, 2_001, True), (2, 10_000, False)])
+def test_a_tenth_of_the_ops_may_be_closer(examined, close, around_ns, doubted):
+    """Of eleven ops that tenth ends at the second."""
 
-    assert "kernels_below_firmware" not in examined(change, iteration="all")[0]
+    def change(rows):
+        del rows[11:]
+        for place, row in enumerate(rows):
+            firmware = number(row, KERNEL) + (800 if place < close else around_ns)
+            row.update({FIRMWARE: str(firmware), START: str(number(row, END) - firmware)})
+
+    assert ("kernels_below_firmware" in examined(change, iteration="all")[0]) == doubted
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "1 op (line 2)"), (3, "3 ops (lines 2, 3, 4)"), (4, "4 ops (lines 2, 3, 4, ...)")]
+)
+def test_three_lines_are_named(examined, count, told):
+    rows = examined(lambda rows: None)[1].performance.rows
+    assert some_lines(rows, np.arange(len(rows)) < count) == told
 
 
 @pytest.mark.parametrize(("session", "doubted"), [(2, False), (1, True)])

@@ -167,17 +167,19 @@ class Session:
             opened = await self.shared.registry.with_id(run_id)
         existing = [known for known in opened if known.is_there]
         ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
-        found = {now: known for now, known in zip(ids, existing, strict=True) if now.startswith(run_id)}
-        if not found:
-            found = {known.id: known for known in await self.runs_under_roots() if known.id.startswith(run_id)}
-        if not found and ids:
+        matches = {now: known for now, known in zip(ids, existing, strict=True) if now.startswith(run_id)}
+        if not matches:
+            matches = {known.id: known for known in await self.runs_under_roots() if known.id.startswith(run_id)}
+        if not matches and ids:
             raise RunUnknown(
                 f"Run {run_id} no longer exists: its report was overwritten, the file now holds run "
                 f"{ids[0][:SHOWN_CHARS]}. Give that id if you mean it, or the path of a copy of the old report."
             )
-        if len(found) > 1:
-            raise RunUnknown(f"{len(found)} runs have ids that begin with {run_id}. Give one: {', '.join(found)}.")
-        return next(iter(found.values()), None)
+        if len(matches) > 1:
+            raise RunUnknown(
+                f"{len(matches)} runs have ids that begin with {run_id}. Give one: {', '.join(matches)}."
+            )
+        return next(iter(matches.values()), None)
 
     async def named_run(self, name: str) -> KnownRun | None:
         """The run to which a person gave this name."""
@@ -283,7 +285,7 @@ class Session:
     async def _shown_id(self, run_id: str) -> str:
         """As much of an id as no other run begins with."""
         short = run_id[:SHOWN_CHARS]
-        if run_id == DEMO or run_id in self._known:
+        if run_id == DEMO or run_id in self._known:  # unmoved: it only saves a look at the record
             return self._short.get(run_id, short)
         others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
         if any(other.startswith(short) and not run_id.startswith(other) for other in others):

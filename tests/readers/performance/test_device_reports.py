@@ -71,6 +71,12 @@ def test_ops_in_another_order_than_they_ran_are_refused_with_how_to_sort_them(wr
     assert read_performance_csv(written([*lines, *rows(device=1)]))  # each device begins anew
 
 
+def test_without_cycles_nobody_can_say_in_which_order_they_ran(written):
+    lines = [",".join([*line.split(",")[:9], *line.split(",")[11:]]) for line in rows()]
+    header = NAMES.replace("DEVICE FW START CYCLE,DEVICE FW END CYCLE,", "")
+    assert len(read_performance_csv(written([*lines[4:], *lines[:4]], header)).frame) == len(OPS)
+
+
 @pytest.mark.parametrize(
     ("header", "name", "said"),
     [

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.house.tree import ROOT
-from ttnn_mcp.server.http import impatience, serving, shares, streams, turns
+from ttnn_mcp.server.http import arrivals, impatience, serving, shares, streams, turns
 
 PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8").split())
 
@@ -24,6 +24,10 @@ PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8
 )
 def test_a_limit_is_the_promised_one(module, name, promise):
     assert getattr(module, name) == float(re.search(promise, PAGE).group(1).replace(",", ""))
+
+
+def test_a_request_may_be_as_long_as_promised():
+    assert int(re.search(r"request \| (\d+) MiB", PAGE).group(1)) << 20 == arrivals.MOST_BYTES
 
 
 def test_a_session_ends_after_the_promised_hour_of_silence():

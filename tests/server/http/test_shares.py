@@ -3,7 +3,7 @@
 import pytest
 
 from ttnn_mcp.server.http import shares
-from ttnn_mcp.server.http.shares import ID, Shares
+from ttnn_mcp.server.http.shares import ID, SessionShares
 
 
 class Sessions:
@@ -36,7 +36,7 @@ class Sessions:
 class Clients:
     def __init__(self):
         self.now, self.sessions = 0.0, Sessions()
-        self.app = Shares(self.sessions)
+        self.app = SessionShares(self.sessions)
 
     async def ask(self, token=None, session=None, method="POST", address="10.0.0.1"):
         """(status, id of a new session)."""

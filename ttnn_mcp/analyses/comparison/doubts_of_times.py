@@ -74,9 +74,9 @@ def impossible_times(comparison: Comparison) -> Reason | None:
     """A difference that rests on times which were not measured but told from other columns."""
     pairs, noise, change = comparison.alignment, comparison.noise.share, comparison.change_share
     doubtful = [ops.numbers(CORRECTED) == 1 for ops in comparison.ops]
-    told = some_lines(comparison.ops[1], doubtful[1]) if doubtful[1].any() else ""
-    told = told or (f"{some_lines(comparison.ops[0], doubtful[0])} of the baseline" if doubtful[0].any() else "")
-    if not told or abs(change) <= noise:
+    where = some_lines(comparison.ops[1], doubtful[1]) if doubtful[1].any() else ""
+    where = where or (f"{some_lines(comparison.ops[0], doubtful[0])} of the baseline" if doubtful[0].any() else "")
+    if not where or abs(change) <= noise:
         return None
     doubtful[0][pairs.before] |= doubtful[1][pairs.after]
     doubtful[1][pairs.after] |= doubtful[0][pairs.before]
@@ -84,4 +84,4 @@ def impossible_times(comparison: Comparison) -> Reason | None:
     if before and (after / before - 1) * np.sign(change) > noise:
         return None
     how = "gained" if change < 0 else "lost"
-    return Reason("impossible_times", f"without {told}, whose durations were impossible, nothing is {how}")
+    return Reason("impossible_times", f"without {where}, whose durations were impossible, nothing is {how}")

@@ -21,7 +21,7 @@ from ttnn_mcp.server.front_desk import leave
 from ttnn_mcp.server.http.arrivals import Arrivals
 from ttnn_mcp.server.http.home_page import HomePage
 from ttnn_mcp.server.http.impatience import Impatient
-from ttnn_mcp.server.http.shares import IDLE_S, Shares
+from ttnn_mcp.server.http.shares import IDLE_S, SessionShares
 from ttnn_mcp.server.http.streams import EndedStreams
 from ttnn_mcp.server.http.token_file import TokenFile
 from ttnn_mcp.server.http.turns import Turns, as_its_client
@@ -102,7 +102,7 @@ def _app(session: Session, door: Door, tokens: TokenFile | None, turns: Turns) -
         token_verifier=tokens,
         custom_starlette_routes=[Route("/", HomePage(security, _tools(), tokens=tokens is not None).answer)],
     )
-    shared = Arrivals(Shares(app))
+    shared = Arrivals(SessionShares(app))
     return EndedStreams(shared, tokens) if tokens else shared
 
 

@@ -27,7 +27,7 @@ class Use:
     open: int = 0
 
 
-class Shares:
+class SessionShares:
     """Ends sessions of a client that opens more than its share, as the client itself would: by DELETE.
 
     A client is a token, without one an address. Only sessions that were opened count, so that whoever is refused
