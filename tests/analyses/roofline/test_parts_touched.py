@@ -4,6 +4,7 @@ import pytest
 
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import TILE, tiles
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import touched_of
@@ -184,7 +185,7 @@ def test_attention_to_a_part_of_the_keys(moved, code, known):
     assert moved(code, [TILE] * 3, [TILE]) == ((4, "") if known else (None, WHY_CACHE))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "attributes", "whole"),
     [("SDPA", {}, 1), ("SDPA", {"chunk_start_idx": 32}, 0), ("SdpaDecode", {}, 0)],
 )

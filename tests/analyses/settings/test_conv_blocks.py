@@ -11,6 +11,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.checks.conv_programs import with_conv
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_spread import Channels
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
@@ -180,7 +181,7 @@ def test_other_layouts_ignore_it(op, value):
     assert (tried, trial.effect, trial.broken) == (ran, False, ())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "setting", "choices"),
     [
         (asked(side=128), "act_block_h_override", (32, 64, 128, 256)),
