@@ -129,7 +129,7 @@ def ops(tmp_path_factory):
     return dict(zip(names, ops_in(tmp_path_factory.mktemp("norms"), made), strict=True))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "more", "why"),
     [
         ("plain", {"program_config": PRINTED.replace("Norm", "NormSharded")}, "a group norm on shards"),
