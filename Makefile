@@ -69,7 +69,8 @@ new-tool: $(VENV)/ready  ## lay out a tool: NAME=some_tool
 	@$(HERE) -m generate.new_tool $(NAME)
 
 lines: $(VENV)/ready  ## move every threshold, remove every guard: a test must notice (CHANGED=1: where something changed)
-	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(MOST),--most $(MOST)) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY))
+	@$(HERE) -m mutation $(if $(CHANGED),--changed) $(if $(MOST),--most $(MOST)) $(if $(SINCE),--since $(SINCE)) $(if $(ONLY),--only $(ONLY)) \
+		$(if $(FAULTS),--faults) $(if $(ROOMS),--rooms $(ROOMS))
 
 bench: $(VENV)/ready .bench/ready  ## measure what we promise about speed (CPU=1: judge by CPU time, on a busy machine)
 	@$(HERE) -m benchmarks $(if $(CPU),--cpu)
@@ -112,7 +113,7 @@ pins: $(VENV)/ready  ## choose newer versions of every package we use (needs uv)
 
 clean:  ## forget everything that was set up
 	rm -rf $(VENV) .real .clients .bench .browser .lowest .cluster build dist \
-		.pytest_cache .ruff_cache .hypothesis .import_linter_cache
+		.lines .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Everything below installs pinned packages whose hashes are checked. constraints.txt has three parts, with a line before
 # each but the first: what it takes to run, to test, and to check (with what draws pictures).

@@ -10,6 +10,11 @@ survives that is reported with its line, and fails the command. `mutation/scope.
                                 with MOST=100 the surest of them, no more after 100 mutants
     make lines ONLY=stalled     those whose path contains the word, or one of several: ONLY=stalled,late_free
 
+    make lines FAULTS=1         plants faults too: another operator, a comparison at its edge or turned, nothing
+                                returned, a statement left out
+    make lines ROOMS=.lines     room by room, each told in a file there; started again, it goes on with what is not
+                                told yet or has changed since
+
 A mutant that changes nothing (it happens: a guard that only spares time) is excused by a comment on its line,
 `# unmoved: <the reason>`, which the command prints; an excuse that is no longer needed fails it too.
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: trials run side by side, and forks have no threads
@@ -16,11 +17,10 @@ import pytest
 
 from mutation import scope, trial
 from mutation.module import module_of
+from mutation.rooms import tried_by_rooms
 from mutation.session import Trials
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mutation.module import Module
     from mutation.mutant import Mutant
 
@@ -70,6 +70,9 @@ class Report:
 
 def main() -> int:
     asked = _arguments()
+    if asked.rooms:
+        paths = [path for path in scope.with_lines() if _is_asked(path, asked)]
+        return tried_by_rooms(asked.rooms, paths, ["--jobs", str(asked.jobs), *["--faults"] * asked.faults])
     started = time.monotonic()
     report = Report(os.dup(1))
     modules = _modules(asked, report)
@@ -110,6 +113,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="only modules whose path contains one of these: a,b")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--each", action="store_true", help="tell the figures of each module at the end")
+    parser.add_argument("--faults", action="store_true", help="plant arithmetic, comparison and other faults too")
+    parser.add_argument("--rooms", type=Path, help="room by room, told in this folder: what is told there is done")
     parser.add_argument("--quick", action="store_true", help="do not try again what may have survived")
     parser.add_argument("--verbose", action="store_true", help="show what pytest says")
     return parser.parse_args()
@@ -124,7 +129,7 @@ def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
     if changed is None:
         if asked.changed:
             report.note("git does not tell what changed, so all are tried")
-        return [module_of(path) for path in scope.with_lines() if _is_asked(path, asked)]
+        return [module_of(path, of_faults=asked.faults) for path in scope.with_lines() if _is_asked(path, asked)]
     paths = [path for path in changed.in_turn() if _is_asked(path, asked)]
     modules: list[Module] = []
     for path in paths:
@@ -134,7 +139,7 @@ def _modules(asked: argparse.Namespace, report: Report) -> list[Module]:
                 "tried, others with other commits (all with MOST=0)"
             )
             break
-        modules.append(module_of(path))
+        modules.append(module_of(path, of_faults=asked.faults))
     return modules
 
 

@@ -43,7 +43,7 @@ class _Instead(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoade
 
 def is_noticed(module: Module, number: int, seconds: int) -> bool:
     """Whether a test fails, or does not end, with the mutant in the module's place."""
-    words = [sys.executable, "-m", "mutation.trial", str(module.path), str(number)]
+    words = [sys.executable, "-m", "mutation.trial", str(module.path), str(number), *["faults"] * module.of_faults]
     with tempfile.TemporaryDirectory(prefix="lines-") as scratch:
         try:
             done = subprocess.run(
@@ -60,11 +60,11 @@ def is_noticed(module: Module, number: int, seconds: int) -> bool:
     return done.returncode != 0
 
 
-def main(path: str, number: str) -> int:
+def main(path: str, number: str, *faults: str) -> int:
     """Import the mutant, run its tests."""
     import pytest  # noqa: PLC0415
 
-    module = module_of(Path(path))
+    module = module_of(Path(path), of_faults=bool(faults))
     for name in [name for name in sys.modules if name.startswith("ttnn_mcp")]:
         del sys.modules[name]  # finding the mutants imported them
     module.mutants[int(number)].change()

@@ -34,7 +34,8 @@ def reads_shared(item: pytest.Function) -> bool:
     """Whether a test needs reports that may not be there."""
     fixtures = [each.func for several in item._fixtureinfo.name2fixturedefs.values() for each in several]
     arguments = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return any(map(lies_beside, arguments)) or any(map(reaches, [item.function, *fixtures]))
+    cases = [value for case in getattr(item.function, "cases", ()) for value in case.values()]
+    return any(map(lies_beside, (*arguments, *cases))) or any(map(reaches, [item.function, *fixtures]))
 
 
 @cache
@@ -61,7 +62,7 @@ def looked_at(function: Callable[..., Any]) -> tuple[bool, frozenset[FunctionTyp
 
 def names_of(function: Callable[..., Any]) -> Iterator[object]:
     """The values of the names that a function's code mentions: globals, and what it takes from modules of the tests."""
-    plain = getattr(function, "__wrapped__", function)
+    plain = inspect.unwrap(function)
     plain = (getattr(plain, "hypothesis", None) and plain.hypothesis.inner_test) or plain
     code = getattr(plain, "__code__", None)
     for part in inner_codes(code) if code is not None else ():

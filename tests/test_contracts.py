@@ -7,6 +7,7 @@ import pytest
 from mcp.client import Client
 
 from generate.contracts import FOLDER, contract
+from tests.for_all import for_all
 from ttnn_mcp.server import server
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
@@ -19,7 +20,7 @@ def test_there_is_one_contract_per_tool():
     assert {path.suffix for path in FOLDER.iterdir()} == {".json"}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@for_all("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_contract_is_up_to_date(tool):
     assert (FOLDER / f"{tool.name}.json").read_text(encoding="utf-8") == contract(tool), REWRITE
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import alike, nearest, suggestion, unforeseen
 
 
@@ -15,7 +16,7 @@ def test_names_that_could_be_meant_are_told_apart_from_names_there_are():
     assert nearest("zzz", []) == ""
 
 
-@pytest.mark.parametrize(("count", "told"), [(6, "n4, n5."), (7, "n4, n5, ...."), (2, " There is: n0, n1.")])
+@for_all(("count", "told"), [(6, "n4, n5."), (7, "n4, n5, ...."), (2, " There is: n0, n1.")])
 def test_the_first_few_names_are_told_where_none_is_alike(count, told):
     assert nearest("zzz", [f"n{number}" for number in range(count)] * 2).endswith(told)
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.hardware import (
     ARCHITECTURES,
     BLOCK_FLOATS,
@@ -23,7 +24,7 @@ from ttnn_mcp.hardware import (
 )
 
 WORMHOLE, BLACKHOLE, GRAYSKULL = (ARCHITECTURES[name] for name in ("wormhole_b0", "blackhole", "grayskull"))
-every_card = pytest.mark.parametrize("card", CARDS, ids=lambda card: f"{card.architecture}-{card.name}")
+every_card = for_all("card", CARDS, ids=lambda card: f"{card.architecture}-{card.name}")
 
 # Tensix cores of a chip (columns, rows) as their numbers on docs.tenstorrent.com and the core descriptors give them:
 # n150 72, n300 and T3000 64, Galaxy 80; p100, p300, Galaxy 120, p150 140 or 120; e75 96, e150 120. Commands are
@@ -62,7 +63,7 @@ def test_the_dram_of_a_card_is_as_fast_as_its_bus(card):
     assert card.dram_peak_gb_s == pytest.approx(card.dram_banks * bank_gb_s)
 
 
-@pytest.mark.parametrize("chip", ARCHITECTURES.values(), ids=ARCHITECTURES)
+@for_all("chip", ARCHITECTURES.values(), ids=ARCHITECTURES)
 def test_a_chip_has_the_dram_of_its_fastest_card(chip):
     assert chip.dram_peak_gb_s == pytest.approx(BUS_BITS[chip.name] / 8 * GIGA_TRANSFERS[chip.name])
     assert chip.dram_bank_gb_s == pytest.approx(chip.dram_peak_gb_s / BANKS[chip.name])
@@ -81,13 +82,13 @@ def test_what_dram_achieves_is_between_the_measurements(chip, measured_gb_s):
     assert low <= chip.dram_achievable_share * chip.dram_peak_gb_s <= high
 
 
-@pytest.mark.parametrize(("fidelity", "cycles"), [("LoFi", 16), ("HiFi2", 32), ("HiFi3", 48), ("HiFi4", 64)])
+@for_all(("fidelity", "cycles"), [("LoFi", 16), ("HiFi2", 32), ("HiFi3", 48), ("HiFi4", 64)])
 def test_the_engine_takes_the_published_cycles_for_two_tiles(fidelity, cycles):
     """tech_reports/matrix_engine/matrix_engine.md; a product of two tiles is 32 x 32 x 32 multiplications and sums."""
     assert MATMUL_FLOP_PER_CYCLE_PER_CORE / FIDELITY_PHASES[fidelity] == 2 * 32**3 / cycles
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("chip", "tensix", "fidelity", "tflops"),
     [
         (WORMHOLE, 72, "HiFi2", 148),  # n150 with BFP8: docs.tenstorrent.com/aibs/wormhole/specifications
@@ -139,7 +140,7 @@ def test_pages_in_dram_begin_where_the_network_can_read():
     assert {arch: 8 * size for arch, size in DRAM_ALIGNMENT_BYTES.items()} == {"wormhole_b0": 256, "blackhole": 512}
 
 
-@pytest.mark.parametrize("dtype", TILE_BYTES)
+@for_all("dtype", TILE_BYTES)
 def test_a_tile_takes_the_bits_of_its_type_and_of_block_floats_an_exponent_per_16_values(dtype):
     bits = int(re.search(r"\d+", dtype).group())
     assert TILE_BYTES[dtype] == 32**2 * bits / 8 + (32**2 / 16 if dtype in BLOCK_FLOATS else 0)
@@ -176,7 +177,7 @@ def test_what_cannot_be_sized_is_not_guessed():
     assert tensor_bytes((32, 32), "BFLOAT16", "DIAGONAL") is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "architecture"),
     [
         ("wormhole_b0", "wormhole_b0"),

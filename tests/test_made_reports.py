@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import (
     CSV_GENERATIONS,
     DATABASE_GENERATIONS,
@@ -72,7 +73,7 @@ def csv_rows(path):
 # Like the real ones
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("generation", "file", "counters"),
     [
         ("C2", "ops_perf_results_2025_02_16_18_11_10.csv", False),
@@ -110,7 +111,7 @@ def schema_of(path):
     return columns, unique
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("generation", "file"),
     [
         ("G1", "empty_aa85cd0c.sqlite"),
@@ -190,7 +191,7 @@ def test_rows_can_be_dropped_per_device_as_a_full_profiler_does():
     assert [row.get("DEVICE ID") for row in keep_per_device(rows, 2)] == [None, "0", "1", "0", "1", None]
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_every_generation_reads_back_with_any_style(tmp_path, generation):
     style = CsvStyle("\n", quoting="all", float_numbers=True, blank="-")
     passes = [Iteration(signposts=("start", "stop"), host_rows=["(torch) contiguous"])]

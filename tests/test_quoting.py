@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.quoting import cleaned, line, line_end, quoted, single_line, text
 
@@ -27,7 +28,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+@for_all("hostile", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_not_seen_becomes_a_space_everywhere(hostile):
     for clean in (text(hostile), line(hostile), shown(hostile), shown_path(hostile), quoted(hostile)):
         assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in clean)
@@ -46,7 +47,7 @@ def test_every_control_format_and_surrogate_character_is_known():
     assert kept - joiners == {0x09, 0x0A}, sorted(map(hex, kept))
 
 
-@pytest.mark.parametrize("plain", ["Matmul", "ünïcode 行列", "a\n\tb", "# page\n\n* point", "1x1x32[19] → µs", ""])
+@for_all("plain", ["Matmul", "ünïcode 行列", "a\n\tb", "# page\n\n* point", "1x1x32[19] → µs", ""])
 def test_what_is_seen_stays_the_same_object(plain):
     assert text(plain) is plain or text(plain) == plain
 

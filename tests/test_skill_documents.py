@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 
+from tests.for_all import for_all
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,8 +49,8 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-every_document = pytest.mark.parametrize("page", DOCUMENTS, ids=name_of)
-every_step = pytest.mark.parametrize("page", STEPS, ids=name_of)
+every_document = for_all("page", DOCUMENTS, ids=name_of)
+every_step = for_all("page", STEPS, ids=name_of)
 
 
 def blocks(page: Path, language: str = "") -> list[str]:

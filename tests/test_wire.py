@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import ValidationError
 
+from tests.for_all import for_all
 from ttnn_mcp.wire import Columns, Saving, Table, Wire, bytes_of, rounded
 
 LINES = Columns("op", "kernel_us", "share", "note", maybe=("share", "note"))
@@ -16,7 +17,7 @@ class Answer(Wire):
     exact: Annotated[Table, EXACT] | None = None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "sent"),
     [(1.23456, 1.23), (2.0, 2), (1.999, 2), (float("nan"), None), (float("inf"), None), (-float("inf"), None)],
 )
@@ -26,7 +27,7 @@ def test_numbers_are_sent_short_and_what_was_not_measured_as_null(value, sent):
     assert [type(each) for each in told] == [type(sent)] * 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("column", "sent"),
     [
         *((name, 0.1235) for name in ("share", "noise_share", "busy", "efficiency", "imbalance", "waste")),
@@ -39,7 +40,7 @@ def test_the_name_of_a_column_tells_its_decimals(column, sent):
     assert Table.of(column, rows=[(0.123456,)]).rows == ((sent,),)
 
 
-@pytest.mark.parametrize(("room", "count"), [(0, 1), (9, 1), (10, 2), (14, 2), (15, 3), (99, 3)])
+@for_all(("room", "count"), [(0, 1), (9, 1), (10, 2), (14, 2), (15, 3), (99, 3)])
 def test_as_many_rows_are_sent_as_there_is_room_for_and_always_one(room, count):
     """A row takes five bytes: its comma too."""
     table = Table(columns=("op",), rows=((10,), (11,), (12,)))
@@ -52,14 +53,14 @@ def test_floats_are_rounded_by_the_unit_in_their_columns_name():
     assert EXACT.exact([(7, 0.999123)]).rows == ((7, 0.999123),)
 
 
-@pytest.mark.parametrize("without", [(), ("share",), ("note",), ("share", "note")])
+@for_all("without", [(), ("share",), ("note",), ("share", "note")])
 def test_only_columns_that_may_be_missing_are_left_out(without):
     row = tuple(cell for name, cell in zip(LINES.names, (7, 1.0, 0.5, "x"), strict=True) if name not in without)
     table = LINES.table([row], without=without)
     assert Answer(lines=table).lines == table
 
 
-@pytest.mark.parametrize(
+@for_all(
     "columns",
     [("op",), ("kernel_us", "op"), ("op", "kernel_us", "note", "share"), ("op", "kernel_us", "cores"), ()],
 )

@@ -1,9 +1,8 @@
 """Batches of reports: how many go together, and what happens to one that changes while it is read."""
 
-import pytest
-
 from tests.archive.passes import passed
 from tests.archive.reports import report
+from tests.for_all import for_all
 from ttnn_mcp.archive import adding
 from ttnn_mcp.archive.adding import batches
 from ttnn_mcp.archive.sources import Source
@@ -11,7 +10,7 @@ from ttnn_mcp.archive.sources import Source
 OPS_PER_REPORT, BYTES_PER_OP = 20_000, 1_500
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("size", "reports", "together"),
     [
         (OPS_PER_REPORT * BYTES_PER_OP, 80, 100_000 // OPS_PER_REPORT),  # rows of a part that two MB hold

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.behind import behind
 from ttnn_mcp.archive.turns import Course, Turn
 
@@ -73,7 +74,7 @@ def sides(before, after):
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "how"),
     [
         ({"signature": 1}, {"signature": 2}, "other shapes, formats or placements"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.engine import failing_as_ours
 from ttnn_mcp.errors import ArchiveUnusable
 
@@ -18,7 +19,7 @@ def raised(failed):
         raise failed
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("failed", "said"),
     [
         (

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.op_settings import op_settings
 
 
@@ -13,12 +14,12 @@ def of(**attributes):
     return json.loads(parts.work), json.loads(parts.tuned or "{}")
 
 
-@pytest.mark.parametrize("name", ["buffer_address", "global_semaphore", "program_hash", "kernel_path", "device_id"])
+@for_all("name", ["buffer_address", "global_semaphore", "program_hash", "kernel_path", "device_id"])
 def test_what_differs_from_call_to_call_is_neither_work_nor_a_setting(name):
     assert of(**{name: "7"}, dim="3") == ({"dim": "3"}, {})
 
 
-@pytest.mark.parametrize("empty", ["std::nullopt", "None", "false", "{}", "[]", " "])
+@for_all("empty", ["std::nullopt", "None", "false", "{}", "[]", " "])
 def test_what_is_not_set_is_as_if_it_were_not_printed(empty):
     assert of(scalar=empty, program_config=empty, dim="3") == ({"dim": "3"}, {})
 
@@ -30,7 +31,7 @@ def test_a_memory_config_without_shards_is_as_if_it_were_not_printed():
     )
 
 
-@pytest.mark.parametrize(("printed", "kept"), [("1", "true"), ("true", "true"), ("0", None), ("2", "2")])
+@for_all(("printed", "kept"), [("1", "true"), ("true", "true"), ("0", None), ("2", "2")])
 def test_a_flag_is_the_same_however_it_is_printed(printed, kept):
     assert of(transpose_a=printed)[0].get("transpose_a") == kept
 

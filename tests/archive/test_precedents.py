@@ -7,6 +7,7 @@ import pytest
 
 from tests.archive.reports import report
 from tests.archive.test_rows import rows
+from tests.for_all import for_all
 from ttnn_mcp.archive.precedents import Alike, Earlier, Timing, compared, earlier_of, timing_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
@@ -37,7 +38,7 @@ def against(*entries, noise=0.0):
     return compared(Timing(4, 100.0, noise), Setup(BLOCK.format(2), "HiFi2"), 1, entries)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("us", "noise", "verdict"),
     [(97.9, 0, "faster"), (98.1, 0, "alike"), (101.9, 0, "alike"), (102.1, 0, "slower"), (97.9, 0.03, "alike")],
 )

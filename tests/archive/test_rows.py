@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.archive.reports import OPS, WARM, report, small_model
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, shared
 from ttnn_mcp.archive.op_settings import op_settings
@@ -63,7 +64,7 @@ def test_what_may_be_tuned_is_apart_from_what_is_computed():
     }
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("older", "newer"),
     [
         (cell(transpose_a="1"), cell(transpose_a="true")),

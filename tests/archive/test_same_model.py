@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.same_model import WorkCounts, alike, kin_of
 
 NO_NAMES = WorkCounts(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -24,9 +25,7 @@ def test_a_run_twice_as_long_is_half_alike():
     assert alike(0, counts({1: 2, 2: 2}, {1: 4, 2: 4}), 2)[1] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("changed", "same", "unsure"), [(3, (0, 1), ()), (4, (0,), (1,)), (10, (0,), (1,)), (11, (0,), ())]
-)
+@for_all(("changed", "same", "unsure"), [(3, (0, 1), ()), (4, (0,), (1,)), (10, (0,), (1,)), (11, (0,), ())])
 def test_two_thresholds_part_same_unsure_and_different(changed, same, unsure):
     """Of 20 ops each, `changed` are others: alike is (20 - changed) / (20 + changed)."""
     kin = kin_of(0, counts({1: 20}, {1: 20 - changed, 2: changed}), NO_NAMES, [None, None])
@@ -51,7 +50,7 @@ def test_a_label_decides_where_ops_cannot_but_not_against_them():
     assert kin_of(0, half, NO_NAMES, [None, None, None]).same == (0,)
 
 
-@pytest.mark.parametrize(("common", "unsure"), [(94, ()), (95, (1,)), (100, (1,))])
+@for_all(("common", "unsure"), [(94, ()), (95, (1,)), (100, (1,))])
 def test_nine_of_ten_names_in_common_make_a_run_of_other_shapes_one_that_may_be_of_the_model(common, unsure):
     """Of 100 ops each, `common` have one name: alike is common / (200 - common)."""
     names = counts({7: 100}, {7: common, 8: 100 - common})

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.checks.matmul_programs import config
+from tests.for_all import for_all
 from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, has_value, is_advised, is_spelt_out, written
 
 KERNEL = "WormholeComputeKernelConfig(math_fidelity=HiFi2;math_approx_mode=1;fp32_dest_acc_en={};packer_l1_acc=1)"
@@ -53,7 +54,7 @@ FP32 = (Apart("fp32_dest_acc_en", "compute_kernel_config", "0"),)
 LOFI = (Apart("math_fidelity", "math_fidelity", "LoFi"),)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("differences", "fix", "advised", "spelt_out"),
     [
         (BLOCK, "program_config as now with in0_block_w=8 (try half)", True, True),
@@ -74,14 +75,12 @@ def test_a_fix_asks_for_all_that_differs_or_for_none_of_it(differences, fix, adv
     assert (is_advised(differences, fix), is_spelt_out(differences, fix)) == (advised, spelt_out)
 
 
-@pytest.mark.parametrize(
-    ("printed", "value", "same"), [("8", 8, True), ("1", True, True), ("8x7", "8x7", True), ("8", 4, False)]
-)
+@for_all(("printed", "value", "same"), [("8", 8, True), ("1", True, True), ("8x7", "8x7", True), ("8", 4, False)])
 def test_a_value_is_the_same_however_it_is_written(printed, value, same):
     assert has_value(Apart("x", "y", printed), value) is same
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("settings", "names"),
     [
         ('{"a_config":"A(outer=B(inner=1;same=0);same=0)"}', ["inner"]),

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.archive.bucket import WRITTEN, Bucket
+from tests.for_all import for_all
 from ttnn_mcp.archive import sources as module
 from ttnn_mcp.archive.sources import Source, local_copy, sources
 from ttnn_mcp.errors import ReportMissing
@@ -73,7 +74,7 @@ def test_a_folder_that_nobody_may_look_into_is_named(tmp_path, monkeypatch):
     assert skipped[0].endswith("secret could not be looked into")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pattern", "hint"),
     [
         ("nightli/*.csv", r"\. Did you mean nightly\?"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.archive.series import drawn_out, false_alarms, heavy_tailed, level, power, stepped, with_odd_runs
+from tests.for_all import for_all
 from ttnn_mcp.archive.turns import course_of
 
 SEEDS = 300  # `python -m tests.archive.series` takes thousands
@@ -19,9 +20,7 @@ def test_noise_alone_hardly_ever_turns(count):
     assert false_alarms(level(count), SEEDS) <= ONE_ALARM_TOO_MANY
 
 
-@pytest.mark.parametrize(
-    ("made", "most"), [(heavy_tailed(20), 0.03), (with_odd_runs(20), 0.1), (drawn_out(20, 0.3), 0.05)]
-)
+@for_all(("made", "most"), [(heavy_tailed(20), 0.03), (with_odd_runs(20), 0.1), (drawn_out(20, 0.3), 0.05)])
 def test_noise_that_is_not_normal_seldom_turns(made, most):
     assert false_alarms(made, SEEDS // 2) <= most
 
@@ -75,7 +74,7 @@ def test_a_change_within_what_two_runs_differ_by_is_no_turn_however_many_runs():
     assert course_of(noisy).turns == ()
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+@for_all("count", [0, 1, 2, 3, 5])
 def test_too_few_runs_cannot_turn(count):
     course = course_of(flat(count))
     assert course.turns == ()
@@ -113,7 +112,7 @@ def test_the_newest_of_very_many_runs_lies_further_away_than_two_runs_differ_by(
     assert (course_of(100 * np.exp([*earlier, 0.01 * sigmas])).newest_change is not None) == told
 
 
-@pytest.mark.parametrize("place", [1, 2, 10, 11])
+@for_all("place", [1, 2, 10, 11])
 def test_two_odd_runs_are_no_turn_wherever_they_stand(place):
     series = flat(13)
     series[place - 1 : place + 1] = [130.0, 130.1]

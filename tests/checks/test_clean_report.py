@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.asking import ask, session
 from tests.checks.clean_programs import COLD_THEN_REPLAYED, cnn, decode, prefill
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
@@ -18,13 +17,13 @@ def found(folder, program: Program, iterations=COLD_THEN_REPLAYED) -> list[str]:
     return [one.check for one in diagnose(case_of(folder, program, iterations), CATALOGUE).findings]
 
 
-@pytest.mark.parametrize("model", [decode, prefill, cnn])
-@pytest.mark.parametrize("iterations", [COLD_THEN_REPLAYED, COLD_THEN_WARM], ids=["traced", "warm"])
+@for_all("model", [decode, prefill, cnn])
+@for_all("iterations", [COLD_THEN_REPLAYED, COLD_THEN_WARM], ids=["traced", "warm"])
 def test_a_well_tuned_model_leaves_nothing_to_find(tmp_path, model, iterations):
     assert found(tmp_path, model(), iterations) == []
 
 
-@pytest.mark.parametrize("model", [decode, prefill, cnn])
+@for_all("model", [decode, prefill, cnn])
 async def test_no_step_is_found_and_the_device_is_busy(tmp_path, model):
     run = str(write_performance_report(tmp_path, model(), COLD_THEN_REPLAYED))
     at = session(tmp_path)

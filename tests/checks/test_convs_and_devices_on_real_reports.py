@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from tests.checks.asking import Asker, real_case
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 
 REAL = (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER)
@@ -44,8 +45,8 @@ def test_transformers_have_no_convs(ask, check, name):
     assert ask(check, name).status == "not_applicable"
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
-@pytest.mark.parametrize("check", STEP7)
+@for_all("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
+@for_all("check", STEP7)
 def test_single_cards_have_nothing_to_balance(ask, check, name):
     outcome = ask(check, name)
     assert (outcome.status, outcome.why) == ("not_applicable", "one device")

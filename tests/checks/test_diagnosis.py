@@ -8,6 +8,7 @@ import pytest
 from tests.asking import ask, session
 from tests.checks.made_checks import cites, comes_to, four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
+from tests.for_all import for_all
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
@@ -163,7 +164,7 @@ def test_a_check_looks_once_at_a_window(case):
     assert len(looks) == 1
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("columns", "generation", "cited"),
     [
         ("a", "C7", "a"),
@@ -191,7 +192,7 @@ def test_the_line_of_the_model_is_that_of_the_heaviest_op(tmp_path):
     assert line.value == f"{program.source_path}:{program.calls[1].line}"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("generation", "compiled", "fix"),
     [("C7", None, "call"), ("C7", "option", "call"), ("tt-torch", None, "call"), ("tt-torch", "option", "option")],
 )

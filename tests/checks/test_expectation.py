@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import Placement, Program
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
@@ -104,7 +105,7 @@ def test_what_is_known_of_a_few_ops_does_not_speak_for_all(two, share, known):
     assert (by_law(two, ROWS, most_ns, faster(two, rows=(0,))) is not None) == known
 
 
-@pytest.mark.parametrize(("missed", "known"), [(0.68, True), (0.64, False), (1.45, True), (1.55, False)])
+@for_all(("missed", "known"), [(0.68, True), (0.64, False), (1.45, True), (1.55, False)])
 def test_an_op_far_from_its_law_is_ruled_by_something_else(tmp_path, missed, known):
     law = law_of(linears(tmp_path, 60_000))
     facts = linears(tmp_path, round(law.us * missed * 1e3))
@@ -130,9 +131,7 @@ def banked(folder, kernel_ns):
     return case_of(folder, program)
 
 
-@pytest.mark.parametrize(
-    ("missed", "known"), [(0.66, False), (0.68, True), (0.8, True), (1.2, True), (1.49, True), (1.51, False)]
-)
+@for_all(("missed", "known"), [(0.66, False), (0.68, True), (0.8, True), (1.2, True), (1.49, True), (1.51, False)])
 def test_an_op_that_its_law_misses_by_a_little_keeps_its_distance(tmp_path, missed, known):
     law = law_of(banked(tmp_path, 60_000))
     facts = banked(tmp_path, round(law.us * missed * 1e3))
@@ -168,8 +167,8 @@ def test_a_change_that_nobody_measured_is_told_of_no_op_that_its_law_hits(tmp_pa
     assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, out_place="L1_INTERLEAVED")) is None
 
 
-@pytest.mark.parametrize("what", ["passes", "spared_bytes"])
-@pytest.mark.parametrize(("explained", "told"), [(0.699, False), (0.701, True)])
+@for_all("what", ["passes", "spared_bytes"])
+@for_all(("explained", "told"), [(0.699, False), (0.701, True)])
 def test_cases_speak_where_what_becomes_less_explains_most_of_the_time(what, explained, told):
     rows, took = np.array([0, 2]), np.array([60.0, 9.0, 40.0])
     resource = explained * took

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from tests.checks.asking import outcome_of, real_case
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 
@@ -23,8 +24,8 @@ def the_claim(check, at):
     return outcome_of(check, at).claim
 
 
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("name", REAL)
+@for_all("check", CHECKS)
 def test_every_claim_fits_its_answer_and_its_ops(check, name):
     at = case(name)
     for claim in claims(check, at):

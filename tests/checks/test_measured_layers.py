@@ -8,9 +8,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
 from tests.checks.asking import Case, case_of_reports
+from tests.for_all import for_all
 from tests.shared_reports import shared
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
@@ -113,7 +113,7 @@ def savings(story: str, kind: str) -> dict[str, float]:
     return {each["what"]: each.get("saving_us", 0.0) for each in levers if each["kind"] == kind}
 
 
-@pytest.mark.parametrize("gain", GAINS, ids=told_of)
+@for_all("gain", GAINS, ids=told_of)
 def test_no_measurement_exceeds_its_bound(gain):
     measured = savings(gain.story, "gain")
     saved = sum(us for what, us in measured.items() if what.startswith(gain.changes)) / gain.layers
@@ -123,7 +123,7 @@ def test_no_measurement_exceeds_its_bound(gain):
     assert at_most >= saved / MEASURED_WITHIN
 
 
-@pytest.mark.parametrize("end", DEAD_ENDS, ids=told_of)
+@for_all("end", DEAD_ENDS, ids=told_of)
 def test_dead_ends_are_not_promised(end):
     case, at_most, expected = window_of(end.story), 0.0, 0.0
     assert any(what.startswith(end.change) for what in savings(end.story, "dead"))

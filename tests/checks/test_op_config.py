@@ -9,6 +9,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.conv_programs import of_unknown_chip, put_conv, with_conv
 from tests.checks.programs import configured, conv, prefill
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.checks.op_config import ComputeConfig, present, set_alone
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
@@ -132,7 +133,7 @@ def test_an_op_that_is_no_conv_has_no_conv_config(tmp_path):
     assert replace(present(case, 0), conv=None).conv_fields == {}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "said"),
     [(False, True, {"transpose_shards": "True"}), (True, True, {}), (False, False, {}), (True, False, {})],
 )
@@ -173,7 +174,7 @@ def test_of_a_compute_config_only_the_fields_that_change_are_named(tmp_path):
     assert now.computing(packer_l1_acc="True").changed_fields == ("packer_l1_acc",)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("printed", "kept"),
     [
         (",throttle_level=ThrottleLevel::LEVEL_2", "ttnn.ThrottleLevel.LEVEL_2"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.made_checks import four_ops
 from tests.checks.rows import ONE_PASS, case_of
+from tests.for_all import for_all
 from ttnn_mcp.checks.problem import Affected, Claim, Words
 from ttnn_mcp.wire import Evidence
 
@@ -52,7 +53,7 @@ def test_an_op_of_two_patterns_keeps_its_highest_bounds(at_least):
         assert once.at_least_ns.tolist() == [3, 1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("given", "columns"),
     [
         ({}, ["DEVICE KERNEL DURATION [ns]"]),
@@ -71,7 +72,7 @@ def test_ops_come_in_the_order_they_ran():
     assert claim([4, 0], [5, 2]).at_most_ns.tolist() == [2, 5]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("at_least", "gap_ns", "promise_ns", "sure"),
     [
         (None, None, 11, False),

@@ -6,6 +6,7 @@ import pytest
 
 from generate.real_findings import REPORTS, claims_of, stored
 from tests.checks.asking import real_case
+from tests.for_all import for_all
 
 SENTENCE = 30  # characters that a reason has at least
 
@@ -18,7 +19,7 @@ def test_claims_are_those_that_were_looked_at(name):
     )
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@for_all("name", REPORTS)
 def test_each_says_why_it_holds(name):
     unlooked = [(one["check"], one["line"]) for one in stored()[name] if len(one["reason"]) < SENTENCE]
     assert not unlooked, f"look at these by hand and write why they hold in real_findings.json: {unlooked}"

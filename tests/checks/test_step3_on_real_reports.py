@@ -8,6 +8,7 @@ import pytest
 
 from tests.checks.asking import asker, real_case
 from tests.checks.step3_programs import assert_short
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 
 REAL = (CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER)
@@ -109,7 +110,7 @@ def test_oft_normalises_on_eight_of_twenty_cores(ask):
     assert "on 8 of 20 cores" in outcome.claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("check", "names"),
     [
         ("matmul-operands-in-l1-interleaved", (CLIP, DEEPSEEK, OFT, SEGFORMER)),

@@ -10,6 +10,7 @@ import pytest
 from tests.checks.asking import asker
 from tests.checks.programs import configured, conv, linear, prefill, relu
 from tests.checks.rows import ONE_PASS
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.checks.wording import (
     FLOAT32_UNCONFIGURED,
@@ -25,7 +26,7 @@ from ttnn_mcp.checks.wording import (
 )
 
 
-@pytest.mark.parametrize(("ns", "text"), [(19_476_700, "19.5 ms"), (999_000, "999 us"), (1_000_000, "1.0 ms")])
+@for_all(("ns", "text"), [(19_476_700, "19.5 ms"), (999_000, "999 us"), (1_000_000, "1.0 ms")])
 def test_times_are_said_in_the_unit_a_person_would_use(ns, text):
     assert took(ns) == text
 

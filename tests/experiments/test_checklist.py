@@ -1,8 +1,7 @@
 """Each tick of the checklist, with what it rests on."""
 
-import pytest
-
 from tests.experiments.test_story import LOOP, chain
+from tests.for_all import for_all
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook
@@ -18,7 +17,7 @@ def ticks(experiments, *steps, target=False):
     return {tick.tick.partition(" ")[0]: (tick.rests_on, tick.why) for tick in told}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("status", "told"),
     [
         ("clean", ("measured", "clean on the best run")),
@@ -44,7 +43,7 @@ def test_the_last_three_decisions_of_a_step_are_told():
     assert ticks(many)["3"] == ("recorded", "#2 revert, #3 revert, #4 revert")
 
 
-@pytest.mark.parametrize(("pcc", "rests_on"), [(0.99, "recorded"), (0.98, "not shown"), (None, "not shown")])
+@for_all(("pcc", "rests_on"), [(0.99, "recorded"), (0.98, "not shown"), (None, "not shown")])
 def test_the_final_pcc_is_that_of_the_best_run(pcc, rests_on):
     assert ticks(chain(("a", "b", "keep", 900_000, {"pcc": pcc})))["Final"][0] == rests_on
 

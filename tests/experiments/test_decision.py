@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from ttnn_mcp.experiments.decision import Position, decide
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook
@@ -47,7 +46,7 @@ def test_the_most_promising_finding_comes_first_and_noise_is_left_out():
     assert (decision.finding.check, [each.check for each in decision.untried]) == ("first", ["second"])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("tries", "now_us", "out"),
     [
         ([("revert", {})], 300, True),
@@ -96,7 +95,7 @@ def test_a_loop_is_blocked_where_the_best_run_cannot_be_read():
     assert decided().reason == "blocked"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "value", "batch", "reason"),
     [
         ("latency_ms", 3.9, 1, "out_of_reach"),
@@ -113,7 +112,7 @@ def test_a_target_below_the_floor_is_out_of_reach(kind, value, batch, reason):
     assert ("4 ms" in decision.why) is (reason == "out_of_reach")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("limits", "reason"),
     [
         ({"rounds": 2}, "budget_spent"),
@@ -139,7 +138,7 @@ def test_a_target_does_not_end_a_loop_whose_best_run_cannot_be_read():
     assert decided(target=Target(RUN, "latency_ms", 1.0)).reason == "blocked"
 
 
-@pytest.mark.parametrize(("status", "told"), [("out_of_reach", True), ("within_reach", False), (None, False)])
+@for_all(("status", "told"), [("out_of_reach", True), ("within_reach", False), (None, False)])
 def test_a_target_that_all_findings_do_not_reach_is_told_with_the_next_one(status, told):
     progress = Progress(status, "", stop=False) if status else None
     assert ("do not reach the target" in decided(look=LOOK, progress=progress).why) is told
@@ -171,7 +170,7 @@ def test_a_finding_tried_without_a_decision_asks_for_more_iterations():
     assert "more iterations" in again.why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "check"),
     [
         ("low-core-count: 64 cores", "low-core-count"),

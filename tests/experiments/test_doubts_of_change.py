@@ -2,8 +2,7 @@
 
 from types import SimpleNamespace
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.noise import Noise
@@ -18,7 +17,7 @@ TRACED = Reason("trace_on_one_side", "only the candidate replays a trace")
 CLOCK = Reason("other_clock", "1 -> 0.8 GHz")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "step", "left"),
     [
         ("removed the second softmax", None, [TRACED, CLOCK]),
@@ -42,7 +41,7 @@ def test_less_arithmetic_is_not_explained_by_the_name_of_an_op():
     assert unexplained([LESS], statement_of("softmax removed", None)) == [LESS]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "stale"),
     [
         ("ops_perf_results_2026_03_02_10_00_00.csv", "ops_perf_results_2026_03_02_10_00_01.csv", False),
@@ -85,7 +84,7 @@ def took(kind, op, what, delta_ns):
 QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns in (-200_000, -20_000))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "changes", "more", "told"),
     [
         ("LoFi", [QUICK], {}, []),
@@ -104,7 +103,7 @@ def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more,
     assert doubts(text, changes, **more) == told
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "step", "told"),
     [(0.021, 4, ["kernels_worse"]), (0.021, 5, ["kernels_worse"]), (0.021, 3, []), (0.019, 4, [])],
 )
@@ -112,7 +111,7 @@ def test_trace_and_queues_leave_kernels_as_they_are(change, step, told):
     assert doubts("x", change=change, step=step) == told
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before_ms", "after_ms", "told"),
     [(0.99, 0.79, []), (0.97, 0.9, ["wall_below_kernels"]), (1.5, 0.78, ["wall_below_kernels"])],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from tests.experiments.test_story import LOOP, chain
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from ttnn_mcp.experiments.doubts_of_log import doubts_of_log, overwritten
 from ttnn_mcp.experiments.experiment import RunSeen
 from ttnn_mcp.experiments.story import story_of
@@ -25,7 +26,7 @@ def test_a_new_run_from_the_best_one_is_not_doubted():
     assert codes(new("d", "z")) == []
 
 
-@pytest.mark.parametrize(("kernel_ns", "doubted"), [(795_000, False), (797_000, True), (900_000, True)])
+@for_all(("kernel_ns", "doubted"), [(795_000, False), (797_000, True), (900_000, True)])
 def test_a_baseline_that_is_not_the_best_is_doubted_where_the_candidate_does_not_beat_the_best(kernel_ns, doubted):
     assert codes(new("a", "z", kernel_ns)) == (["baseline_moved"] if doubted else [])
 
@@ -48,7 +49,7 @@ def test_a_pcc_that_was_missing_may_be_given_later():
     assert codes(new("q", "b"), lacking)[0] == "recorded_before"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("earlier", "now", "known"),
     [
         ({}, {}, ["recorded_before"]),  # both have a PCC
@@ -99,7 +100,7 @@ def measured_again(kernel_ns, *, story=None, program="p", run="fresh", of_known=
     return [reason.code for reason in doubts_of_log(known, story, made)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("more", "doubts"),
     [
         ({}, ["baseline_measured_again"]),
@@ -121,9 +122,7 @@ def test_another_stage_of_the_same_runs_is_another_reading():
     assert codes(new("a", "b", after={"reading": "decode"}), known) == ["recorded_before"]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "doubts"), [("revert", ["tried_before"]), ("inconclusive", ["tried_before"]), ("keep", [])]
-)
+@for_all(("verdict", "doubts"), [("revert", ["tried_before"]), ("inconclusive", ["tried_before"]), ("keep", [])])
 def test_the_luckiest_of_several_readings_of_one_program_proves_nothing(verdict, doubts):
     known = chain(("a", "b", verdict, 790_000, {}))
     known = [replace(one, candidate=replace(one.candidate, program="p")) for one in known]

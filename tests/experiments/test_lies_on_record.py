@@ -8,6 +8,7 @@ import pytest
 
 from tests import lies
 from tests.asking import call, session
+from tests.for_all import for_all
 from tests.language_model import LanguageModel
 from tests.pairs import Model, write
 from tests.profiles import L1, CircularBuffer, Iteration, Program, write_performance_report, write_run
@@ -224,7 +225,7 @@ async def freed_early(tmp_path, pcc, **more):
     return await call(TOOL, at, asked), await call(TOOL, at, {})
 
 
-@pytest.mark.parametrize(("pcc", "verdict_of_it"), [(0.999, "keep"), (0.98, "revert"), (None, "inconclusive")])
+@for_all(("pcc", "verdict_of_it"), [(0.999, "keep"), (0.98, "revert"), (None, "inconclusive")])
 async def test_a_lower_peak_of_l1_is_a_gain_where_pcc_and_time_hold(tmp_path, pcc, verdict_of_it):
     told, story = await freed_early(tmp_path, pcc)
     assert (verdict(told), codes(told)) == (verdict_of_it, [])

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.experiments import outlook
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
@@ -33,7 +34,7 @@ def test_a_finding_above_the_noise_is_worth_a_try(noise, worth):
     assert LOOK.worth_trying(noise) is worth
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "wall_ms", "look", "reach"),
     [
         ("latency_ms", None, LOOK, Reach(10.0, 8.0)),

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.experiments.readings import program_of, reading_of
 
@@ -37,7 +38,7 @@ def test_a_program_is_the_same_whatever_its_times_and_addresses(tmp_path):
     assert plain != program_of(table(tmp_path, attributes={"axis": "0x1f00", "hash": "123456"}))
 
 
-@pytest.mark.parametrize(
+@for_all(
     "other",
     [
         {"name": "UnaryDeviceOperation"},

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.analyses.comparison.test_comparison import run_of
+from tests.for_all import for_all
 from tests.pairs import Model
 from tests.profiles import Iteration
 from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -33,7 +34,7 @@ def measured(change, noise=0.02, **more):
     return Measurement("kernel", change, noise, "said", **more)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "pcc", "verdict"),
     [
         (-0.10, 0.9999, "keep"),
@@ -99,7 +100,7 @@ def test_other_hardware_gives_no_figure_even_with_wall_times(compare):
     assert "architecture" in found.barrier
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "code", "verdict"),
     [
         (-0.10, "several_changes", "inconclusive"),
@@ -118,7 +119,7 @@ def test_a_reason_keeps_nothing_and_a_doubtful_figure_reverts_nothing(change, co
 GAIN = MemoryGain(400_000, 300_000)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "pcc", "reasons", "verdict"),
     [
         (0.0, 0.999, (), "keep"),
@@ -135,7 +136,7 @@ def test_a_lower_peak_of_l1_counts_where_time_and_accuracy_hold(change, pcc, rea
     assert ("L1 peak" in why) == (verdict in ("keep", "inconclusive"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("after", "caveats", "gain"),
     [
         (97_952, (), True),
@@ -184,7 +185,7 @@ def test_wall_times_of_one_batch_are_not_told_per_sample(compare):
     assert "per sample" not in measure(compare(BASE), 4, Walls(5.0, 4.0, profiled=False)).summary
 
 
-@pytest.mark.parametrize(("after_ms", "faster"), [(98.5, False), (98.1, False), (97.9, True)])
+@for_all(("after_ms", "faster"), [(98.5, False), (98.1, False), (97.9, True)])
 def test_two_per_cent_of_wall_time_are_noise_however_quiet_the_kernels(after_ms, faster):
     quiet = SimpleNamespace(noise=Noise(0.005, "repeats", ""), work=SimpleNamespace(batch=None))
     judged = SimpleNamespace(verdict="unchanged", other_hardware=False, only_batch=False)

@@ -10,6 +10,7 @@ from math import inf, nan
 import pytest
 
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable
 from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.experiment import Target
@@ -36,7 +37,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("field", "wrong"), WRONG.items(), ids=WRONG)
+@for_all(("field", "wrong"), WRONG.items(), ids=WRONG)
 async def test_an_experiment_out_of_range_is_refused_by_every_way_in(tmp_path, field, wrong):
     store = Store(tmp_path / "state")
     with pytest.raises(QuestionRefused, match=field.rpartition(".")[2]):
@@ -47,7 +48,7 @@ async def test_an_experiment_out_of_range_is_refused_by_every_way_in(tmp_path, f
     assert not store.path.exists()
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, inf, nan, 1e300])
+@for_all("value", [0.0, -1.0, inf, nan, 1e300])
 async def test_a_target_out_of_range_is_refused(tmp_path, value):
     store = Store(tmp_path)
     with pytest.raises(QuestionRefused, match="target cannot be recorded: value"):
@@ -102,7 +103,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@for_all("change", CHANGES.values(), ids=CHANGES)
 def test_an_import_is_refused_as_a_whole_with_the_field_that_is_off(tmp_path, change):
     path = document(tmp_path, change)
     with pytest.raises(QuestionRefused, match=r"export\.json is no export of experiments") as refusal:
@@ -117,7 +118,7 @@ def test_an_export_reads_back_as_it_was(tmp_path):
     assert asdict(whole.experiments[0]) == asdict(experiment("one", uid="a" * 32))
 
 
-@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b"\xff\xfe", b"null", b"{}", b'"x"', b"1e999"])
+@for_all("content", [b"", b"[" * 100_000, b"\xff\xfe", b"null", b"{}", b'"x"', b"1e999"])
 def test_what_is_no_document_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(QuestionRefused, match="no export"):
@@ -148,7 +149,7 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+@for_all("spoil", SPOILED.values(), ids=SPOILED)
 async def test_a_damaged_row_is_left_out_and_named_and_the_log_goes_on(tmp_path, spoil):
     store = Store(tmp_path)
     kept = await store.add(experiment("kept"))

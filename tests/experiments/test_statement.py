@@ -1,7 +1,6 @@
 """What is read from the words of a change, and from its step."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.experiments.statement import statement_of
 
@@ -15,7 +14,7 @@ TRACED = Engaged("trace", "all", "replayed")
 ALL = (WEIGHTS, LOFI, SHARDED, CONFIG, FUSED, GONE, TRACED)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "step", "meant"),
     [
         ("weights to bfloat8_b", None, [WEIGHTS]),
@@ -58,6 +57,6 @@ def test_how_it_was_read_is_told():
     assert "neither words nor step" in statement_of("tuning", None).basis
 
 
-@pytest.mark.parametrize("change", ["traceback fixed", "a flagrant formatter", "refused an emergency of lofiness"])
+@for_all("change", ["traceback fixed", "a flagrant formatter", "refused an emergency of lofiness"])
 def test_words_inside_other_words_mean_nothing(change):
     assert statement_of(change, None).kinds == ()

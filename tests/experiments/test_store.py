@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from ttnn_mcp.experiments import schema
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.store import FILE, Store, StoreUnusable
@@ -180,7 +181,7 @@ def as_version(source, folder, version):
         database.commit()
 
 
-@pytest.mark.parametrize("version", range(1, schema.VERSION))
+@for_all("version", range(1, schema.VERSION))
 async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_path, version):
     written = Store(tmp_path / "today")
     old = await written.add(experiment("old"))
@@ -232,7 +233,7 @@ async def test_an_experiment_is_imported_once_and_a_newer_target_stays(tmp_path)
     assert [one.value for one in targets] == [5.0]
 
 
-@pytest.mark.parametrize("column", ["finding", "at_most_us", "rounds", "hours"])
+@for_all("column", ["finding", "at_most_us", "rounds", "hours"])
 def test_columns_of_the_third_version_are_read_from_then_on(column):
     assert [selected(("id", column), version) for version in (1, 2, 3, 4)] == [
         "id, NULL",

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
@@ -72,7 +73,7 @@ def test_every_tick_says_what_it_rests_on():
     assert ticks["Final PCC"].rests_on == "recorded"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "kind", "value"),
     [
         ("10 ms", "latency_ms", 10.0),
@@ -89,7 +90,7 @@ def test_targets_are_read_as_people_write_them(text, kind, value):
     assert (target.kind, target.value) == (kind, pytest.approx(value))
 
 
-@pytest.mark.parametrize("text", ["", "fast", "0 ms", "10", "160 % of roofline", "ms 10"])
+@for_all("text", ["", "fast", "0 ms", "10", "160 % of roofline", "ms 10"])
 def test_what_is_no_target_is_refused_with_examples(text):
     with pytest.raises(ArgumentsInvalid, match="'10 ms', '100 samples/s' or '60 % of roofline'"):
         parse_target(text, RunSeen("a", "a", None, None, 1, True), 1)
@@ -98,7 +99,7 @@ def test_what_is_no_target_is_refused_with_examples(text):
 LATENCY = Target(RunSeen("a", "a", None, None, 1, True), "latency_ms", 10.0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("now", "at_best", "worth", "status", "stop"),
     [
         (10.0, 2.0, True, "met", True),
@@ -119,7 +120,7 @@ def test_a_target_met_by_kernel_time_alone_asks_for_wall_time():
     assert "confirm it by wall time" in said.why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "value", "words"),
     [
         ("latency_ms", 10.0, "10 ms"),
@@ -145,7 +146,7 @@ def test_a_gain_of_wall_time_or_memory_follows_the_best_run_and_replaces_none():
     assert (story_of(beside, []).best.id, story_of(beside, []).wall_ms) == ("b", None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "wall_known", "told"),
     [("latency_ms", False, True), ("latency_ms", True, False), ("roofline_share", False, False)],
 )

@@ -4,13 +4,14 @@ from collections import Counter
 
 import pytest
 
+from tests.for_all import for_all
 from tests.frozen import LAYERS, MODELS, SECOND_MODELS
 from tests.frozen.layer import COLD_THEN_WARM
 from tests.profiles import write_performance_report
 
 LEVERS = [lever for layer in LAYERS for lever in layer.levers]
 COMMIT = re.compile(r"^https://github\.com/[\w.-]+/[\w.-]+/(blob|commit)/[0-9a-f]{40}(/[\w./-]+)?$")
-of_each_layer = pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.id)
+of_each_layer = for_all("layer", LAYERS, ids=lambda layer: layer.id)
 
 
 def kernel_us(layer, places=None):

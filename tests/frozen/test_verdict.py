@@ -1,5 +1,4 @@
-import pytest
-
+from tests.for_all import for_all
 from tests.frozen.layer import Lever
 from tests.frozen.verdict import Promise, Verdict, verdicts
 
@@ -46,7 +45,7 @@ def test_name_is_enough_where_no_figure_was_measured():
     assert said(lever(saving=None), promise(0, 1)) == "named"
 
 
-@pytest.mark.parametrize(("least", "most", "expected"), [
+@for_all(("least", "most", "expected"), [
     (102, 200, "right"), (102.1, 200, "bound wrong"), (0, 98.1, "right"), (0, 98, "bound wrong"),
 ])  # fmt: skip
 def test_bounds_may_miss_by_the_noise(least, most, expected):
@@ -61,9 +60,7 @@ def test_bounds_of_several_promises_are_not_mixed():
     assert said(lever(), promise(150, 200), promise(0, 50)) == "bound wrong"
 
 
-@pytest.mark.parametrize(
-    ("expected", "is_near"), [(None, None), (50, True), (49, False), (200, True), (201, False)]
-)
+@for_all(("expected", "is_near"), [(None, None), (50, True), (49, False), (200, True), (201, False)])
 def test_expectation_within_a_factor_of_two_is_near(expected, is_near):
     assert near(lever(), promise(0, 500, expected=expected)) is is_near
 
@@ -80,7 +77,7 @@ def test_dead_end_of_which_nobody_speaks_is_quiet():
     assert said(lever("dead")) == "quiet"
 
 
-@pytest.mark.parametrize(("most", "expected", "loud"), [
+@for_all(("most", "expected", "loud"), [
     (50, None, "quiet"), (51, None, "promised"), (50, 10, "quiet"), (50, 11, "promised"), (0, 0, "quiet"),
 ])  # fmt: skip
 def test_dead_end_is_promised_above_its_shares_of_the_window(most, expected, loud):

@@ -3,6 +3,7 @@
 import pytest
 
 from fuzz.outside import judged
+from tests.for_all import for_all
 
 REFUSAL = {"type": "text", "text": "There is no run 'x'. Call list_runs."}
 PICTURE = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAA"}
@@ -13,7 +14,7 @@ def test_one_text_and_at_most_one_picture_behind_it_are_an_answer(content):
     assert judged("time_budget", {"result": {"isError": True, "content": content}}) == ("refusal", [])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("content", "blocks"),
     [
         ([], "None"),

@@ -5,11 +5,10 @@ import json
 import tempfile
 from typing import get_args
 
-import pytest
-
 from fuzz import doors, figures, verdict
 from fuzz.outside import judged
 from fuzz.verdict import flaws, gap_savings, sentence_flaws
+from tests.for_all import for_all
 from ttnn_mcp.wire import Share, Wire
 
 WINDOW = {"kind": "whole_report", "rows": 2, "first_row": 2, "last_row": 3, "warm": False, "why": "one pass"}
@@ -57,7 +56,7 @@ def test_an_answer_that_is_right_has_no_flaw():
     assert flaws("experiments", "{}") == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changed", "kind"),
     [
         ({"evidence": []}, "no evidence"),
@@ -75,7 +74,7 @@ def test_a_finding_with_something_wrong_is_a_failure(changed, kind):
     assert kind in kinds("optimization_check", check_answer(**changed))
 
 
-@pytest.mark.parametrize(
+@for_all(
     "changed", [{"share": 1}, {"share": 0}, {"saving_us": {"at_least": 0, "at_most": 10}}, {"claim": "für 日本"}]
 )
 def test_a_finding_at_the_bound_is_none(changed):
@@ -103,7 +102,7 @@ def test_columns_of_tables_are_judged_by_their_names():
     assert kinds("query_run", ops) == set()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "value", "kind"),
     [
         ("share", 133252.0, "share"),
@@ -136,7 +135,7 @@ def test_a_roofline_is_a_share_in_a_column_and_an_object_in_a_field():
     assert kinds("op_detail", {"roofline": {"efficiency": 1.2}}) == {"over the peak"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "value"),
     [("share", 1.00005), ("dram_share", 1.05), ("measured_pct", 100), ("change_share", 9), ("delta_us", -4)],
 )
@@ -206,7 +205,7 @@ def test_a_page_over_the_wire_is_plain_text_without_structure():
     assert over_the_wire("# a", structuredContent={"text": "# a"}) == {"two answers"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sentence", "kind"),
     [
         ("", "empty refusal"),

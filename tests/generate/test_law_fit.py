@@ -8,6 +8,7 @@ import pytest
 from generate import law_fit
 from generate.law_fit import Fit, LeftOut, fits, non_negative, weighted
 from generate.law_rows import Measured, measured
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import LAWS
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 
@@ -80,15 +81,13 @@ def test_ends_hold_at_least_eight_of_ten():
     assert left_out.inside((0.9, 1.1)) == 0.6
 
 
-@pytest.mark.parametrize(
-    "fit", [fit for fit in MADE if not fit.why_not], ids=lambda fit: f"{fit.law.name} {fit.chip}"
-)
+@for_all("fit", [fit for fit in MADE if not fit.why_not], ids=lambda fit: f"{fit.law.name} {fit.chip}")
 def test_intervals_hold_three_of_four_left_out_rows_at_least(fit):
     for left_out in (fit.by_shape, fit.by_source):
         assert left_out is None or left_out.inside(fit.ratios) >= 0.75
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "chip", "median", "p90"),
     [
         ("decode matmul, DRAM-sharded weights", "wormhole_b0", 0.02, 0.05),

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.hostile.csv_cells import doubled, filled, renamed, spoiled
 from tests.shared_reports import SHARED
 from ttnn_mcp.errors import TtnnMcpError
@@ -86,7 +87,7 @@ async def test_a_report_without_any_device_id_is_that_of_one_device(tmp_path):
     assert answers["open_run"]["kernel_ms"] == whole["open_run"]["kernel_ms"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("old", "new", "told"),
     [
         ("METAL TRACE ID", "TRACE ID", "METAL TRACE ID and TRACE ID are the same column"),
@@ -147,7 +148,7 @@ async def test_a_lost_column_is_told_with_what_it_costs(tmp_path, column, renami
     assert any(caveat.startswith(beginning) for caveat in answers["optimization_check"]["trust"])
 
 
-@pytest.mark.parametrize("name", ["r21_hang_1096.csv", "r21_hang_2006.csv", "r21_hang_40031.csv"])
+@for_all("name", ["r21_hang_1096.csv", "r21_hang_2006.csv", "r21_hang_40031.csv"])
 async def test_files_that_once_held_a_call_for_good_are_answered(tmp_path, name):
     path = SHARED / "hostile" / name
     if not path.exists():

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.cells_of_frames import check_same_cells
+from tests.for_all import for_all
 from tests.hostile.csv_cells import spoiled
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing
 from ttnn_mcp.readers.performance import csv_bytes, csv_file, header, parsed_rows
@@ -116,7 +117,7 @@ def test_operands_beyond_any_op_s_are_left_out_and_told(tmp_path):
     assert len(Performance(report).ops.inputs) == 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("spoil", "said"),
     [
         (lambda content: content.replace(b"\n", b"\r"), "carriage returns only"),
@@ -132,7 +133,7 @@ def test_other_encodings_and_bytes_are_named(tmp_path, spoil, said):
     refused(path, said)
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8-sig"])
+@for_all("encoding", ["latin-1", "cp1252", "utf-8-sig"])
 def test_bytes_that_are_no_utf_8_are_read_with_a_mark(tmp_path, encoding):
     path = sound(tmp_path)
     whole = len(Performance(read_performance_csv(path)).ops)
@@ -198,7 +199,7 @@ def test_a_number_column_with_words_is_read_piece_by_piece(tmp_path, monkeypatch
     check_same_cells(report.frame, whole, but=("host_ns", "pm_ideal_ns"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("old", "new", "said"),
     [
         ("DEVICE KERNEL DURATION [ns]", "DEVICE KERNEL DURATION (ns)", "but one named 'DEVICE KERNEL DURATION"),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from tests.oracles.captured_graph import parse_captured_graph
 from tests.oracles.graph_events import (
     BufferAllocated,
@@ -142,7 +143,7 @@ def test_events_know_the_innermost_device_op_around_them():
     assert [event.device_op for event in graph.events] == [None, 0, 0, 1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "per_bank"),
     [
         ({"max_size_per_bank": "96"}, 96),
@@ -184,7 +185,7 @@ def test_the_newest_graphs_list_input_tensors_on_the_scope():
     assert op.outputs == (91,)
 
 
-@pytest.mark.parametrize("text", ["", "[{", "3", '"x"', "{}", "[" * 100_000, '[{"a": 1' + "9" * 5000 + "}]"])
+@for_all("text", ["", "[{", "3", '"x"', "{}", "[" * 100_000, '[{"a": 1' + "9" * 5000 + "}]"])
 def test_a_broken_graph_is_refused_by_the_name_of_its_operation(text):
     with pytest.raises(ReportBroken, match="operation 12 "):
         parse_captured_graph(text, operation=12)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -93,7 +94,7 @@ def test_times_gaps_and_modelled_rates_are_those_tt_perf_report_prints(name, tab
     assert {key: line.bound for key, line in lines.items()} == {key: row["Bound"] for key, row in theirs.items()}
 
 
-@pytest.mark.parametrize("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
+@for_all("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
 def test_op_counts_and_device_time_per_op_are_those_of_its_stacked_report(name):
     mine = stacked(ours(name, "ignore_signposts_raw"))
     theirs = {row["Op Code"]: row for row in golden(name, "ignore_signposts_stacked")}
@@ -145,7 +146,7 @@ QUOTED = (
 )
 
 
-@pytest.mark.parametrize("quote", QUOTED, ids=lambda quote: f"{quote[0].rpartition('/')[2]}:{quote[1]} {quote[2]}")
+@for_all("quote", QUOTED, ids=lambda quote: f"{quote[0].rpartition('/')[2]}:{quote[1]} {quote[2]}")
 def test_the_page_on_agreement_quotes_both_tools_as_they_are(quote):
     name, line, column, of, theirs, mine = quote
     report = report_of(name)

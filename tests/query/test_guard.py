@@ -7,6 +7,7 @@ from itertools import chain, repeat
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query import guard
 from ttnn_mcp.query.guard import ONE_SELECT, TOO_MUCH_MEMORY, NameUnknown, guarded, set_limits
@@ -26,7 +27,7 @@ def asked(sql, limit=10, *, seconds=60, cell="Matmul", **how):
         return guarded(connection, sql, {"ops"}, limit, seconds, **how)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "rows"),
     [
         ("SELECT line, NAME FROM Ops", ((7, "Matmul"),)),
@@ -47,7 +48,7 @@ def test_what_only_reads_is_answered(sql, rows):
     assert (answered.rows, answered.stopped) == (rows, None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "sql",
     [
         "DELETE FROM ops",
@@ -67,7 +68,7 @@ def test_what_is_not_one_select_is_refused(sql):
     assert str(refused.value) == ONE_SELECT
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "would"),
     [
         ("WITH x AS (SELECT 1) DELETE FROM ops", "change the tables"),
@@ -97,7 +98,7 @@ def test_a_wrong_name_is_told_apart_from_other_faults(sql, name, column):
     assert (unknown.value.name, unknown.value.column) == (name, column)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "said"),
     [
         ("SELECT readfile('/etc/passwd')", "There is no function readfile. It may read"),
@@ -124,7 +125,7 @@ def test_twenty_kilobytes_of_rows_are_sent(count, stopped):
     assert len(json.dumps(row, separators=(",", ":"))) * 200 == 20_000
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cell", "shown"),
     [
         ("x" * 2000, "x" * 2000),

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import write_memory_report, write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -14,7 +15,7 @@ from ttnn_mcp.query.tables import _numbers, attach, load, named_in, performance_
 from ttnn_mcp.session.opening import read_run
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "star"),
     [
         ("SELECT * FROM ops", True),
@@ -37,7 +38,7 @@ async def test_no_column_is_named_that_holds_the_same_everywhere(tmp_path):
     assert "op_type" not in tables["ops"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("values", "cells"),
     [
         ([1.0, np.nan, 3.0], [1, None, 3]),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.readers import checksum as module
 from ttnn_mcp.readers import ordered_work
@@ -21,9 +22,9 @@ def of(contents, tmp_path, size=None):
         return checksum(file.fileno(), len(contents) if size is None else size)
 
 
-@pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize("at_once", [1, 3, 8])
-@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1000, 12345])
+@for_all("cores", [1, 2])
+@for_all("at_once", [1, 3, 8])
+@for_all("size", [0, 1, 63, 64, 65, 1000, 12345])
 def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, cores, at_once, size):
     monkeypatch.setattr(module, "PIECE_BYTES", 64)
     monkeypatch.setattr(module, "PIECES_AT_ONCE", at_once)

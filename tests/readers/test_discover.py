@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers import discover as discovery
 from ttnn_mcp.readers.discover import classify, discover, find_reports, is_performance_name
@@ -158,7 +159,7 @@ def test_a_database_is_known_by_its_first_bytes_or_its_name(tmp_path):
     assert classify(made(tmp_path / "empty.sqlite", ""))[0].kind == "memory"
 
 
-@pytest.mark.parametrize("path", ["\x00", "a\x00b", "x" * 5000, "", "~nobody-here/x"])
+@for_all("path", ["\x00", "a\x00b", "x" * 5000, "", "~nobody-here/x"])
 def test_paths_that_cannot_exist_are_refused(path):
     if path:
         with pytest.raises(ReportMissing):
@@ -228,7 +229,7 @@ def test_a_folder_is_no_report_whatever_its_name(tmp_path):
     assert find_reports([tmp_path]) == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "is_it"),
     [
         ("ops_perf_results.csv", True),

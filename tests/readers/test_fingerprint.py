@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers import fingerprint as module
@@ -30,7 +31,7 @@ def hollow(path, size=3 * SMALL_BYTES):
     return path
 
 
-@pytest.mark.parametrize("size", [4096, SMALL_BYTES, 3 * SMALL_BYTES])
+@for_all("size", [4096, SMALL_BYTES, 3 * SMALL_BYTES])
 def test_a_moved_or_copied_file_keeps_its_fingerprint(tmp_path, size):
     path = written(tmp_path / "a", size)
     before = fingerprint(path)
@@ -41,7 +42,7 @@ def test_a_moved_or_copied_file_keeps_its_fingerprint(tmp_path, size):
     assert fingerprint(path.rename(tmp_path / "c")) == before
 
 
-@pytest.mark.parametrize("share", [0.0, 0.013, 0.02, 0.37, 0.5, 0.871, 1.0])
+@for_all("share", [0.0, 0.013, 0.02, 0.37, 0.5, 0.871, 1.0])
 def test_one_changed_byte_is_another_report_wherever_it_lies(tmp_path, share):
     path = hollow(tmp_path / "a")
     before = fingerprint(path)
@@ -147,7 +148,7 @@ def test_what_is_stored_for_a_checksum_has_eight_bytes_or_is_none(tmp_path, afte
     assert after_a_restart(path) == before
 
 
-@pytest.mark.parametrize("size", [0, 4096, SMALL_BYTES])
+@for_all("size", [0, 4096, SMALL_BYTES])
 def test_a_small_file_is_hashed_as_a_whole(tmp_path, size):
     content = written(tmp_path / "a", size).read_bytes()
     assert fingerprint(tmp_path / "a") == blake2b(str(size).encode() + content, digest_size=16).hexdigest()

@@ -1,7 +1,6 @@
 """Where the model calls an op: by a stack trace, by a compiler's LOC, and the text of that line."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.source_lines import SourceLine, parse_loc, parse_stack_trace, text_of_line
 
 LONG = "y" * 301
@@ -19,7 +18,7 @@ def test_the_text_of_a_line_is_cut():
     assert len(text_of_line(LONG, 1)) == 300
 
 
-@pytest.mark.parametrize("text", ["", " --- main\n", "loc(unknown)", "File a.py, line 3"])
+@for_all("text", ["", " --- main\n", "loc(unknown)", "File a.py, line 3"])
 def test_what_names_no_line_has_none(text):
     assert parse_stack_trace(text) is None
     assert parse_loc(text) is None
@@ -30,6 +29,6 @@ def test_a_compiler_names_file_line_and_op():
     assert parse_loc('loc("/p/t.py":60:0)') == SourceLine("/p/t.py", 60)
 
 
-@pytest.mark.parametrize(("line", "text"), [(0, None), (1, "a"), (2, None), (3, "b = 1"), (4, None), (-1, None)])
+@for_all(("line", "text"), [(0, None), (1, "a"), (2, None), (3, "b = 1"), (4, None), (-1, None)])
 def test_a_file_has_as_many_lines_as_it_has(line, text):
     assert text_of_line("a\n\n  b = 1\n", line) == text

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from tests.real.trials import outcome
 
 CONV = {
@@ -66,7 +67,7 @@ HELD = [  # op, case, setting, value, L1 before, bytes per core; None where TTNN
 ]
 
 
-@pytest.mark.parametrize("held", HELD, ids=lambda held: f"{held[0]}-{held[2]}-{held[3]}")
+@for_all("held", HELD, ids=lambda held: f"{held[0]}-{held[2]}-{held[3]}")
 def test_what_ttnn_said_is_what_we_say(held):
     _holds(held, [8, 8])
 

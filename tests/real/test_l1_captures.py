@@ -6,8 +6,7 @@ import json
 from dataclasses import fields
 from itertools import groupby
 
-import pytest
-
+from tests.for_all import for_all
 from tests.real.l1_captures import COLUMNS, FILE, captures, spec_of, text_of
 from tests.real.rig.proven_programs import stored, told_apart
 from ttnn_mcp.analyses.from_graph.models import MODELS, TtnnModels
@@ -24,7 +23,7 @@ def modelled(capture):
     return TtnnModels(capture.machine, {1: capture.asked}).footprint(capture.launch, 1, capture.rooms)
 
 
-@pytest.mark.parametrize("name", BY_OP)
+@for_all("name", BY_OP)
 def test_a_model_tells_what_ttnn_allocated_or_nothing(name):
     told = [(capture, modelled(capture)) for capture in BY_OP[name]]
     known = [(capture, footprint) for capture, footprint in told if footprint is not None]

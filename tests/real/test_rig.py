@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.real.rig import environment, names
 from tests.real.rig.anew import in_order
 from tests.real.rig.calls import calls
@@ -26,7 +27,7 @@ from ttnn_mcp.checks import CATALOGUE
 SKILL = Path(__file__).parents[2] / "skills" / "optimizing-ttnn-models"
 
 
-@pytest.mark.parametrize("page", sorted(SKILL.glob("*.md")), ids=lambda page: page.stem)
+@for_all("page", sorted(SKILL.glob("*.md")), ids=lambda page: page.stem)
 def test_every_python_block_of_a_page_gets_its_names(page):
     found = blocks(page)
     prepared = PAGES[page.name].before if found else ("after",)

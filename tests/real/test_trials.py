@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.for_all import for_all
 from tests.real.trial_plans import matmul
 from tests.real.trials import outcome, summary
 from tests.shared_reports import SHARED
@@ -65,7 +66,7 @@ TOO_TALL, ROWS_APART, COLUMNS_APART = (
 )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "per_core", "broken"),
     [
         ("2D", (8, 2), ()),

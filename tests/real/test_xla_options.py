@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
+from tests.for_all import for_all
 from tests.real.rig.xla_options import KNOWN, named
 from ttnn_mcp.checks import CATALOGUE
 
@@ -11,12 +10,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "skills").rglob("*.md"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@for_all("page", PAGES, ids=lambda page: page.stem)
 def test_pages_set_known_options(page):
     assert named(page.read_text("utf-8")) - KNOWN == set()
 
 
-@pytest.mark.parametrize("check", CATALOGUE, ids=lambda check: check.id)
+@for_all("check", CATALOGUE, ids=lambda check: check.id)
 def test_what_a_check_tells_a_compiled_models_author_sets_known_options(check):
     assert named(check.compiled or "") - KNOWN == set()
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked, shortened
 
 BARS = re.compile(r'class="bar (\w+)" x="0" y="(\d+)" width="([\d.]+)" height="10"')
@@ -11,7 +12,7 @@ NAMES = re.compile(r'class="name">([^<]*)<')
 FIGURES = re.compile(r'class="figures">([^<]*)<')
 
 
-@pytest.mark.parametrize(("count", "drawn", "left"), [(19, 19, 0), (20, 20, 0), (25, 20, 5)])
+@for_all(("count", "drawn", "left"), [(19, 19, 0), (20, 20, 0), (25, 20, 5)])
 def test_the_twenty_largest_changes_are_drawn_and_the_others_counted(count, drawn, left):
     rows = [[f"op {at}", 1.0, 1.0 - at, float(-at if at % 2 else at)] for at in range(count)]
     shown, others = ranked({"rows": rows})

@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, rows_told, table
 
 
@@ -16,7 +15,7 @@ def test_only_what_is_finished_is_taken_as_it_is():
     assert element("meta", charset='"utf-8"') == '<meta charset="&quot;utf-8&quot;">'
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "written"),
     [(None, "-"), (True, "True"), ("dram", "dram"), (1234567, "1,234,567"), (1234.25, "1,234.25")],
 )
@@ -24,7 +23,7 @@ def test_a_value_is_written_with_all_its_digits(value, written):
     assert number(value) == written
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("share", "written"),
     [(None, "-"), (0.0, "0%"), (0.07, "7%"), (1.0, "100%"), (-0.1234, "-12.34%"), (1e-7, "0.00001%")],
 )
@@ -32,7 +31,7 @@ def test_a_share_is_written_in_percent(share, written):
     assert percent(share) == written
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("column", "words"),
     [("kernel_us", "kernel [us]"), ("peak_bytes", "peak [B]"), ("us", "us"), ("op_code", "op code"), ("op", "op")],
 )

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.report import pictured
 from ttnn_mcp.report.images import canvas
@@ -42,7 +43,7 @@ def test_a_picture_that_is_not_there_is_refused(drawable):
         pictured.wanted(tool("time_budget"), {"run": "demo", "picture": "l1"})
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "picture", "draws"),
     [
         ("time_budget", "window", ("draw_window", {"budget", "ops"})),

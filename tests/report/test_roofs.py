@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.report.roofs import Point, points_of, roofs_of
 
 
@@ -25,7 +26,7 @@ def test_a_roof_is_the_highest_rate_that_a_bound_was_computed_with():
     ]
 
 
-@pytest.mark.parametrize(("compute_us", "dram_us"), [(1.0, 1.0), (None, None), (0.5, 0.1)])
+@for_all(("compute_us", "dram_us"), [(1.0, 1.0), (None, None), (0.5, 0.1)])
 def test_a_time_of_a_microsecond_or_less_tells_no_peak(compute_us, dram_us):
     assert roofs_of(*tables(("HiFi2", 9.0, 1_000_000, 100_000, compute_us, dram_us))) == []
     assert len(roofs_of(*tables(("HiFi2", 9.0, 1_000_000, 100_000, 1.001, 1.001)))) == 2

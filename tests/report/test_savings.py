@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.report.savings import saving_words
 
 KNOWN = {"expected": 5, "interval": [4, 7], "basis": "law: tilize"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("saving", "words"),
     [
         ({"at_least": 0, "at_most": 0}, "at most 0 us"),

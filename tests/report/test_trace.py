@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.profiles import DatabaseStyle, write_memory_report
 from tests.profiles.demo_model import demo_program
@@ -27,7 +28,7 @@ def test_an_op_starts_after_its_gap_and_the_first_at_once():
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "coded"), [(0, b"\0"), (127, b"\x7f"), (128, b"\x80\1"), (300, b"\xac\2"), (-1, b"\xff" * 9 + b"\1")]
 )
 def test_whole_numbers_are_coded_seven_bits_a_byte(value, coded):

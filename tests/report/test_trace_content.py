@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from tests.report.decoding import Trace
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.trace import trace
@@ -72,7 +73,7 @@ def test_an_op_is_a_slice_whose_notes_keep_their_types():
     assert type(first[4]["kernel_us"]) is float
 
 
-@pytest.mark.parametrize(("value", "kind"), [(True, bool), (3, int), (-3, int), (0.25, float), ("why", str)])
+@for_all(("value", "kind"), [(True, bool), (3, int), (-3, int), (0.25, float), ("why", str)])
 def test_a_note_keeps_its_type(value, kind):
     shown = told(op(7), findings=[finding(7, caveat=value)])
     ((_, _, _, _, notes),) = shown.slices["1. matmul"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.run.ops.test_op_table import table
 from ttnn_mcp.readers.performance.frame import TextColumn
 from ttnn_mcp.run.chained_blocks import are_layers
@@ -34,13 +35,13 @@ def other(**parts):
     return tuple(parts.get(part, cell) for part, cell in zip(PLACES, TENSOR, strict=True))
 
 
-@pytest.mark.parametrize("writer", range(6))
+@for_all("writer", range(6))
 def test_one_of_the_last_four_ops_hands_the_tensor_on(writer):
     writes = [TENSOR if row == writer else other(X="96") for row in range(12)]
     assert layers([0.0] * 12, [TENSOR] * 12, writes) == (writer >= 2)
 
 
-@pytest.mark.parametrize("part", OTHER)
+@for_all("part", OTHER)
 def test_what_is_handed_on_is_read_as_it_was_written(part):
     assert layers([0.0] * 4, [TENSOR] * 4, [TENSOR] * 4)
     assert not layers([0.0] * 4, [TENSOR] * 4, [other(**{part: OTHER[part]})] * 4)
@@ -52,7 +53,7 @@ def test_an_op_without_input_is_handed_nothing():
     assert not are_layers(np.array([0, 1, 0, 1]), table(gap_ns=np.zeros(4)), 0, 2, 2)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pause_ns", "within_ns", "paused"),
     [(9_999, 0, False), (10_000, 0, True), (19_999, 2_000, False), (20_000, 2_000, True), (np.nan, 0, False)],
 )
@@ -75,7 +76,7 @@ def is_layer(block):
     return are_layers(np.tile(np.array(block), 2), ops, 0, len(block), 2)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("block", "layer"),
     [
         ("ababab123456", False),  # half of it repeats three times

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.profiles.program import Program
 from tests.programs import block
@@ -18,7 +19,7 @@ def tail(text: str) -> tuple[int, int]:
     return repeating_tail(np.array([ord(char) for char in text], dtype=np.uint64))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ops", "found"),
     [
         ("abcabc", (3, 2)),
@@ -119,7 +120,7 @@ def after_set_up(folder, rows) -> Performance:
     return Performance(read_performance_csv(write_rows(folder / "x.csv", [first, *rows], header_of(rows, "C7"))))
 
 
-@pytest.mark.parametrize("tail", [0, 1, 3])
+@for_all("tail", [0, 1, 3])
 def test_layers_of_one_pass_are_no_iterations(tmp_path, tail):
     assert report(tmp_path, layered(12, tail), [Iteration(cold=True)]).iterations.count == 0
 
@@ -137,9 +138,7 @@ def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, paus
     assert after_set_up(tmp_path, rows).iterations.count == count
 
 
-@pytest.mark.parametrize(
-    ("embedded", "pause_ns", "doubt"), [(False, 1_500, True), (False, 60_000, False), (True, 1_500, False)]
-)
+@for_all(("embedded", "pause_ns", "doubt"), [(False, 1_500, True), (False, 60_000, False), (True, 1_500, False)])
 def test_equal_layers_and_nothing_else_are_cut_but_not_unsaid(tmp_path, embedded, pause_ns, doubt):
     found = report(
         tmp_path, layered(1, 0, embedded=embedded), [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4
@@ -160,7 +159,7 @@ def replays(*pairs: tuple[int, int]) -> list[Iteration]:
     return [Iteration(cold=True), Iteration(capture=True), *(Iteration(trace=pair) for pair in pairs)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pairs", "count", "replays_each"),
     [
         ([(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)], 3, 1),  # prefill twice, then decode

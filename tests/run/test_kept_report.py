@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import ask
 from tests.cells_of_frames import check_same_cells
+from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS, Iteration, write_performance_report
 from tests.programs import block
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
@@ -193,7 +194,7 @@ def test_small_reports_have_no_copy_and_neither_has_anything_with_the_cache_off(
     assert not kept.folder.exists()
 
 
-@pytest.mark.parametrize("tool", ["open_run", "optimization_check", "list_ops", "host_overhead"])
+@for_all("tool", ["open_run", "optimization_check", "list_ops", "host_overhead"])
 async def test_answers_after_a_restart_are_the_same_and_the_reports_folder_stays_as_it_was(
     tmp_path, monkeypatch, tool
 ):

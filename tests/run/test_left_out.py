@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
@@ -50,7 +51,7 @@ def test_another_model_in_front_is_told(tmp_path):
     assert "outside" not in why(tmp_path, *parts, iteration="all")
 
 
-@pytest.mark.parametrize("before", [[COLD], [COLD, Iteration()], []])
+@for_all("before", [[COLD], [COLD, Iteration()], []])
 def test_equal_passes_before_a_trace_are_its_repeats(tmp_path, before):
     assert why(tmp_path, (model(), [*before, *REPLAYS])) == "found by trace replays"
 

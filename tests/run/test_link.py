@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import (
     CsvStyle,
     Iteration,
@@ -115,7 +116,7 @@ async def test_a_database_with_more_passes_than_the_csv_links_as_far_as_they_go(
     assert len(set(run.linked.operation_at.values())) == 8
 
 
-@pytest.mark.parametrize("cut", [1, 2, 3])
+@for_all("cut", [1, 2, 3])
 async def test_a_csv_with_its_tail_cut_links_what_is_left(tmp_path, cut):
     style = CsvStyle(call_counts="plain")
     rows = performance_rows(passes(1), [Iteration(), Iteration(), Iteration()], style=style)[:-cut]
@@ -166,7 +167,7 @@ def matched(names, launched_names):
     return linking._matched_lines([*names], tuple(range(len(names))), launches)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "launched_names", "operation_at"),
     [
         ("abc", "abc", {2: 0, 3: 1, 4: 2}),
@@ -189,7 +190,7 @@ def test_whole_passes_are_matched_or_nothing_is(names, launched_names, operation
     assert matched(names, launched_names) == operation_at
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("captured", "launched_names", "said"),
     [
         ("ab", "a", "launched 2 device ops, the performance report holds 1: not the same run"),

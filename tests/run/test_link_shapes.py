@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.printed.shapes import Shape
 from ttnn_mcp.run.link import Launched, Linked, not_linked
 from ttnn_mcp.run.link_shapes import confirmed
@@ -63,7 +63,7 @@ def test_three_of_eight_are_left_out():
     assert after.link.matched == 5
 
 
-@pytest.mark.parametrize("written", [{}, {2: (64, 64)}, {1: None, 2: (64, 64)}])
+@for_all("written", [{}, {2: (64, 64)}, {1: None, 2: (64, 64)}])
 def test_an_operation_of_unknown_size_is_not_compared(written):
     after, before = checked([ONE, TWO], written)
     assert after is before

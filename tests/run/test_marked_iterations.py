@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.run.ops.test_op_table import column, table
 from ttnn_mcp.run.iterations import device_order, iterations_of
 
@@ -20,7 +21,7 @@ def told(text, **columns):
     return iterations.found_by, "".join(map(str, iterations.number.tolist()))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "number"),
     [
         ("go A B go A B", "1122"),
@@ -36,7 +37,7 @@ def test_signposts_mark_iterations(text, number):
     assert told(text) == ("signposts", number)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "text",
     [
         "C D E F G go A B go A B",  # less than half of the ops
@@ -71,7 +72,7 @@ def test_the_clock_of_each_device_orders_its_ops():
     assert order(device=[0, 0, 1, 1], fw_end_cycle=[20, 10, 30, 20]) == [1, 0, 3, 2]
 
 
-@pytest.mark.parametrize("cycles", [[30, 10, 10], [30, 20, np.nan], [np.nan] * 3])
+@for_all("cycles", [[30, 10, 10], [30, 20, np.nan], [np.nan] * 3])
 def test_a_clock_that_repeats_or_is_missing_orders_nothing(cycles):
     assert order(device=[0, 0, 0], fw_end_cycle=cycles) == [0, 1, 2]
 
@@ -83,7 +84,7 @@ def replayed(*pairs, device=None):
     return told(kinds, trace_id=traces, trace_session=sessions, device=device or [0] * len(pairs))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pairs", "number"),
     [
         ([(1, 1), (1, 1), (1, 2), (1, 2)], "1122"),
@@ -106,7 +107,7 @@ def ids(launches, devices):
     return [(launch << 10) | device for launch, device in zip(launches, devices, strict=True)]
 
 
-@pytest.mark.parametrize("lost", [(), (4,), (0, 4)])
+@for_all("lost", [(), (4,), (0, 4)])
 def test_a_device_that_lost_rows_takes_the_numbers_of_the_others(lost):
     """Three devices, one op of set-up, three passes of two ops, one op after them."""
     launches, kinds = [10, 11, 12, 13, 14, 15, 16, 17], "SABABABZ"
@@ -133,7 +134,7 @@ def test_what_is_left_of_a_device_may_repeat_more_often_than_the_others():
     assert (found_by, number) == ("repeating ops", "111122223333" * 2 + "112233")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kinds", "counted"),
     [
         (("ABAB", "ABAB", "ABA"), False),  # no call counts

@@ -1,7 +1,6 @@
 """The pass that signposts bracket: the last outermost pair that holds most of the ops."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -26,7 +25,7 @@ def marked(folder, *marks):
     return pair and (pair.start, pair.end, pair.outside)
 
 
-@pytest.mark.parametrize(("first", "outside"), [(1, 1), (OPS // 2, OPS // 2), (OPS // 2 + 1, None)])
+@for_all(("first", "outside"), [(1, 1), (OPS // 2, OPS // 2), (OPS // 2 + 1, None)])
 def test_a_pair_around_most_of_the_ops_is_the_pass(tmp_path, first, outside):
     pair = marked(tmp_path, (first, "start"), (OPS, "stop"))
     assert pair == (None if outside is None else ("start", "stop", outside))
@@ -62,7 +61,7 @@ def test_of_two_that_begin_the_inner_one_is_closed(tmp_path):
     assert marked(tmp_path, *marks) == ("run start", "run end", 2)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "marks",
     [
         [(1, "start"), (3, "layer stop")],

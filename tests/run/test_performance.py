@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.run.ops.test_op_table import column
 from ttnn_mcp.readers.performance.frame import Frame
 from ttnn_mcp.run.performance import Performance
@@ -52,7 +53,7 @@ def test_an_op_without_a_device_is_counted_and_left_out():
     assert (lines(here.ops), here.unplaced, here.outlasting, lines(here.untimed)) == ([2], 1, 0, [])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("columns", "impossible"),
     [
         ({"trace_id": [1, 1, 1]}, 1),
@@ -99,15 +100,13 @@ def test_what_was_computed_before_is_taken_for_the_same_rows_only():
     assert (again.figures()[0], again.figures()[1].tolist()) == (figures, bits.tolist())
 
 
-@pytest.mark.parametrize(
-    ("ghz", "arch"), [(1.0, "wormhole_b0"), (1.029, "wormhole_b0"), (1.031, None), (1.35, "blackhole")]
-)
+@for_all(("ghz", "arch"), [(1.0, "wormhole_b0"), (1.029, "wormhole_b0"), (1.031, None), (1.35, "blackhole")])
 def test_the_clock_names_the_architecture(ghz, arch):
     here = report([DEVICE], fw_start_cycle=[0], fw_end_cycle=[1_000_000], fw_ns=[1_000_000 / ghz])
     assert (here.arch_inferred, here.arch) == (arch, arch)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sub_devices", "cores", "each", "all_cores"),
     [
         (["0", "1", "0"], [8, 56, 8], {"0": 8, "1": 56}, 64),

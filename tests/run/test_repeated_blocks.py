@@ -1,8 +1,8 @@
 """Blocks of ops that repeat at the end: how much of a report they must cover, and what may follow them."""
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from tests.run.ops.test_op_table import table
 from ttnn_mcp.run.repeated_blocks import repeated_blocks, repeating_tail
 
@@ -15,7 +15,7 @@ def blocks(*parts):
     return repeated_blocks(sequence, table(gap_ns=np.zeros(len(sequence))))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ops", "found"),
     [
         ("wxyzabab", (4, 2, 2)),  # half of the ops
@@ -34,7 +34,7 @@ def test_blocks_cover_half_of_the_ops_but_for_a_few_at_the_end(ops, found):
     assert blocks(ops) == found
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("block", "behind", "is_model"),
     [
         ("a" * 11 + "bcdef", "", True),  # 16 ops of 6 kinds
@@ -47,6 +47,6 @@ def test_behind_a_long_set_up_a_block_must_be_long_and_varied(block, behind, is_
     assert blocks(SET_UP, block, block, behind) == ((100, len(block), 2) if is_model else (0, 0, 0))
 
 
-@pytest.mark.parametrize(("ops", "found"), [("abaaba", (3, 2)), ("aabaab", (3, 2)), ("abababab", (2, 4))])
+@for_all(("ops", "found"), [("abaaba", (3, 2)), ("aabaab", (3, 2)), ("abababab", (2, 4))])
 def test_a_block_is_no_smaller_than_what_it_consists_of(ops, found):
     assert repeating_tail(np.array([ord(kind) for kind in ops])) == found

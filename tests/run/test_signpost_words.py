@@ -1,11 +1,10 @@
 """The words of signposts, however their authors join them."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.run.signpost_words import BEGINS, ENDS, begins, ends, stem_of, words_of
 
 
-@pytest.mark.parametrize(
+@for_all(
     "name",
     [
         *("layer_0_start", "layer 0 start", "layer-0-start", "layer.0.start", "layer/0: start", "layer[0].start"),
@@ -17,7 +16,7 @@ def test_names_are_joined_in_many_ways(name):
     assert (begins(name), ends(name), stem_of(name)) == (True, False, "layer #")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "words"),
     [
         ("TTBasicBlock", ["tt", "basic", "block"]),
@@ -32,7 +31,7 @@ def test_capitals_and_numbers_part_words(name, words):
     assert words_of(name) == words
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "begin", "end"),
     [
         ("layer_0_end", False, True),
@@ -51,13 +50,13 @@ def test_the_last_word_that_tells_an_edge_decides(name, begin, end):
     assert (begins(name), ends(name)) == (begin, end)
 
 
-@pytest.mark.parametrize("begin", ["start", "starts", "started", "begin", "begins", "began"])
+@for_all("begin", ["start", "starts", "started", "begin", "begins", "began"])
 def test_words_that_begin(begin):
     assert begins(f"block_{begin}")
     assert stem_of(f"block_{begin}_7") == "block #"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "end",
     ["end", "ends", "ended", "stop", "stops", "stopped", "done", "finish", "finishes", "finished", "finishing"],
 )

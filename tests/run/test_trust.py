@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import (
     CsvStyle,
     Iteration,
@@ -119,7 +120,7 @@ def report(devices=(0,), **told):
     return SimpleNamespace(**{**usual, **told})
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("devices", "said"),
     [
         ([0] * 1000, "every device has exactly 1000 ops"),
@@ -154,7 +155,7 @@ def counted(ids, counts=None, **told):
     return report([0] * len(ids), runtime_ids=np.array(ids), counts=ids if counts is None else counts, **told)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ids", "told", "missing"),
     [([1, 2, 5], {}, 2), ([1, 2, 3], {}, 0), ([5, 5, 8], {}, 0), ([1, 2, 5], {"traced": True}, 0), ([7], {}, 0)],
 )
@@ -202,7 +203,7 @@ def test_times_of_zero_are_told():
     assert told.startswith("2 of 3 device ops took 0 ns")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("used", "ideal", "said"),
     [
         ([100.0, np.nan], [5.0], None),

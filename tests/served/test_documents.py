@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.memory import folder
 from ttnn_mcp.readers.performance import device_log
@@ -18,14 +19,12 @@ def test_the_skill_begins_with_its_manual():
     assert "TTNN" in head["description"]
 
 
-@pytest.mark.parametrize(
-    "page", ["SKILL", "skill.md", "Key-Concepts", "step-01-data-formats.md", " quick-reference "]
-)
+@for_all("page", ["SKILL", "skill.md", "Key-Concepts", "step-01-data-formats.md", " quick-reference "])
 def test_a_page_is_found_however_its_name_is_written(page):
     assert "\n# " in documents.skill_page(page) or documents.skill_page(page).startswith("# ")
 
 
-@pytest.mark.parametrize("page", ["../SKILL", "/etc/passwd", "..", "", "SKILL.md/../../pyproject.toml", "a\x00b"])
+@for_all("page", ["../SKILL", "/etc/passwd", "..", "", "SKILL.md/../../pyproject.toml", "a\x00b"])
 def test_no_name_leads_out_of_the_folder(page):
     with pytest.raises(QuestionRefused):
         documents.skill_page(page)
@@ -38,7 +37,7 @@ def test_a_misspelt_page_is_refused_with_the_nearest():
         documents.skill_page("key-conzepts")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "head"),
     [
         ("---\nname: a\ndescription: b: c\n---\n# T\n", {"name": "a", "description": "b: c"}),

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from tests.house.tree import ROOT
 from ttnn_mcp.hardware import (
     ARCHITECTURES,
@@ -16,7 +17,7 @@ from ttnn_mcp.hardware import (
 PAGES = {
     name: (ROOT / "resources" / "hardware" / f"{name}.md").read_text(encoding="utf-8") for name in ARCHITECTURES
 }
-every_chip = pytest.mark.parametrize("name", ARCHITECTURES)
+every_chip = for_all("name", ARCHITECTURES)
 
 
 def numbers(text):
@@ -92,7 +93,7 @@ def test_ethernet(name):
         assert payload in numbers(re.search(r"about [\d.]+\s+payload", section).group())
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: f"{card.architecture}-{card.name}")
+@for_all("card", CARDS, ids=lambda card: f"{card.architecture}-{card.name}")
 def test_the_cards(card):
     line = row(PAGES[card.architecture].partition("## Cards")[2], card.name)
     for columns, rows in card.grids:

@@ -4,6 +4,7 @@ import pytest
 
 from tests import asking
 from tests.asking import session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import RunUnknown
 from ttnn_mcp.server import completions
@@ -25,7 +26,7 @@ async def ask(tool, given):
     return answers[tool]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("argument", "options", "values"),
     [
         ("run", {}, ["ab12", "cd34", "demo"]),

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from generate import first_answers
+from tests.for_all import for_all
 from tests.server.conversations import CONVERSATIONS, INITIALIZED, introduction, listing, wire
 from ttnn_mcp.server import front_desk
 from ttnn_mcp.server.front_desk import ANSWERS, FrontDesk, attend
@@ -69,7 +70,7 @@ def test_a_client_that_sends_everything_at_once_gets_the_same(tmp_path):
     assert len({json.loads(line)["id"] for line in with_desk}) == len(with_desk) <= asked
 
 
-@pytest.mark.parametrize(
+@for_all(
     "garbage",
     [
         b"\n",

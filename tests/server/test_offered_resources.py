@@ -2,16 +2,16 @@
 
 import json
 
-import pytest
 from mcp.client import Client
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.server import server
 
 A_CONV = 67  # of the demo
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("uri", "tool", "arguments"),
     [
         ("ttnn://runs", "list_runs", {}),

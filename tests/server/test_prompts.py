@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.prompts import PROMPTS
 
 OF = {prompt.name: prompt for prompt in PROMPTS}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "values", "says"),
     [
         ("explain_op", {"op": "57"}, "`op_detail(op=57)`"),

@@ -7,6 +7,7 @@ from mcp.client import Client
 
 from generate.first_answers import CLIENT, replies
 from tests.asking import required, session
+from tests.for_all import for_all
 from tests.shared_reports import DEEPLAB, SEGFORMER, shared
 from ttnn_mcp.served.documents import skill_page, skill_pages
 from ttnn_mcp.server import server
@@ -47,7 +48,7 @@ async def test_a_page_of_the_skill_is_plain_text(tmp_path, mode):
     assert [tool.name for tool in listed if tool.output_schema is None] == ["skill_step"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("version", "structured"),
     [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", True), ("2025-11-25", True)],
 )
@@ -99,7 +100,7 @@ def parts_of(schema, path=""):
         yield from parts_of(part, path)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@for_all("tool", TOOLS, ids=lambda tool: tool.name)
 def test_no_part_of_a_schema_only_describes(tool):
     """Linters of hosts take a part without any constraint for one that was forgotten."""
     for schema in (tool.input_schema, tool.output_schema):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.archive.reports import report
+from tests.for_all import for_all
 from ttnn_mcp.archive.passes import Order, one_pass
 from ttnn_mcp.errors import ArchiveUnusable
 from ttnn_mcp.run.kept import Kept
@@ -113,7 +114,7 @@ async def test_the_switch_turns_it_off(tmp_path, monkeypatch, started, settings)
     assert session.archive is None
 
 
-@pytest.mark.parametrize(("written", "most"), [("20", 20), ("off", 0), ("-1", 0), ("", 0), ("9" * 30, 0)])
+@for_all(("written", "most"), [("20", 20), ("off", 0), ("-1", 0), ("", 0), ("9" * 30, 0)])
 def test_the_variable_sets_the_bound_and_anything_else_is_none(monkeypatch, written, most):
     monkeypatch.setenv("TTNN_MCP_ARCHIVE_MB", written)
     assert Settings().archive_at_most_mb == most
@@ -175,7 +176,7 @@ def archiving(folder, known=dict):
     return module.Archiving(Settings(state=folder / "state"), archive)
 
 
-@pytest.mark.parametrize(("known", "performance", "threads"), [(dict, True, 1), (None, True, 0), (dict, False, 0)])
+@for_all(("known", "performance", "threads"), [(dict, True, 1), (None, True, 0), (dict, False, 0)])
 def test_only_what_can_be_archived_starts_anything(tmp_path, monkeypatch, known, performance, threads):
     begun = []
     monkeypatch.setattr(module, "Thread", lambda **how: begun.append(how) or SimpleNamespace(start=lambda: None))

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 
@@ -157,7 +158,7 @@ async def test_a_root_that_is_too_large_is_told_where_nothing_was_found(tmp_path
         await session(tmp_path, tmp_path / "root").run(None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "odd", ["x" * 300, "x" * 5000, "~nosuchuser/x", "a\0b", "/a\0b", "\ud800", "/\ud800", "/proc/1/root", " ", ""]
 )
 async def test_an_argument_that_can_be_no_run_is_one_of_our_sentences(tmp_path, odd):

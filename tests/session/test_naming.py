@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session import naming
 from ttnn_mcp.session.naming import check_name, given, only_one, run_name
@@ -26,7 +27,7 @@ def test_a_name_is_no_other_runs(name, why):
         check_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "two\nlines", "a\u202eb"])
+@for_all("name", ["", "  ", "two\nlines", "a\u202eb"])
 def test_a_name_can_be_seen(name):
     check_name("two words")
     with pytest.raises(ArgumentsInvalid, match="blank"):
@@ -37,7 +38,7 @@ def found(folder, kind="performance"):
     return SimpleNamespace(kind=kind, name="model", folder=folder, path=folder / "ops.csv")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("files", "kind", "name"),
     [
         (["ops.csv"], "performance", "model"),
@@ -72,7 +73,7 @@ def test_a_pair_is_the_run_of_its_performance_report():
     assert only_one("model", [pair, pair]) is pair
 
 
-@pytest.mark.parametrize(
+@for_all(
     "others", [[run("b", "2.csv")], [run("b", "1.csv", "other")], [run("b", None, "db")]], ids=["csv", "pair", "db"]
 )
 def test_other_reports_are_other_runs(others):

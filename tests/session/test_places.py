@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import ReportMissing
@@ -15,7 +16,7 @@ from ttnn_mcp.session.settings import Settings
 LONGEST = 4096  # of Linux
 
 
-@pytest.mark.parametrize("written", ["", " ", "a\0b", "/" + "x" * LONGEST])
+@for_all("written", ["", " ", "a\0b", "/" + "x" * LONGEST])
 def test_a_text_that_is_no_path_is_said_to_be_none(written):
     with pytest.raises(ReportMissing, match="is no path: it is empty, too long or holds a null character"):
         place_of(written)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.session import settings
 from ttnn_mcp.session.settings import ARCHIVE_VARIABLE, MB, Settings
 from ttnn_mcp.session.state_folder import NOWHERE
@@ -14,7 +15,7 @@ def _engine(monkeypatch):
     monkeypatch.setattr(settings, "find_spec", lambda _: "engine")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("written", "most"),
     [("0", 0), (" 70 ", 70), ("999999999", 999_999_999), ("1000000000", 0), ("\u0663", 0), ("-5", 0), ("", 0)],
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.archive.patience import in_time
@@ -75,9 +76,7 @@ def test_a_folder_that_can_be_written_has_no_obstacle_and_gets_no_file(tmp_path)
     assert [*(tmp_path / "a" / "b").iterdir()] == []
 
 
-@pytest.mark.parametrize(
-    ("below", "says"), [("file", "it is a file"), ("file/below", "Not a directory"), (NOWHERE, HOMELESS)]
-)
+@for_all(("below", "says"), [("file", "it is a file"), ("file/below", "Not a directory"), (NOWHERE, HOMELESS)])
 def test_what_is_in_the_way_is_named(tmp_path, below, says):
     (tmp_path / "file").write_text("")
     assert obstacle(tmp_path / below) == says

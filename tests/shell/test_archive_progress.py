@@ -2,8 +2,7 @@
 
 import io
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.archive.adding import Added
 from ttnn_mcp.shell.archive_progress import ERASE, ProgressLine, clock_time
 
@@ -81,6 +80,6 @@ def test_quiet_is_quiet():
     assert screen.getvalue() == ""
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(7, "0:07"), (750.4, "12:30"), (3723, "1:02:03")])
+@for_all(("seconds", "text"), [(7, "0:07"), (750.4, "12:30"), (3723, "1:02:03")])
 def test_times_read_as_on_a_clock(seconds, text):
     assert clock_time(seconds) == text

@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 
 from tests.fakes import count_ops
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import call_arguments
 from ttnn_mcp.tools import TOOLS
@@ -20,7 +21,7 @@ class ManyArguments(Arguments):
     either: Literal["last", "all"] | int = "last"
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@for_all("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_help_of_a_tool_shows_every_argument(tool):
     text = call_arguments.usage(tool)
     for name in tool.arguments.model_fields.keys() - {"picture"}:  # a shell shows no images
@@ -35,7 +36,7 @@ def test_values_are_json_where_they_can_be_and_else_strings():
     assert given == {"limit": 5, "op_code": "Matmul", "min_share": 0.5, "iteration": "last", "cursor": None}
 
 
-@pytest.mark.parametrize("run", ["12345678", "12e45678", "true", "NaN", "[1]"])
+@for_all("run", ["12345678", "12e45678", "true", "NaN", "[1]"])
 def test_what_can_only_be_text_stays_text(run):
     assert call_arguments.arguments(LIST_OPS, [f"run={run}"]) == {"run": run}
 
@@ -44,7 +45,7 @@ def test_a_value_may_hold_the_equals_sign_and_spaces():
     assert call_arguments.arguments(LIST_OPS, ["op_code=a = b == c"]) == {"op_code": "a = b == c"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "says"),
     [
         (["demo"], "Write arguments as name=value; 'demo' has no '='"),

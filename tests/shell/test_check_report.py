@@ -1,7 +1,6 @@
 """What a person reads in a terminal."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.shell import check_report
 
 FINDING = {
@@ -106,9 +105,7 @@ def test_without_findings_a_report_says_so():
     assert "No check found anything it could prove." in report({"findings": [], "steps": []})
 
 
-@pytest.mark.parametrize(
-    ("us", "said"), [(0.0, "0.0 us"), (999.9, "999.9 us"), (1000.0, "1.00 ms"), (1234567.0, "1,234.57 ms")]
-)
+@for_all(("us", "said"), [(0.0, "0.0 us"), (999.9, "999.9 us"), (1000.0, "1.00 ms"), (1234567.0, "1,234.57 ms")])
 def test_a_duration_changes_its_unit_at_a_thousand(us, said):
     assert check_report.duration(us) == said
 
@@ -130,7 +127,7 @@ def test_what_an_answer_lacks_is_not_told():
         assert words not in text
 
 
-@pytest.mark.parametrize(("us", "text"), [(999.94, "999.9 us"), (1000, "1.00 ms"), (-1234567, "-1,234.57 ms")])
+@for_all(("us", "text"), [(999.94, "999.9 us"), (1000, "1.00 ms"), (-1234567, "-1,234.57 ms")])
 def test_a_duration_has_the_unit_that_reads_well(us, text):
     assert check_report.duration(us) == text
 

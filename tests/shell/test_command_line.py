@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.settings import ARCHIVE_VARIABLE, Settings
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
@@ -9,8 +10,8 @@ from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 OPTIONS = ("--cache-mb", "--archive-mb")
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("written", ["0", "1000000"])
+@for_all("option", OPTIONS)
+@for_all("written", ["0", "1000000"])
 def test_a_bound_may_be_nothing_and_a_terabyte(option, written):
     options = command_line().parse_args(["doctor", option, written])
     assert (options.cache_mb, options.archive_mb).count(int(written)) == 1
@@ -46,7 +47,7 @@ def test_a_wrong_command_is_answered_with_the_right_one(word, says, capsys):
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("command", "unread", "meant"),
     [
         ("report", ["demo", "--otput=x"], " Did you mean --output?"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import completion
 from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.tools import TOOLS
@@ -68,14 +69,14 @@ def completed(line):
     return [word.strip() for word in completion.finder(parser)._get_completions(words, prefix, "", None)]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.prog)
+@for_all("command", COMMANDS, ids=lambda command: command.prog)
 def test_every_option_of_every_command_is_completed(command):
     options = {option for option in command._option_string_actions if option.startswith("--")}
     assert "--help" in options
     assert set(completed(f"{command.prog} --")) == options
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "word"),
     [
         ("call optimization_c", "optimization_check"),
@@ -128,7 +129,7 @@ def test_a_shell_is_not_offered_images(capsys):
     assert "ttnn-mcp report" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "ordered"),
     [
         ("call list_ops --root X gr", "call --root X list_ops gr"),

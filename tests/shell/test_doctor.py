@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArchiveUnusable
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.shell import copies, doctor
@@ -78,7 +79,7 @@ async def test_the_ten_newest_runs_are_looked_into(at, monkeypatch, count, last)
     assert sum(line.endswith("a card") for line in lines) == 10
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("card", "line"),
     [
         ({}, "unknown architecture"),
@@ -94,7 +95,7 @@ def test_a_run_is_told_by_its_reports(card, line):
     assert doctor._card(card) == line
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cache_mb", "folder", "says"),
     [
         (20, "state", "with copies of large reports: 0 of at most 20 MB"),
@@ -124,7 +125,7 @@ def unusable():
     raise ArchiveUnusable("it is torn.")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("archive", "says"),
     [
         (None, "no archive of earlier runs (--archive-mb 0, or without the extra `archive`): answers cite none"),

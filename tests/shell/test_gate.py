@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli, markdown
@@ -66,7 +67,7 @@ def told(change, noise, **more):
     return {"verdict": "slower", "why": "why", "change_share": change, "noise_share": noise, **more}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "noise", "outcome"),
     [
         (0.031, 0.005, "regression"),
@@ -88,7 +89,7 @@ def test_a_gain_in_one_stage_hides_no_loss_in_another():
     assert "decode" in judgement.why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("after", "worse", "noise", "outcome"),
     [
         (10.31, 0.03, 0.005, "cannot_judge"),
@@ -115,12 +116,12 @@ def test_a_doubt_about_a_gain_is_none_about_a_loss():
     assert judged(told(0.05, 0.02, suspicious=doubts), 0.03).outcome == "regression"
 
 
-@pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0)])
+@for_all(("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0)])
 def test_a_limit_is_written_as_percent_or_share(text, share):
     assert share_of(text) == pytest.approx(share)
 
 
-@pytest.mark.parametrize("text", ["", "3 ms", "-1%", "nan", "1e3%", "2000%"])
+@for_all("text", ["", "3 ms", "-1%", "nan", "1e3%", "2000%"])
 def test_another_limit_is_refused(text):
     with pytest.raises(ArgumentsInvalid, match="--worse wants a share"):
         share_of(text)
@@ -200,7 +201,7 @@ def test_the_step_of_the_page_runs_in_a_workflow(tmp_path):
     assert "**regression**" in summary
 
 
-@pytest.mark.parametrize(("status", "ends"), [(0, 0), (1, 1), (2, 0), (3, 3)])
+@for_all(("status", "ends"), [(0, 0), (1, 1), (2, 0), (3, 3)])
 def test_the_step_of_the_page_fails_unless_the_gate_passes_or_cannot_judge(tmp_path, status, ends):
     env = environment(tmp_path, f"echo what the gate says; exit {status}")
     assert step_of_the_page(tmp_path, env) == (ends, "what the gate says\n")

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.places import demo_reports
@@ -57,7 +58,7 @@ def test_the_comment_shows_the_eight_ops_that_changed_most():
     assert [f"| Op{number} |" in text for number in range(9)] == [True] * 8 + [False]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "answer",
     [
         {},

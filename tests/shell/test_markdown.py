@@ -1,13 +1,12 @@
 """Text of a profile in a comment: GitHub makes no mention, link or emoji of it."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.shell.markdown import text
 
 GAP = "\u200b"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("written", "shown"),
     [
         ("ask @octocat", f"ask \\@{GAP}octocat"),
@@ -25,9 +24,7 @@ def test_what_would_become_a_link_has_an_unseen_gap(written, shown):
     assert text(written) == shown
 
 
-@pytest.mark.parametrize(
-    "plain", ["1073741824 B", "run deadbeef", "ttnn::matmul", "1:2", "weights (BFLOAT8_B)", "a - b"]
-)
+@for_all("plain", ["1073741824 B", "run deadbeef", "ttnn::matmul", "1:2", "weights (BFLOAT8_B)", "a - b"])
 def test_other_text_stays_as_it_is(plain):
     assert text(plain) == plain
 

@@ -1,7 +1,6 @@
 """What of an answer is a line, and what a table; and the same as Markdown."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.shell.markdown import page
 from ttnn_mcp.shell.outline import Outline, Section, outline_of, written
 
@@ -9,7 +8,7 @@ WINDOW = {"kind": "iteration", "rows": 80, "first_row": 2, "last_row": 81, "warm
           "iteration": 3, "of_iterations": 3}  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "line"),
     [
         (None, "-"),
@@ -38,7 +37,7 @@ def test_a_window_is_a_sentence():
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "section"),
     [
         ({"columns": ["op_code", "ops"], "rows": [["Matmul", 2]]}, Section("a b", ("op code", "ops"), [("Matmul", 2)])),

@@ -5,13 +5,14 @@ import shutil
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("command", "words", "stated", "named"),
     [
         ("ops", ["demo", "limit=3"], {"group_by": "op_code", "run": "demo", "limit": 3}, ["demo"]),
@@ -31,7 +32,7 @@ async def test_words_are_runs_or_arguments(tmp_path, command, words, stated, nam
     assert await arguments(session(tmp_path), QUESTIONS[command], words) == (stated, named, None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("command", "words", "says"),
     [
         ("ops", ["a", "b"], "'b' is too much: this command takes one run"),
@@ -53,7 +54,7 @@ async def test_a_run_may_lie_where_an_argument_could_stand(tmp_path, monkeypatch
     assert stated == {"group_by": "op_code", "run": "batch=8"}
 
 
-@pytest.mark.parametrize("option", [None, "run", "performance", "memory"])
+@for_all("option", [None, "run", "performance", "memory"])
 async def test_the_choice_of_a_run_is_told_where_no_option_made_it(tmp_path, option):
     shutil.copytree(demo_reports()[0], tmp_path / "reports" / "mine")
     paths = {"run": "demo", "performance": demo_reports()[0], "memory": demo_reports()[1]}

@@ -3,9 +3,8 @@
 import re
 from dataclasses import fields
 
-import pytest
-
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
 from ttnn_mcp.report.answers import Answers, answers_of
@@ -86,7 +85,7 @@ def test_a_finding_is_told_with_what_it_has():
     ]
 
 
-@pytest.mark.parametrize(("rows", "more"), [(0, []), (20, []), (21, ["", "1 more rows are not listed."])])
+@for_all(("rows", "more"), [(0, []), (20, []), (21, ["", "1 more rows are not listed."])])
 def test_a_table_has_twenty_rows_and_none_without(rows, more):
     peak = {"operation": 24, "name": "ttnn.conv2d", "bytes_per_bank": 1024}
     live = {"columns": ["name", "share"], "rows": [[f"t{row}", 0.5] for row in range(rows)]}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import cli, suggestions, terminal
 
 
@@ -56,7 +57,7 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
         assert ran.stdout.startswith("ttnn-mcp ")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("run", "tool", "arguments", "words"),
     [
         ("demo", "op_detail", {"run": "ab12", "op": 3}, "call op_detail run=demo op=3"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell.outline import Outline, Section
 from ttnn_mcp.shell.tables import drawn
 
@@ -16,7 +17,7 @@ def lines(monkeypatch, width, section):
     return drawn("title", Outline(sections=[section])).splitlines()
 
 
-@pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 130, 200, 400])
+@for_all("width", [30, 40, 60, 80, 100, 130, 200, 400])
 def test_every_number_is_there_and_no_line_is_too_long(monkeypatch, width):
     shown = lines(monkeypatch, width, WIDE)
     assert max(map(len, shown)) <= width
@@ -25,7 +26,7 @@ def test_every_number_is_there_and_no_line_is_too_long(monkeypatch, width):
         assert {str(value) for value in row[1:]} <= set(words)
 
 
-@pytest.mark.parametrize(("width", "tables"), [(400, 1), (150, 1), (100, 2), (80, 3)])
+@for_all(("width", "tables"), [(400, 1), (150, 1), (100, 2), (80, 3)])
 def test_a_table_that_is_too_wide_becomes_several_that_begin_alike(monkeypatch, width, tables):
     text = "\n".join(lines(monkeypatch, width, WIDE))
     assert text.count("Some10Device") == tables

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import progress, terminal
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
@@ -101,7 +102,7 @@ def test_a_locale_without_unicode_gets_substitutes(environment):
     assert ran.stdout.startswith("caf?\nlist runs\n")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("told", "colour"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "0"}, False), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
 )  # fmt: skip
@@ -114,7 +115,7 @@ def test_the_environment_decides_about_colours(monkeypatch, told, colour):
         assert terminal.coloured(nobody) is colour
 
 
-@pytest.mark.parametrize(("kind", "colour"), [("xterm", True), (None, True), ("dumb", False)])
+@for_all(("kind", "colour"), [("xterm", True), (None, True), ("dumb", False)])
 def test_a_terminal_has_colours_unless_it_says_that_it_is_dumb(monkeypatch, kind, colour):
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
@@ -125,7 +126,7 @@ def test_a_terminal_has_colours_unless_it_says_that_it_is_dumb(monkeypatch, kind
     assert terminal.coloured(screen) is colour
 
 
-@pytest.mark.parametrize(("columns", "width"), [(None, 100), ("19", 20), ("21", 21), ("300", 300)])
+@for_all(("columns", "width"), [(None, 100), ("19", 20), ("21", 21), ("300", 300)])
 def test_a_screen_has_at_least_20_columns_and_100_where_nobody_knows(monkeypatch, columns, width):
     def nobody_knows(_file):
         raise OSError(errno.ENOTTY, "no terminal")
@@ -155,7 +156,7 @@ def test_a_stream_gets_substitutes_where_it_lacks_characters(monkeypatch):
     assert (ascii_only.errors, utf_8.errors) == ("replace", "strict")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("beside", "on_path", "name"),
     [
         (True, "here", "ttnn-mcp"),

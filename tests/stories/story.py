@@ -92,16 +92,8 @@ def _findings(story: Story, folder: Path) -> tuple[list[dict[str, Any]], float]:
     report = write_performance_report(folder / story.id, story.build(), story.iterations)
     tool = answering.tool_named("optimization_check", TOOLS)
     session = Session(Settings(state=folder / "state"))
-    found: list[dict[str, Any]] = []
-    cursor: object = 0
-    while True:
-        asked = {"run": str(report), "min_saving_share": 0, "cursor": cursor}
-        answer: Any = asyncio.run(answering.answer(session, tool, asked))[0]
-        answer = answer.model_dump(mode="json") if hasattr(answer, "model_dump") else answer
-        found += answer["findings"]
-        cursor = answer.get("next_cursor")
-        if not cursor:
-            return found, answer["kernel_ms"] * 1e3
+    answer = asyncio.run(answering.all_findings(session, tool, {"run": str(report), "min_saving_share": 0}))
+    return answer["findings"], answer["kernel_ms"] * 1e3
 
 
 def naming(story: Story, found: list[dict[str, Any]]) -> list[dict[str, Any]]:

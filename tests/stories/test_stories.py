@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.test_sure_savings import SURE
+from tests.for_all import for_all
 from tests.stories import STORIES
 from tests.stories.story import findings_of, naming, verdict
 
 GOOD = ("right", "right, wide", "named")
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-def test_what_is_said_of_a_story_is_what_was_said_before(story):
-    """One that got better is told in its `now`; one that got worse is a bug, or says why in its commit."""
-    assert verdict(story, *findings_of(story)) == story.now
+def test_what_is_said_of_a_story_is_what_was_said_before_and_what_is_sure_was_saved(story):
+    """One that got better is told in its `now`; one that got worse is a bug, or says why in its commit.
+
+    No lower bound is above what was measured, and none stands where only shapes tell who reads what.
+    """
+    found, kernel_us = findings_of(story)
+    assert verdict(story, found, kernel_us) == story.now
+    named = {one["check"]: one["saving_us"]["at_least"] for one in naming(story, found)}
+    assert all(least <= (story.saving_us or 0) for least in named.values()), named
+    assert {one["check"] for one in found if one["saving_us"]["at_least"] > 0} <= set(SURE)
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
+@for_all("story", STORIES, ids=lambda story: story.id)
 def test_no_story_that_was_told_well_at_first_is_told_worse_now(story):
     assert story.now in GOOD or story.first not in GOOD
 
@@ -38,7 +46,7 @@ def test_a_promise_from_a_change_that_brought_nothing_is_called_false():
     assert verdict(story, [promise], 40) == "right"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("bounds", "expected"),
     [((0, 105), "right"), ((0, 90), "bound wrong"), ((103, 400), "bound wrong"), ((0, 600), "right, wide")],
 )
@@ -53,11 +61,3 @@ def test_another_change_and_silence_are_told_apart():
     risk, other = ({"fix": "?", "saving_us": {"at_least": 0, "at_most": most}} for most in (0, 9))
     assert verdict(story, [risk], 300) == "silent"
     assert verdict(story, [risk, other], 300) == "other change"
-
-
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-def test_what_is_sure_to_be_saved_was_saved(story):
-    """No lower bound is above what was measured, and none stands where only shapes tell who reads what."""
-    found, _ = findings_of(story)
-    sure = {one["check"]: one["saving_us"]["at_least"] for one in naming(story, found)}
-    assert all(least <= (story.saving_us or 0) for least in sure.values()), sure

@@ -7,6 +7,7 @@ import pytest
 
 from tests.archive.runs import remembering
 from tests.asking import ask, call, required, session
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     header_of,
@@ -171,7 +172,7 @@ async def test_a_report_of_host_rows_alone_answers_sql(tmp_path):
     assert {*card["not_answerable"]} == {NO_MEMORY, *(f"{name}: {NO_TIMES}" for name in (*TIMED, *ALSO_ALONE))}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arguments", "words"),
     [
         ({"steps": [9]}, "'steps' is 7 or less"),
@@ -201,7 +202,7 @@ async def test_a_misspelt_setting_names_the_nearest(tmp_path):
         await ask(session(tmp_path), "check_setting", run="demo", op=57, setting="qqq", value=2)
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name)
+@for_all("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name)
 async def test_an_answer_keeps_to_its_budget(tool, tmp_path):
     arguments = {"op": 57} if "op" in tool.arguments.model_fields else {}
     answer = await ask(remembering(tmp_path), tool.name, run="demo", **arguments)
@@ -231,8 +232,8 @@ async def test_pages_of_a_list_join_to_the_whole(tmp_path):
     assert len(ops) == page["total"]["count"] == len(set(ops))
 
 
-@pytest.mark.parametrize("tool", ["list_ops", "reshard_detect", "sharding_summary"])
-@pytest.mark.parametrize("asked", [{"iteration": 2}, {"start_signpost": "a"}, {"end_signpost": "b"}])
+@for_all("tool", ["list_ops", "reshard_detect", "sharding_summary"])
+@for_all("asked", [{"iteration": 2}, {"start_signpost": "a"}, {"end_signpost": "b"}])
 async def test_a_window_of_a_memory_report_alone_is_refused(tmp_path, tool, asked):
     memory = str(write_memory_report(tmp_path / "memory", block()))
     with pytest.raises(QuestionRefused, match=f"'{next(iter(asked))}' chooses rows of a performance report"):

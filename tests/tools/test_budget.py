@@ -1,7 +1,6 @@
 """How an answer is cut to the bytes it may take."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.tools.budget import fitted, size_of
 from ttnn_mcp.tools.cursor import offset_of
 from ttnn_mcp.tools.tool import Arguments, Budget
@@ -35,7 +34,7 @@ def plain(count):
     return Plain(entries=(ENTRY,) * count)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("asked", "size"),
     [
         (Arguments(), 4_000),

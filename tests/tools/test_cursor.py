@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow
@@ -11,7 +12,7 @@ class Asked(OfWindow):
     cursor: str | None = None
 
 
-@pytest.mark.parametrize("cursor", [None, "", "0"])
+@for_all("cursor", [None, "", "0"])
 def test_without_one_the_first_page_is_meant(cursor):
     assert offset_of(cursor, Asked(), "run") == 0
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     DATABASE_GENERATIONS,
     L1,
@@ -134,7 +135,7 @@ async def test_the_demo_s_peak_and_its_two_late_frees_are_told(tmp_path):
     assert size(answer) < 4_000
 
 
-@pytest.mark.parametrize("name", MEMORY)
+@for_all("name", MEMORY)
 async def test_the_published_model_is_summarised_alike_in_every_generation(tmp_path, name):
     answer = await ask(session(tmp_path), "memory_summary", run=str(shared(name)))
     peak = answer["l1_peak"]
@@ -246,7 +247,7 @@ def crashing(message, *, conv=True):
     return program
 
 
-@pytest.mark.parametrize("generation", ["G4", "2", "2.1", "3.3"])
+@for_all("generation", ["G4", "2", "2.1", "3.3"])
 async def test_an_allocation_that_found_no_room_is_explained(tmp_path, generation):
     per_bank = 1_300_000
     answer = await summary(tmp_path, crashing(NO_ROOM.format(64 * per_bank, per_bank)), generation)
@@ -459,7 +460,7 @@ async def test_an_answer_takes_its_3900_bytes_where_there_is_so_much_to_tell(tmp
     assert answer["more_live"] > 20
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("found", "caveat"),
     [
         (Differences(), None),

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import memory_summary_of
+from tests.for_all import for_all
 from tests.profiles import write_memory_report
 from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import ReportBroken
@@ -56,8 +57,8 @@ def programs(kind):
     ]
 
 
-@pytest.mark.parametrize("operation", [None, 2])
-@pytest.mark.parametrize("table", ["tensors", "captured_graph", "buffers", "devices"])
+@for_all("operation", [None, 2])
+@for_all("table", ["tensors", "captured_graph", "buffers", "devices"])
 async def test_an_empty_table_is_no_obstacle(tmp_path, table, operation):
     answer = await summary(altered(tmp_path, [f"DELETE FROM {table}"]), operation)
     assert answer.l1_peak.bytes_per_bank >= 0

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
 from tests.programs import block
@@ -94,7 +95,7 @@ async def test_what_is_unexplained_does_not_depend_on_the_steps_asked_for(tmp_pa
     assert await ask(at, "op_detail", run="demo", op=rows[0]["heaviest_op"])
 
 
-@pytest.mark.parametrize("arguments", [{"steps": [9]}, {"steps": ["two"]}, {"min_saving_share": 1.5}])
+@for_all("arguments", [{"steps": [9]}, {"steps": ["two"]}, {"min_saving_share": 1.5}])
 async def test_a_question_without_an_answer_is_no_pass(tmp_path, arguments):
     with pytest.raises(TtnnMcpError):
         await ask(session(tmp_path), "optimization_check", run="demo", **arguments)
@@ -144,9 +145,7 @@ async def test_findings_fill_the_room_of_an_answer_and_the_plan_stands_on_the_fi
     assert not {"plan", "total", "steps"} & following.keys()
 
 
-@pytest.mark.parametrize(
-    ("lost", "trust"), [((), "abcd"), (("x", "a"), "xabc"), (("v", "w", "x", "y", "a"), "vwxyab")]
-)
+@for_all(("lost", "trust"), [((), "abcd"), (("x", "a"), "xabc"), (("v", "w", "x", "y", "a"), "vwxyab")])
 def test_lost_columns_come_first_and_leave_room_for_one_caveat(monkeypatch, lost, trust):
     monkeypatch.setattr(module, "caveats_of", lambda _: ("c", "d", "e", "f"))
     report, chip = SimpleNamespace(csv=SimpleNamespace(lost=lost)), SimpleNamespace(caveats=("a", "b"))

@@ -2,12 +2,13 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.tools.schema import slim
 
 TEXT, NULL = {"type": "string"}, {"type": "null"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("schema", "slimmed"),
     [
         ({"title": "Run", "default": None, **TEXT}, TEXT),
@@ -35,13 +36,13 @@ def test_what_is_called_title_or_default_stays(key):
     }
 
 
-@pytest.mark.parametrize("key", ["properties", "$defs"])
-@pytest.mark.parametrize("name", ["properties", "propertyNames", "anyOf", "title"])
+@for_all("key", ["properties", "$defs"])
+@for_all("name", ["properties", "propertyNames", "anyOf", "title"])
 def test_a_field_may_be_called_like_a_word_of_schemas(key, name):
     assert slim({key: {name: {"title": "A", **TEXT}}}) == {key: {name: TEXT}}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("part", "slimmed"),
     [
         ({"anyOf": [TEXT, NULL], "description": "A"}, {**TEXT, "description": "A"}),

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.served import documents
 
@@ -13,20 +14,20 @@ async def test_without_a_page_it_is_the_first(tmp_path):
     assert answer["text"].startswith("---\nname: ")
 
 
-@pytest.mark.parametrize("page", documents.skill_pages())
+@for_all("page", documents.skill_pages())
 async def test_every_page_it_names_can_be_read(tmp_path, page):
     answer = await ask(session(tmp_path), "skill_step", page=page)
     assert answer["text"] == documents.skill_page(page)
     assert page in answer["pages"]
 
 
-@pytest.mark.parametrize("page", ["step-04", "step-4", "Step 4", "step-4-metal", "step-04-metal-trace.md"])
+@for_all("page", ["step-04", "step-4", "Step 4", "step-4-metal", "step-04-metal-trace.md"])
 async def test_a_beginning_names_its_page(tmp_path, page):
     answer = await ask(session(tmp_path), "skill_step", page=page)
     assert answer["text"] == documents.skill_page("step-04-metal-trace")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("page", "nearest"),
     [
         ("step-03-memory-shardings", "step-03-memory-sharding"),

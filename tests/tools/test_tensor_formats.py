@@ -22,6 +22,7 @@ from tests.checks.programs import (
     to_tiles,
 )
 from tests.checks.rows import case_of, pass_time, put, real_case
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
@@ -166,7 +167,7 @@ def test_a_run_with_nothing_to_say_still_answers(tmp_path, program):
     assert said["candidates"]["rows"] == []
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 def test_a_default_answer_fits_4_kb(name):
     assert len(json.dumps(tensor_formats(real_case(name), Arguments()).spoken(), separators=(",", ":"))) <= 4000
 

@@ -8,6 +8,7 @@ import pytest
 from fuzz import csv_mutations
 from fuzz.sources import sources
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
 from ttnn_mcp.errors import TtnnMcpError
@@ -44,8 +45,8 @@ def check(answer) -> None:
         assert floors["as_it_is"][2] >= 0.8
 
 
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("iteration", ["last", "all"])
+@for_all("name", REAL)
+@for_all("iteration", ["last", "all"])
 async def test_of_a_real_report(tmp_path, name, iteration):
     check(await ask(session(tmp_path), "time_budget", run=str(shared(name)), iteration=iteration))
 

@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.tools.tool import Arguments, Tool
 from ttnn_mcp.tools.validation import validated
@@ -23,7 +24,7 @@ class Asked(Arguments):
 TOOL = Tool(name="made", title="Made", arguments=Asked, answer=Wire, ask=lambda *_: Wire())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arguments", "fault"),
     [
         ({}, "'run' is required."),

@@ -113,11 +113,6 @@ class WindowFacts:
         """Time between this device's ops in the window; in a cold window this is compile and load time."""
         return self.timeline.gap_ns
 
-    @property
-    def gap_share(self) -> float:
-        """Share of the window's wall time between ops."""
-        return self.gap_ns / self.timeline.wall_ns if self.timeline.wall_ns else 0.0
-
     @cached_property
     def idle_ns(self) -> NDArray[np.float64]:
         """Per op, the time before it in which nothing ran; zeros in a cold window, whose gaps are not the model's."""

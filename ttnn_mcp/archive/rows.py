@@ -67,11 +67,6 @@ def run_key_of(run: Run) -> str:
     return fingerprint(run.performance_report.csv.path)
 
 
-def signatures_of(run: Run, ops: OpTable) -> NDArray[np.int64]:
-    """Per op, the column `signature`: the same for the same work on the same architecture, in any run."""
-    return Kinds(ops, run.chip.arch).signature
-
-
 def rows_of(
     run: Run, provenance: Provenance | None = None, *, run_key: str | None = None, modified: float | None = None
 ) -> RunRows:

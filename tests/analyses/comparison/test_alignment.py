@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison import alignment, lcs
 from ttnn_mcp.analyses.comparison.alignment import aligned
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens
@@ -68,7 +69,7 @@ def test_a_partner_of_another_shape_stays_one_beside_an_op_of_another_name():
 LONGEST = 200_000  # symbols on each side that differ: five seconds
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sizes", "shapes_count", "complete"),
     [
         ([LONGEST**2], True, True),

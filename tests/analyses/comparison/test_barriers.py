@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.barriers import (
     batch_barrier,
     hardware_barriers,
@@ -23,7 +23,7 @@ def on(arch="wormhole_b0", cores=64, devices=1):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "said"),
     [
         (on(), on(), []),
@@ -58,7 +58,7 @@ def windows(before, after, *, counts=(100, 100), alike=100, same_arithmetic=Fals
 WHOLE = window("whole_report", None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pair", "said"),
     [
         (windows(window(), window()), ""),
@@ -98,7 +98,7 @@ def work(*, ns=(5, 5), complete=True, names=(("A", "B"), ("B", "C")), batch=None
 APART = (("A", "B"), ("C", "D"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("compared", "said"),
     [
         (work(), ""),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.comparison.alignment import Alignment
@@ -116,7 +117,7 @@ def convolutions(folder, batches, height):
     return ops_of(folder, program)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "batch"),
     [
         ([1] * 25, [8] * 25, (1, 8)),
@@ -159,7 +160,7 @@ def products(folder, *told):
     return ops_of(folder, program)
 
 
-@pytest.mark.parametrize(("unknown_ns", "share"), [(100, 2.0), (101, None), (300, None)])
+@for_all(("unknown_ns", "share"), [(100, 2.0), (101, None), (300, None)])
 def test_arithmetic_is_counted_where_nine_tenths_of_its_time_are_modelled(tmp_path, unknown_ns, share):
     after = products(tmp_path, (64, 1_000 - unknown_ns), (None, unknown_ns))
     assert arithmetic_share(products(tmp_path, (32, 900)), after, padded=False) == share
@@ -173,9 +174,7 @@ def test_without_matrix_products_no_arithmetic_is_counted(tmp_path):
     assert arithmetic_share(some, none, padded=False) is None
 
 
-@pytest.mark.parametrize(
-    ("share", "same"), [(None, None), (1.049, True), (1.06, False), (0.951, True), (0.94, False), (1.0, True)]
-)
+@for_all(("share", "same"), [(None, None), (1.049, True), (1.06, False), (0.951, True), (0.94, False), (1.0, True)])
 def test_a_twentieth_of_the_arithmetic_may_differ(share, same):
     assert same_arithmetic(share) is same
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.analyses.comparison.test_comparison import opened
+from tests.for_all import for_all
 from tests.pairs import Model
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
@@ -70,7 +71,7 @@ def test_one_run_lacks_nothing_that_its_other_side_does_not(told):
     assert told(window(), window(iteration=2), ids=("a", "a")) == ["both sides are the same run"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "caveat"),
     [
         (window(), window("whole_report"), "windows differ: baseline warm iteration 3 of 3, candidate warm whole"),
@@ -93,7 +94,7 @@ def test_windows_that_differ_or_are_cold_are_told(told, before, after, caveat):
     assert len(caveats) == 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("gaps_ms", "shown"),
     [
         ((3, 30), "3.000 -> 30.000"),

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.clocks import clock_ratio
 
 
@@ -11,7 +12,7 @@ def run(ghz, arch="wormhole_b0"):
     return SimpleNamespace(performance_report=SimpleNamespace(clock_ghz=ghz), chip=SimpleNamespace(arch=arch))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "ratio"),
     [
         (run(1.0), run(0.8), 0.8),

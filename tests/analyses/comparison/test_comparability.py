@@ -3,9 +3,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pytest
-
 from tests.analyses.comparison.test_comparison import opened, run_of
+from tests.for_all import for_all
 from tests.pairs import Model
 from tests.profiles import Program, write_performance_report
 from ttnn_mcp.analyses.comparison.comparability import _verdict, judgement_of
@@ -46,7 +45,7 @@ def test_no_name_is_told_where_all_of_them_stay(tmp_path):
     assert ";" not in judged(tmp_path, KEPT, [("Softmax", 700_000), KEPT[1]]).figures
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kernel_ns", "verdict"),
     [(979_000, "faster"), (981_000, "unchanged"), (1_019_000, "unchanged"), (1_021_000, "slower")],
 )
@@ -62,7 +61,7 @@ def test_other_models_are_told_with_their_kernel_times(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("gained", "lost", "verdict"),
     [(["a -9%"], ["b +9%"], "mixed"), (["a -9%"], [], "faster"), ([], ["b +9%"], "faster"), ([], [], "faster")],
 )

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison import doubts_of_capture as doubts
 from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.drop_signs import new_signs, shared_signs
@@ -24,7 +24,7 @@ def clocked(before_ns, cycles_ns, after_ns, ratio=0.8):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cycles", "time", "told"),
     [
         (80, 90, True),
@@ -46,7 +46,7 @@ def test_without_time_before_no_clock_is_told():
     assert doubts.other_clock(clocked(0, 80, 100)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "told"),
     [
         ({}, {}, None),
@@ -69,7 +69,7 @@ def test_options_that_one_side_was_profiled_with_are_told(before, after, told):
     assert reason is None if told is None else reason.what.startswith(told)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "told"),
     [
         ([1.0], [2.0], None),

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Rewrite
 from ttnn_mcp.analyses.comparison.doubts_of_contents import (
     collapsed,
@@ -67,7 +68,7 @@ def test_equal_times_of_ten_ops_are_no_chance(ops, told):
     assert (same_reading(made(names=(names, names))) is not None) == told
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "why"),
     [
         ({}, "hardly an op has a partner"),
@@ -101,7 +102,7 @@ def test_other_times_are_another_reading():
     assert same_reading(made(times=(range(10), range(1, 11)))) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("passes", "files", "told"),
     [
         ((3, 2), (300, 200), True),
@@ -123,7 +124,7 @@ def test_whole_files_hold_as_many_passes():
     assert collapsed(made(kinds=whole, passes=(4, 5))) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("each", "after", "told"),
     [
         (2, TEN, True),
@@ -145,7 +146,7 @@ LAYER = ("Norm", "Matmul", "Softmax")
 FOUR_LAYERS = ("Embedding", *LAYER * 4, "Head")
 
 
-@pytest.mark.parametrize(("count", "told"), [(4, None), (3, "about 3 of the baseline's 4"), (1, "about 1 of")])
+@for_all(("count", "told"), [(4, None), (3, "about 3 of the baseline's 4"), (1, "about 1 of")])
 def test_fewer_layers_are_told(count, told):
     found = made(names=(FOUR_LAYERS, ("Embedding", *LAYER * count, "Head")), layers=Layers(1, 3, 4))
     reason = layers_missing(found)
@@ -193,6 +194,6 @@ def test_three_kinds_that_are_gone_are_named():
     assert what.startswith("1 Matmul, 1 Softmax, 1 LayerNorm gone")
 
 
-@pytest.mark.parametrize(("share", "told"), [(None, False), (0.951, False), (0.94, True), (1.5, False)])
+@for_all(("share", "told"), [(None, False), (0.951, False), (0.94, True), (1.5, False)])
 def test_less_arithmetic_than_a_twentieth_is_told_whatever_the_names(share, told):
     assert (ops_missing(made(share=share)) is not None) == told

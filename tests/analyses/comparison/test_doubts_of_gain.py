@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.comparison.test_comparison import opened
+from tests.for_all import for_all
 from tests.profiles import L1, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.doubts_of_gain import (
@@ -20,7 +21,7 @@ from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "noise", "moved", "told"),
     [
         (-0.01, ("default", 0.005), ([], []), True),
@@ -40,9 +41,7 @@ def test_a_gain_that_two_files_may_differ_by_anyway_is_told(change, noise, moved
     assert (within_file_noise(found) is not None) == told
 
 
-@pytest.mark.parametrize(
-    ("moved", "told"), [((["a -5%"], ["b +5%"]), True), (([], ["b"]), False), ((["a"], []), False)]
-)
+@for_all(("moved", "told"), [((["a -5%"], ["b +5%"]), True), (([], ["b"]), False), ((["a"], []), False)])
 def test_a_stage_that_lost_is_told_beside_one_that_gained(moved, told):
     reason = stage_worse(SimpleNamespace(stages_moved=moved))
     assert (reason is not None) == told
@@ -55,7 +54,7 @@ def devices(*kernel_ns):
     return SimpleNamespace(scope=SimpleNamespace(ops=SimpleNamespace(numbers=columns.__getitem__)))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "change", "told"),
     [
         ((100, 100), (80, 103), -0.2, "1 of 2 devices became slower: device 1 +3.0%"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.comparison.test_comparison import opened
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.alignment import Alignment
 from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -92,7 +93,7 @@ def doubtful(before, after, corrected, *, change=-0.2, pairs=((0, 0), (1, 1))):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("found", "told"),
     [
         (doubtful([100, 100], [60, 100], ([0, 0], [1, 0])), True),

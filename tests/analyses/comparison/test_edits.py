@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Rewrite
 from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.edits import edits_of, listed_ops
@@ -59,7 +59,7 @@ def test_very_different_windows_have_only_names_of_one_side():
     assert lists(found) == ([("C", "new", 1, 1, 20)], [("A", "gone", 0, 2, 20)], [])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "words"),
     [("A B C D", "A + B + C + D"), ("A B C D E", "A + B + C + D + 1 more"), ("A B A", "2 A + B")],
 )

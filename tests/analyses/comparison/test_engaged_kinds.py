@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect
 from ttnn_mcp.analyses.comparison.engaged_edits import edits_engaged
@@ -99,7 +100,7 @@ def test_very_different_windows_have_no_change_that_could_take_hold():
     assert counts(made("A", "B", [], edits=[Rewrite((0,), (0,))], little=True)) == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("traced", "told"),
     [
         (([NOT, NOT], [1.0, NOT]), [("trace", "all", "replayed", 1, 2, (3,))]),

@@ -8,6 +8,7 @@ import pytest
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPSEEK, OFT, shared
@@ -119,7 +120,7 @@ def test_a_wrapped_counter_makes_no_gain(made, tmp_path):
     assert (told.verdict, codes(told)) == ("unproven", ["impossible_times"])
 
 
-@pytest.mark.parametrize(("before", "worse"), [(1.0, False), (0.985, False), (0.8, True)])
+@for_all(("before", "worse"), [(1.0, False), (0.985, False), (0.8, True)])
 def test_a_real_mesh_where_one_device_became_slower(tmp_path, before, worse):
     """Attention became faster on all devices; device 1 needs as long as it did, or less in the baseline."""
     honest = lies.Honest(shared(DEEPSEEK), 1, "", ())
@@ -167,9 +168,7 @@ def in_order(names):
     return program
 
 
-@pytest.mark.parametrize(
-    ("left", "named"), [(KINDS, True), ((*KINDS, *KINDS[:3]), False), ((*KINDS, *KINDS[::-1]), False)]
-)
+@for_all(("left", "named"), [(KINDS, True), ((*KINDS, *KINDS[:3]), False), ((*KINDS, *KINDS[::-1]), False)])
 def test_half_of_every_kind_of_op_is_half_of_the_passes(tmp_path, left, named):
     """Two passes in another order each: no iteration is recognised, the counts tell."""
     paths = [
@@ -182,9 +181,7 @@ def test_half_of_every_kind_of_op_is_half_of_the_passes(tmp_path, left, named):
         assert "one of every 2 ops of each kind" in told.reasons[0].what
 
 
-@pytest.mark.parametrize(
-    ("passes", "collapsed"), [((5, 5), False), ((5, 4), True), ((4, 5), False), ((2, 1), True)]
-)
+@for_all(("passes", "collapsed"), [((5, 5), False), ((5, 4), True), ((4, 5), False), ((2, 1), True)])
 def test_whole_files_of_fewer_passes_are_named(tmp_path, passes, collapsed):
     sides = []
     for name, count in zip("ab", passes, strict=True):

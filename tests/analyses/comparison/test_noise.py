@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.analyses.comparison.test_comparison import opened, run_of
+from tests.for_all import for_all
 from tests.lies import KERNEL, Honest, scale, store
 from tests.pairs import Model
 from tests.profiles import Iteration, write_performance_report
@@ -45,7 +46,7 @@ def inside(folder, *scales):
     return noise_of([measured(run_of(folder, SMALL, passes))], one_file=True)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("scales", "apart"),
     [
         ((2.0, 1.0, 1.0), False),  # the first of three or more is left out

@@ -10,6 +10,7 @@ import pytest
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.shared_reports import DEEPSEEK, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
@@ -69,7 +70,7 @@ class Side:
         return max(self.scope.times)
 
 
-@pytest.mark.parametrize(("after", "led"), [((995.5, 1_000), 0), ((994.5, 1_000), 1), ((1_000, 995.5), 0)])
+@for_all(("after", "led"), [((995.5, 1_000), 0), ((994.5, 1_000), 1), ((1_000, 995.5), 0)])
 def test_half_a_percent_is_the_line(after, led):
     """FLOOR_SHARE, the least noise of two runs."""
     _, second = on_one_device(Side(Devices((1_000, 900))), Side(Devices(after)))

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.places import LayersReached, reached, roles_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 from ttnn_mcp.analyses.layers.repeating_names import Layers
@@ -33,7 +33,7 @@ def test_without_layers_the_shape_is_the_role():
     assert roles_of(placed([4, 5, 4], None)).tolist() == [4, 5, 4]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("took", "missed", "layers"),
     [
         ([1, 3, 5], [], LayersReached(3, 3, ())),

@@ -1,7 +1,6 @@
 """Which settings two printed cells give different values."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.printed_settings import different_settings
 
 
@@ -14,7 +13,7 @@ def config(name="Config", **fields):
     return f"{name}({';'.join(f'{key}={value}' for key, value in fields.items())})"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "told"),
     [
         (cell(dim="1"), cell(dim="2"), "dim"),

@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.comparison.test_comparison import run_of
+from tests.for_all import for_all
 from tests.pairs import Model
 from ttnn_mcp.analyses.comparison import comparison as room
 from ttnn_mcp.analyses.comparison.batches import Work
@@ -26,7 +26,7 @@ def work(ratio=1.0, batch=None):
     return Work(ratio, batch, differs=False, share=0.0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ops", "alike", "ratio", "little"),
     [
         ((20, 40), 4, 1.0, True),
@@ -43,7 +43,7 @@ def test_windows_have_little_in_common_where_few_ops_have_a_partner(ops, alike, 
     assert found.little_in_common is little
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shared", "told"),
     [
         ((True, False, 1.0), (True, "layers")),
@@ -62,7 +62,7 @@ def test_windows_align_where_they_are_of_one_model(monkeypatch, shared, told):
     assert (found.aligns, found.layers) == told
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("of", "before_ns", "after_ns"),
     [(work(8.0, (1, 8)), 800.0, 200.0), (work(8.0), 800.0, 200.0), (work(4.0, (2, 8)), 400.0, 200.0)],
 )

@@ -1,8 +1,7 @@
 """Likely producers: the last earlier output that is the same tensor by all that a report tells of it."""
 
-import pytest
-
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.ops import binary, unary
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
@@ -37,7 +36,7 @@ def test_an_input_whose_columns_were_lost_has_no_maker(tmp_path):
     assert flow.makers_of(len(flow.producers)).tolist() == [NOBODY, NOBODY]
 
 
-@pytest.mark.parametrize("lost", ["^OUTPUT", "^INPUT", "PUT_"])
+@for_all("lost", ["^OUTPUT", "^INPUT", "PUT_"])
 def test_without_columns_nobody_made_anything(tmp_path, lost):
     program = Program()
     relu(program, relu(program, program.tensor(SHAPE)))
@@ -47,7 +46,7 @@ def test_without_columns_nobody_made_anything(tmp_path, lost):
     assert flow.outputs_made[1].tolist() == ([0, 1] if lost == "^INPUT" else [])
 
 
-@pytest.mark.parametrize(
+@for_all(
     "other",
     [
         {"shape": [1, 1, 64, 64]},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.checks.asking import case_of_reports
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_run
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity, passed_on_alone
 from ttnn_mcp.run.run import Run
@@ -58,7 +59,7 @@ def test_passed_on_alone_is_what_one_op_reads(case):
     assert passed_on_alone(case.run, case.ops, makers, readers).tolist() == [True, False, False, False]
 
 
-@pytest.mark.parametrize("lost", ["memory", "link", "match"])
+@for_all("lost", ["memory", "link", "match"])
 def test_without_a_linked_memory_report_nothing_is_known(case, lost):
     unlinked = replace(case.run.linked, link=case.run.linked.link.model_copy(update={"status": "not_linked"}))
     memory = None if lost == "memory" else case.run.memory

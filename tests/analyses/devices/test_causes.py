@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.analyses.devices.causes import said_of, shows_ring, slow_device, uneven_ring
 from ttnn_mcp.analyses.window_facts import facts_of
@@ -34,14 +35,12 @@ async def test_a_causal_ring_that_is_not_balanced(mesh):
     assert "zigzag order evens it" in uneven_ring(*await mesh(RISING), 0)
 
 
-@pytest.mark.parametrize(
-    "changed", [{"is_causal": "false"}, {"is_balanced": "true"}, {"ring_size": "1"}, {"ring_size": ""}]
-)
+@for_all("changed", [{"is_causal": "false"}, {"is_balanced": "true"}, {"ring_size": "1"}, {"ring_size": ""}])
 async def test_anything_else(mesh, changed):
     assert uneven_ring(*await mesh(RISING, **changed), 0) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("times", "ring", "rises"),
     [
         ([1_000, 2_000], 2, True),

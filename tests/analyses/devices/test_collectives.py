@@ -1,9 +1,9 @@
 """Collectives: bytes each device sends, over how many links, in how many directions."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of, performance_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import collective, unary
 from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s, today_gb_s
@@ -21,7 +21,7 @@ def exchanges(folder, kind, before, after, *, ring_size=4, mesh=8, **attributes)
     return collectives_of(ops_of(folder, program), mesh)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "before", "after", "payload"),
     [
         ("AllGatherAsync", PART, WHOLE, 1_048_576 * 3 / 4),
@@ -42,7 +42,7 @@ def test_what_a_point_to_point_transfer_sends_is_not_modelled(tmp_path):
     assert np.isnan(exchanges(tmp_path, "PointToPoint", WHOLE, WHOLE).payload_bytes).all()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("attributes", "devices"),
     [
         ({"ring_size": 2}, 2),
@@ -58,7 +58,7 @@ def test_attributes_tell_how_many_take_part_and_else_the_mesh_does(tmp_path, att
     assert found.payload_bytes.tolist() == [1_048_576 * (devices - 1) / devices]
 
 
-@pytest.mark.parametrize(("topology", "directions"), [("Ring", 2), ("Linear", 1), ("Mesh", np.nan)])
+@for_all(("topology", "directions"), [("Ring", 2), ("Linear", 1), ("Mesh", np.nan)])
 def test_a_ring_talks_both_ways(tmp_path, topology, directions):
     found = exchanges(tmp_path, "AllGatherAsync", PART, WHOLE, topology=f"Topology::{topology}")
     np.testing.assert_array_equal(found.directions, [directions])
@@ -80,7 +80,7 @@ def test_an_exchange_of_no_time_has_a_finite_rate(tmp_path):
     assert exchanges(tmp_path, "AllGatherAsync", PART, WHOLE).rate_gb_s(np.array([0.0])).tolist() == [786_432 / 2]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "specified", "today"), [("wormhole_b0", 12, 12), ("blackhole", 48, 24), ("grayskull", None, None)]
 )
 def test_blackholes_links_run_at_half_their_rate_so_far(tmp_path, arch, specified, today):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import performance_of, put
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
@@ -89,7 +90,7 @@ def test_where_an_end_is_not_known_nothing_is_shared_out(tmp_path, ends):
     assert len(ends) == 1 or line.wall_ns == 62_000
 
 
-@pytest.mark.parametrize(("ops", "megabytes"), [(1, 1), (256, 1), (257, 2)])
+@for_all(("ops", "megabytes"), [(1, 1), (256, 1), (257, 2)])
 def test_a_trace_region_is_whole_megabytes_for_four_kilobytes_an_op(ops, megabytes):
     assert trace_region_bytes(ops) == megabytes * 1024**2
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import BANK, KERNEL, modelled, sharded, tensor
+from tests.for_all import for_all
 
 NAME = "MatmulDeviceOperation"
 PRINTED = "MatmulParams(<variant>, 1, {}, 0, {}, std::nullopt, 0, {}, {}, Tile(tile_shape={{32, 32}}))"
@@ -137,7 +138,7 @@ TURNED = [  # shape of the first operand as it lies, of the second, dtype of the
 ]
 
 
-@pytest.mark.parametrize(("inputs", "out", "case"), CHOSEN + ON_SHARDS)
+@for_all(("inputs", "out", "case"), CHOSEN + ON_SHARDS)
 def test_the_choice_is_that_of_ttnn_whether_or_not_the_factory_is_named(inputs, out, case):
     factory, asked, measured = case
     assert told(inputs, out, factory, **asked) == {measured}
@@ -149,7 +150,7 @@ def test_shards_of_the_first_operand_decide_and_no_grid_of_the_call(grid):
     assert told(inputs, out, ONE, grid=grid, kernel=(1, 1), room=713_376) == {125_184}
 
 
-@pytest.mark.parametrize(("a", "b", "dtypes", "asked", "measured"), TURNED)
+@for_all(("a", "b", "dtypes", "asked", "measured"), TURNED)
 def test_a_first_operand_that_is_turned_lies_there_once_more(a, b, dtypes, asked, measured):
     x, y = tensor(*a, dtype="b8" if a[1] == 2 else "bf"), tensor(*b, dtype=dtypes[0])
     out = tensor(1, a[1], a[-1], b[-1], dtype=dtypes[1])
@@ -161,7 +162,7 @@ def test_a_turned_operand_counts_twice_in_what_is_thought_to_fit():
     assert told([a, b], tensor(1, 2, 1024, 768, **L1), TWO, turned=(1, 0)) == {327_680}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("a", "b", "measured"),
     [
         (tensor(1, 3, 1024, 32, **L1), tensor(1, 1, 32, 32, dtype="b8"), 7232),
@@ -179,7 +180,7 @@ BATCHES = held(1, 8, 128, 128, layout="HEIGHT", shard=(32, 128), cores=(8, 4))
 CUT = held(1, 1, 1120, 128, layout="HEIGHT", shard=(32, 128), cores=(7, 5))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("inputs", "out", "factory", "room"),
     [
         ([TALL, tensor(192, 384)], tensor(1, 1, 8192, 384), ONE, 967_328),  # 573,440: a shard is read in parts
@@ -202,7 +203,7 @@ def test_what_takes_more_than_we_know_is_not_told(inputs, out, factory, room):
     assert told(inputs, out, factory, room=room) == {None}
 
 
-@pytest.mark.parametrize("lost", [0, 1, 2])
+@for_all("lost", [0, 1, 2])
 def test_nothing_is_chosen_for_tensors_whose_place_nobody_prints(lost):
     specs = [tensor(1, 1, 512, 160), tensor(160, 512), tensor(1, 1, 512, 512)]
     specs[lost] = replace(specs[lost], placement=None)

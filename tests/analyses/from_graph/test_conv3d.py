@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import KERNEL, WORMHOLE, modelled, tensor
+from tests.for_all import for_all
 
 CONFIG = (
     "Conv3dConfig(weights_dtype=DataType::BFLOAT16,T_out_block={},W_out_block={},H_out_block={},C_out_block={},"
@@ -62,7 +63,7 @@ def asked(case, *, padding="zeros", groups=1, dilation=1, machine=WORMHOLE, conf
     return modelled("Conv3dDeviceOperation", operands, out, attributes=attributes, machine=machine, config=config)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_all("case", CASES, ids=str)
 def test_the_buffers_are_ttnn_s(case):
     assert asked(case) == case[-1]
 

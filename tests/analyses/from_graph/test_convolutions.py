@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
+from tests.for_all import for_all
 
 WINDOW = (
     "SlidingWindowConfig(1, 0, {{32, 32}}, {{{}, {}}}, {{1, 1}}, array(1, 1, 1, 1), {{0, 0}}, PaddingMode::Zeros)"
@@ -35,7 +36,7 @@ CONVS = [
 ]
 
 
-@pytest.mark.parametrize(("inputs", "out", "printed", "measured"), CONVS)
+@for_all(("inputs", "out", "printed", "measured"), CONVS)
 def test_a_convolution_from_the_cache_takes_what_its_blocks_say(inputs, out, printed, measured):
     assert modelled("Conv2dDeviceOperation", inputs, out, attributes=printed) == measured
 
@@ -46,7 +47,7 @@ def test_a_convolution_that_reuses_activations_is_not_guessed(printed):
     assert modelled("Conv2dDeviceOperation", [BLOCK, W_BLOCK], tensor(1, 1, 1024, 640), attributes=printed) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("x", "dtype", "measured"),
     [
         (sharded(1, 1, 784, 192, layout="HEIGHT", shard=(32, 192), cores=(5, 5), rows=True), "bf", 768),
@@ -67,7 +68,7 @@ ALONE = sharded(1, 1, 576, 8, layout="BLOCK", shard=(72, 8), cores=(1, 8), rows=
 ALONE_OUT = sharded(1, 1, 256, 64, layout="BLOCK", shard=(32, 32), cores=(2, 8), dtype="b8")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("x", "out", "printed", "measured"),
     [
         (SMALL, SMALL_OUT, ("1, 1, 2, 8, 1", "8, 9", "0, 0, 0, 0, 0"), 203_392),
@@ -121,7 +122,7 @@ POOLS = [  # kind, window, columns of tiles, layout, with places, measured
 ]
 
 
-@pytest.mark.parametrize("case", POOLS)
+@for_all("case", POOLS)
 def test_a_pool_takes_its_window(case):
     kind, window, columns, layout, places, measured = case
     out = sharded(1, 1, 256, 32 * columns, layout="HEIGHT", shard=(4, 32 * columns), cores=(8, 8), rows=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import WORMHOLE, modelled, sharded, tensor
+from tests.for_all import for_all
 
 BLACKHOLE = replace(WORMHOLE, arch="blackhole", grid=(12, 10))
 
@@ -25,7 +26,7 @@ WIDE = [(1024, 32, (8, 4), None, 66_304), (2048, 128, (8, 2), 1, 131_840), (2048
         (3584, 64, (8, 7), 2, 115_456)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("columns", "shard", "cores", "links", "measured"), WIDE)
+@for_all(("columns", "shard", "cores", "links", "measured"), WIDE)
 def test_a_core_per_link_sends_its_part_of_the_tensor(columns, shard, cores, links, measured):
     x = sharded(1, 1, 32, columns, layout="WIDTH", shard=(32, shard), cores=cores)
     asked = {} if links is None else {"num_links": str(links)}

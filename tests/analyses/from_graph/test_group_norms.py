@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
+from tests.for_all import for_all
 
 SHARDED, MCAST = (f"GroupNorm{kind}ProgramFactory" for kind in ("Sharded", "Mcast"))
 PLAIN = "GroupNormParams(1e-05, {}, MC, <variant>, {}, 0, 0)"
@@ -25,7 +26,7 @@ SHARDS = [  # shape, layout, shard, cores, groups, columns of the mask, weights,
 ]
 
 
-@pytest.mark.parametrize("case", SHARDS)
+@for_all("case", SHARDS)
 def test_in_shards_a_norm_copies_them(case):
     shape, layout, shard, cores, groups, width, weights, rows, measured = case
     x = sharded(*shape, layout=layout, shard=shard, cores=cores, rows=rows)
@@ -50,7 +51,7 @@ SPREAD = [  # shape, groups, columns of the mask, grid, blocks, measured
 ]
 
 
-@pytest.mark.parametrize("case", SPREAD)
+@for_all("case", SPREAD)
 def test_interleaved_a_norm_follows_its_grid(case):
     shape, groups, width, grid, blocks, measured = case
     cores = f"ttnn.CoreGrid(x={grid[0]}, y={grid[1]})"
@@ -76,7 +77,7 @@ ALIKE = [  # shape, data type, columns of the mask, grid, blocks, weights; measu
 ]
 
 
-@pytest.mark.parametrize("case", ALIKE, ids=str)
+@for_all("case", ALIKE, ids=str)
 def test_welfords_algorithm_keeps_the_whole_part_of_a_core(case):
     shape, dtype, width, (across, down), blocks, weights, plain, welford = case
     asked = {"factory": MCAST, "core_grid": f"ttnn.CoreGrid(x={across}, y={down})", "num_out_blocks": str(blocks)}
@@ -86,7 +87,7 @@ def test_welfords_algorithm_keeps_the_whole_part_of_a_core(case):
         assert measured is None or sizes == {measured}
 
 
-@pytest.mark.parametrize(
+@for_all(
     "case",
     [  # shape, shard, cores, columns of the mask, rows; measured plainly, and by Welford's algorithm
         ((1, 1, 1024, 640), (128, 160), (4, 8), 2, False, 98_560, 142_336),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import BANK, KERNEL, modelled, sharded, tensor
+from tests.for_all import for_all
 from ttnn_mcp.analyses.from_graph.program import CALL, Machine
 
 NAME, SPARSE = "MatmulDeviceOperation", "SparseMatmulDeviceOperation"
@@ -15,7 +16,7 @@ P300, P100 = Machine((11, 10), "blackhole", 8, 1_428_352), Machine((13, 10), "bl
 ONE, TWO, TILES = (f"MatmulMultiCore{kind}ProgramFactory" for kind in ("ReuseMcast1D", "ReuseMcast2D", ""))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("a", "b", "bias", "factory", "measured"),
     [
         (tensor(8, 384, 1024), tensor(1024, 3072), True, TWO, 100_352),
@@ -31,7 +32,7 @@ def test_all_in_dram_ttnn_spreads_the_output_over_all_cores(a, b, bias, factory,
     assert modelled(NAME, inputs, out, factory=factory, attributes=PLAIN, machine=P300) == measured
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("a", "b", "factory", "room", "measured"),
     [
         (tensor(1, 1, 512, 1024, place="L1"), tensor(1024, 4096, dtype="b8"), ONE, BANK, 168_192),
@@ -47,7 +48,7 @@ def test_in_l1_the_blocks_follow_from_the_room(a, b, factory, room, measured):
     assert modelled(NAME, [a, b], out, factory=factory, attributes=PLAIN, room=room, machine=machine) == measured
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("a", "b", "grid", "measured"),
     [
         ((1, 1, 512, 1024), (1, 1, 1024, 2048), (8, 8), 196_608),
@@ -125,7 +126,7 @@ def test_sparse_and_minimal_matmuls_have_models_of_their_own():
     assert modelled(SPARSE, inputs, out, attributes=PLAIN, program_config=config.replace("1DPro", "Pro-")) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("a", "b", "room", "measured"),
     [
         (tensor(1, 1, 64, 1024), tensor(1, 8, 1024, 512, dtype="b8"), BANK, 167_936),
@@ -161,7 +162,7 @@ FUSED = [  # kind, block of K, per_core_M and _N, whether batches are fused, fir
 ]
 
 
-@pytest.mark.parametrize("case", FUSED)
+@for_all("case", FUSED)
 def test_a_config_says_whether_batches_are_fused(case):
     factory, (k, high, wide), fused, a, b, measured = case
     name = "MatmulMultiCoreReuseMultiCast1D" if factory == ONE else "MatmulMultiCoreReuseMultiCast"

@@ -1,8 +1,7 @@
 """MinimalMatmul against dry captures of TTNN 0.81.1 on mock devices, Wormhole."""
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, modelled, tensor
+from tests.for_all import for_all
 
 NONE = "std::nullopt"
 NAME = "MinimalMatmulDeviceOperation"
@@ -33,7 +32,7 @@ CASES = [  # m, k, n, other operands, data type, printed, measured
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_all("case", CASES, ids=str)
 def test_the_buffers_are_ttnn_s(case):
     m, k, n, others, dtype, asked, measured = case
     inputs, out = operands(m, k, n, *others, dtype=dtype), tensor(1, 1, m, n, dtype=dtype)

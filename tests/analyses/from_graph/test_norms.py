@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
+from tests.for_all import for_all
 
 LAYER = (
     f"LayerNormParams(LayerNormType::LAYERNORM, DistributedLayerNormStage::NOT_DISTRIBUTED, {KERNEL.format(1, 0)})"
@@ -22,7 +23,7 @@ def norm(attributes, width, weights=0, **other):
     return modelled("LayerNormDeviceOperation", inputs, x, factory=factory, attributes=attributes, **other)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("attributes", "width", "weights", "room", "measured"),
     [
         (LAYER, 1536, 0, 606_880, 565_248),

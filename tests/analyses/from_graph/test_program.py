@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.from_graph.programs import BANK, WORMHOLE, modelled, sharded, tensor
+from tests.for_all import for_all
 from ttnn_mcp.analyses.from_graph import models
 from ttnn_mcp.analyses.from_graph.program import machine_of
 from ttnn_mcp.analyses.memory.left_out import Room
@@ -26,7 +26,7 @@ def report(arch="wormhole_b0", grid=(8, 8), chips=1, names=()):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "grid", "banks"),
     [
         ("wormhole_b0", (8, 8), 12),

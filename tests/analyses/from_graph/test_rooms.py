@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import BANK, WORMHOLE, modelled, tensor
+from tests.for_all import for_all
 from ttnn_mcp.analyses.from_graph.program import Machine
 
 SMALL = 32_768
@@ -23,7 +22,7 @@ STREAMED = [  # words, machine, bytes of L1 that tensors leave free (None: all),
 ]
 
 
-@pytest.mark.parametrize("case", STREAMED, ids=str)
+@for_all("case", STREAMED, ids=str)
 def test_a_vocabulary_is_gathered_in_equal_parts_that_fit(case):
     words, name, free, measured = case
     machine = MACHINES[name]
@@ -53,7 +52,7 @@ def test_a_reshape_stages_as_many_rows_as_fit():
     assert list(found.values()) == [2 * row + slots * staged for slots in (8, 2, 1, 1)]
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(512, 16), (20_032, 16), (40_064, 8), (320_000, 1)])
+@for_all(("columns", "rows"), [(512, 16), (20_032, 16), (40_064, 8), (320_000, 1)])
 def test_padding_works_on_fewer_rows_where_half_of_l1_has_no_room(columns, rows):
     """pad_rm_reader_writer_multi_core_default_program_factory.cpp: buffer_reader_writer_async_factor."""
     x = tensor(1, 1, 64, columns, rows=True)

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import WORMHOLE, modelled, tensor
+from tests.for_all import for_all
 from ttnn_mcp.readers.graph.specs import Spec
 
 BLACKHOLE = replace(WORMHOLE, arch="blackhole", grid=(12, 10))
@@ -27,7 +26,7 @@ def rows(*shape):
     return tensor(*shape, rows=True)
 
 
-@pytest.mark.parametrize("case", TOKENS, ids=str)
+@for_all("case", TOKENS, ids=str)
 def test_tokens_go_to_the_chips_of_their_experts_and_come_back(case):
     tokens, hidden, choices, experts, chips, sent, returned, remapped = case
     every, chosen = tokens * chips, words(tokens, 1, 1, choices)
@@ -61,7 +60,7 @@ def test_the_gate_takes_256_experts():
     assert modelled(name, [tensor(1, 1, 32, 256, dtype="f32")] * 2, choice) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("experts", "dtype", "measured"),
     [
         (8, "bf", 38_912),

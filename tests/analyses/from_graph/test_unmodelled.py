@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import WORMHOLE, modelled, sharded, tensor
+from tests.for_all import for_all
 
 X, ROWS = tensor(1, 8, 256, 512), tensor(1, 1, 256, 512, rows=True)
 B8 = tensor(1, 8, 256, 512, dtype="b8")
@@ -25,7 +24,7 @@ def without(spec, **told):
     return replace(spec, placement=replace(spec.placement, **told))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "inputs", "out", "told"),
     [
         ("Unknown", [X], X, {}),
@@ -77,7 +76,7 @@ def test_what_decides_is_not_guessed(name, inputs, out, told):
     assert modelled(f"{name}DeviceOperation", inputs, out, **told) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "inputs", "told"),
     [
         ("GridSampleOperation", [IMAGE, POINTS], {"factory": "GridSampleNearestProgramFactory"}),

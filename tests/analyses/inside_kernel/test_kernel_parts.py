@@ -3,9 +3,9 @@
 import asyncio
 
 import numpy as np
-import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, KernelParts, kernel_parts_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -49,7 +49,7 @@ def bound(folder, **times: float) -> str:
     return parts(folder, **times).bound(0, KERNEL_NS)[0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("times", "expected"),
     [
         ({"NCRISC": 10_000, "BRISC": 4_899}, "reader"),  # alone for 10,000 - 4,899 - 100 = 5,001 ns
@@ -70,7 +70,7 @@ def test_a_part_is_the_bound_where_it_ran_alone_most_of_the_time(tmp_path, times
     assert bound(tmp_path, **times) == expected
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("front", "back", "expected"),
     [
         (4 * 5_001, 0, "reader"),
@@ -124,7 +124,7 @@ def test_cores_are_as_uneven_as_the_longest_is_above_their_mean(tmp_path):
     assert parts(tmp_path, NCRISC=10_000, max=6_000, avg=6_001, fw=9_000).uneven_ns.tolist() == [0]
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_in_every_real_op_some_processor_runs_to_the_end(tmp_path, name):
     """The inequality that all this rests on: the longest processor's time and the start skew reach the kernel's end."""
     run = asyncio.run(session(tmp_path).run(str(shared(name))))

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.laws import asked
 from tests.analyses.tables import performance_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import binary
 from ttnn_mcp.analyses.laws import law
@@ -110,7 +111,7 @@ def test_a_law_that_errs_on_changes_tells_none(monkeypatch):
     assert after_change(BANKED, now, shallower) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("us", "low", "high", "told"),
     [
         (90, 80, 99.9, "faster"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.laws.asked import decode, holds, prefill, us
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws import attention
 from ttnn_mcp.analyses.laws.attention import steps
 from ttnn_mcp.analyses.laws.catalogue import expected
@@ -28,7 +29,7 @@ def test_causal_attention_takes_less_and_more_keys_take_more():
     assert us(prefill(queries=2048, keys=2048)) < us(prefill())
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"q_chunk": None}, {"k_chunk": None}, {"cores": None}, {"fidelity": ""}],
     ids=lambda how: next(iter(how)),
@@ -37,7 +38,7 @@ def test_prefill_without_its_chunks_cores_or_fidelity_has_no_answer(how):
     assert expected(replace(prefill(), **how)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op", "measured_us"),
     [
         (decode(kv_dtype="BFLOAT16"), 748),

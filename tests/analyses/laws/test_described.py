@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.analyses.tables import performance_of, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp, block_sharded, width_sharded
 from tests.profiles.ops import (
@@ -151,7 +152,7 @@ def test_attention_of_prefill_is_told_by_its_chunks(tmp_path):
     assert of_attention(tmp_path, is_causal=False).causal is False
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"inputs": 4},
@@ -282,7 +283,7 @@ def test_an_op_that_reads_or_writes_nothing_is_not_described(tmp_path, side):
     assert [described(performance.ops, row, chip_of(performance, None)) is None for row in (0, 1)] == [True, False]
 
 
-@pytest.mark.parametrize("printed", ["(x=0,y=8)", "(x=8,y=0)", "(x=8)", ""])
+@for_all("printed", ["(x=0,y=8)", "(x=8,y=0)", "(x=8)", ""])
 def test_a_grid_without_cores_is_none(printed):
     config = parse_struct(f"SomeProgramConfig(compute_with_storage_grid_size={printed})")
     assert grid_in(config) is None

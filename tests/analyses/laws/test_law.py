@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from tests.analyses.laws import asked
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws import attention, law, moves
 from ttnn_mcp.analyses.laws import matmuls as of_matmuls
 from ttnn_mcp.analyses.laws import others as of_others
@@ -34,7 +35,7 @@ def test_an_answer_has_an_interval_its_law_and_its_sources():
     assert answer.source == "38 measurements of dram_sharding_n150 (ttnn://laws)"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"in1_dtype": "BFLOAT16"}, {"fidelity": "HiFi4"}, {"fused": "SILU"}, {"batch": 2}, {"block_w": None}],
     ids=lambda how: next(iter(how)),
@@ -48,7 +49,7 @@ NO_SHARDS = {"block_h": None, "in_place": asked.DRAM}
 HEIGHT = {"in0_place": "L1_HEIGHT_SHARDED", "cores": 10}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("factors", "op", "changes"),
     [
         (of_matmuls.banked, asked.banked(), [{"program": "2D"}, {"rows": 33}, {"block_w": None}, {"fidelity": ""}]),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.laws.asked import DRAM, banked, holds, many_rows, spread, us
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.matmuls import busiest, evenly
 
@@ -39,7 +40,7 @@ def test_passes_cost_time_where_one_core_per_bank_multiplies():
     assert us(banked(fidelity="HiFi2")) < 1.1 * us(banked(fidelity="LoFi"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op", "measured_us"),
     [
         (banked(k=14336, n=4096, block_w=14), 252.721),
@@ -79,13 +80,13 @@ def test_a_program_of_many_rows_needs_its_cores():
     assert expected(many_rows(rows=32)) is None
 
 
-@pytest.mark.parametrize("known", [{"per_core_m": 2}, {"per_core_n": 2}, {}])
+@for_all("known", [{"per_core_m": 2}, {"per_core_n": 2}, {}])
 def test_rows_and_columns_of_a_core_follow_from_the_grid_unless_both_are_told(known):
     assert busiest(many_rows(**known)) == (8, 8)
     assert busiest(many_rows(per_core_m=2, per_core_n=16)) == (2, 16)
 
 
-@pytest.mark.parametrize("grid", [(0, 8), (8, 0), None])
+@for_all("grid", [(0, 8), (8, 0), None])
 def test_a_grid_without_cores_divides_nothing(grid):
     assert evenly(many_rows(program="AUTO", grid=grid)) is None
 
@@ -107,7 +108,7 @@ def test_what_ttnn_chose_is_known_only_where_cores_divide_the_tiles():
     assert us(many_rows("wormhole_b0", program="AUTO")) == us(many_rows("wormhole_b0", program="AUTO", cores=64))
 
 
-@pytest.mark.parametrize(("k", "n", "measured_us"), [(1280, 1280, 61.1), (1280, 5120, 186.8), (5120, 1280, 175.8)])
+@for_all(("k", "n", "measured_us"), [(1280, 1280, 61.1), (1280, 5120, 186.8), (5120, 1280, 175.8)])
 def test_minimal_matmuls_of_a_report_that_no_fit_saw_take_what_it_shows(k, n, measured_us):
     """tt-perf-report's wh_clip_encoder_2: HiFi4, one row of tiles."""
     op = many_rows("wormhole_b0", program="MINIMAL", rows=32, k=k, n=n, fidelity="HiFi4")

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.laws.asked import DRAM, addition, holds, move, norm, us
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.law import fitted_laws
 from ttnn_mcp.analyses.laws.others import CollectiveDescription
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("block", "measured_us"), [((3, 4), 19.03), ((3, 8), 22.5), ((6, 4), 29.68), ((9, 4), 39.7), ((18, 4), 68.64)]
 )
 def test_sharded_norms_take_what_was_measured(block, measured_us):
@@ -22,7 +23,7 @@ def test_nine_microseconds_of_a_sharded_norm_stay_whatever_the_cores():
     assert 8 < coefficients[0] < 10
 
 
-@pytest.mark.parametrize("how", [{"block_h": None}, {"block_w": None}, {"residual": True}, {"in_place": DRAM}])
+@for_all("how", [{"block_h": None}, {"block_w": None}, {"residual": True}, {"in_place": DRAM}])
 def test_a_norm_without_its_block_has_no_answer(how):
     assert expected(replace(norm(), **how)) is None
 
@@ -64,7 +65,7 @@ def test_a_gather_takes_its_bytes_over_its_links():
     assert expected(replace(gather(), kind="reduce_scatter")) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op", "measured_us"),
     [
         (move("tilize", rows=4096, width=768), 74),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE, layering_of
@@ -33,7 +34,7 @@ async def found(folder, *parts):
     return blocks and [(block.first, block.ops, block.count, block.passes) for block in blocks.blocks]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "blocks"),
     [
         ((START, ENCODER * 3, HEAD, START, DECODER * 3, HEAD), [(1, 4, 3, 1), (17, 5, 3, 1)]),
@@ -54,7 +55,7 @@ async def test_thousands_of_blocks_are_no_stack_of_layers(tmp_path):
     assert blocks_of(names.ravel(), ops.take(np.arange(names.size) % 3)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     "repeated",
     [["LayerNorm", "Typecast", "Softmax"], ["Slice", "Matmul", "Typecast"], ["Slice", "TopK", "Typecast"]],
 )

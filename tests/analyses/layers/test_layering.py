@@ -3,9 +3,9 @@
 import asyncio
 
 import numpy as np
-import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import LAYERS, layered
 from tests.shared_reports import CLIP, DEEPLAB, shared
@@ -29,7 +29,7 @@ def test_every_op_has_its_layer_and_its_role(tmp_path):
     assert layering.role.tolist() == [0, *([1, 2, 3, 4] * LAYERS), 0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("usual_ns", "slow_ns", "differs"),
     [(20_000, 20_900, 0), (20_000, 21_100, 1), (200_000, 209_000, 0), (200_000, 211_000, 1), (2_000, 2_900, 0)],
 )

@@ -6,6 +6,7 @@ import csv
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import LAYERS, layered
 from tests.shared_reports import OFT, shared
@@ -58,7 +59,7 @@ def marked(folder, marks: dict[int, str], locs: dict[int, str] | None = None):
 STARTS = range(1, 4 * LAYERS + 1, 4)
 
 
-@pytest.mark.parametrize("text", ["layer {}", "decoder_block_{} start", "Layer begin"])
+@for_all("text", ["layer {}", "decoder_block_{} start", "Layer begin"])
 def test_signposts_that_count_layers_mark_them(tmp_path, text):
     layering = marked(tmp_path, {start: text.format(number) for number, start in enumerate(STARTS)} | {25: "head"})
     assert (layering.count, layering.roles) == (LAYERS, 4)
@@ -88,7 +89,7 @@ def test_signposts_without_ops_between_them_are_no_layers(tmp_path):
     assert "op names" in layering.why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("layers", "told"),
     [
         ([0] * 26, "op names"),
@@ -122,7 +123,7 @@ def layers_in(folder, marks):
 EVERY = [0, *(number for number in range(1, LAYERS + 1) for _ in range(4)), 0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("begin", "end"),
     [
         ("layer_{}_start", "layer_{}_end"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.layers.repeating_names import layers_of
 
 LOOK_UP = 7_777
@@ -52,7 +53,7 @@ def test_the_likeliest_periods_are_tried(hiding, expected):
 PASS = [LOOK_UP, *[1, 2, 3] * 4, 8, 9]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "expected"),
     [
         ((PASS, PASS, PASS), (1, 3, 4, 3, 15)),

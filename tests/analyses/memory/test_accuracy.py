@@ -7,6 +7,7 @@ import pytest
 
 from tests.analyses.memory.small_tables import links, memory, operations
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, write_run
 from tests.programs import block
 from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
@@ -120,7 +121,7 @@ def test_losses_are_in_the_order_of_the_operations_local_ones_first():
     assert losses[1].table == GLOBAL
 
 
-@pytest.mark.parametrize("unknown", [5, 15, 99])
+@for_all("unknown", [5, 15, 99])
 def test_a_tensor_that_no_operation_gives_is_nobody_s_loss(unknown):
     assert losses_of(run_of(compared(unknown))) == []
 

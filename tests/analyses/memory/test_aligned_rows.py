@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.memory.small_tables import asked, real, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
 from ttnn_mcp.analyses.memory.dram_banks import banks_of
 from ttnn_mcp.readers.memory.report import read_memory_report
@@ -38,7 +39,7 @@ def counted(
     return first
 
 
-@pytest.mark.parametrize(
+@for_all(
     "case",
     [
         ((1, 32, 32, 2), "BFLOAT16", 512, BLACKHOLE, DRAM, 8_192),  # a grid of points
@@ -63,7 +64,7 @@ def test_a_buffer_of_another_size_at_the_address_is_another_one():
     assert counted((1, 1, 256, 8), 352, at=3 * AT) == 352
 
 
-@pytest.mark.parametrize(
+@for_all(
     "odd",
     [{"layout": "TILE"}, {"dtype": "BFLOAT8_B"}, {"dtype": None}, {"placement": "HEIGHT_SHARDED"}, {"placement": None},
      {"chip": ({L1: 64}, 32)}, {"chip": (WORMHOLE[0], 16)}, {"at": -1}],
@@ -72,7 +73,7 @@ def test_tiles_shards_and_what_nobody_tells_stay_as_they_are(odd):
     assert counted((1, 1, 256, 8), 352, **odd) == 352
 
 
-@pytest.mark.parametrize("shape", [None, (), (1, 1, 256, 0)])
+@for_all("shape", [None, (), (1, 1, 256, 0)])
 def test_a_shape_without_rows_tells_nothing(shape):
     assert counted(shape, 352) == 352
 

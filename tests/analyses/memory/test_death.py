@@ -2,9 +2,8 @@
 
 import asyncio
 
-import pytest
-
 from tests.analyses.memory.small_tables import asked, error, memory, operations, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.death import Death, death_of
 from ttnn_mcp.readers.memory.report import read_memory_report
 
@@ -33,7 +32,7 @@ def test_the_last_operation_that_never_ended_is_a_death_without_words():
     assert died(names=()) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "never_ended", "kind", "death"),
     [
         (("ttnn.a", "ttnn.b"), (), "RuntimeError", Death(2, "ttnn.b", "why")),
@@ -56,7 +55,7 @@ def test_the_sentence_says_where_and_why_and_no_more():
     assert told == "the run died in operation 5 ttnn.linear: Out of Memory"
 
 
-@pytest.mark.parametrize("name", ["aborted", "cb_clash", "out_of_l1", "views"])
+@for_all("name", ["aborted", "cb_clash", "out_of_l1", "views"])
 def test_a_real_run_died_where_its_errors_table_says(name):
     folder = real(name)
     errors = asked(folder, "SELECT operation_id, operation_name, error_message FROM errors")

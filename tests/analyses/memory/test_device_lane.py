@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.memory.small_tables import event, numbers
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import NEVER, before, inside
 from ttnn_mcp.analyses.memory.core_load import Circular
 from ttnn_mcp.analyses.memory.device_lane import Lane
@@ -151,7 +152,7 @@ def test_what_a_nameless_free_took_goes_within_the_operation():
     assert lane.levels.l1 == [128, 128]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shown", "spans"),
     [
         ([(A, 96)], [(A, 96, 0, 3), (A, 96, 3, None)]),
@@ -170,9 +171,7 @@ def test_without_a_graph_a_tensor_written_over_another_ends_it(shown, spans):
     assert lives(lane) == [(A, 50, 0, 1), (A, 50, 1, None)]
 
 
-@pytest.mark.parametrize(
-    ("told", "shown", "size", "contradicted"), [(100, 128, 128, 1), (128, 96, 128, 0), (-1, 128, 128, 0)]
-)
+@for_all(("told", "shown", "size", "contradicted"), [(100, 128, 128, 1), (128, 96, 128, 0), (-1, 128, 128, 0)])
 def test_of_graph_and_snapshot_the_larger_size_is_right(told, shown, size, contradicted):
     lane = fed([alloc(A, told)], snapshots=seen([(A, shown)]))
     assert lives(lane) == [(A, size, 1, None)]
@@ -223,7 +222,7 @@ class Shards:
         return size // 10, not size % 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("more", "size", "unsized"),
     [
         ({"size_bytes": 640}, 64, 0),
@@ -252,9 +251,7 @@ def test_a_clear_or_the_next_operation_ends_them_too():
     assert lane.levels.l1 == [50]
 
 
-@pytest.mark.parametrize(
-    ("at", "over", "level"), [(A, None, 100), (B, None, 130), (A, False, 130), (A, True, 100), (B, True, 100)]
-)
+@for_all(("at", "over", "level"), [(A, None, 100), (B, None, 130), (A, False, 130), (A, True, 100), (B, True, 100)])
 def test_a_buffer_over_a_tensor_takes_nothing_more(at, over, level):
     assert fed([alloc(A, 100), circular(30, at, over_tensor=over)]).levels.l1 == [level]
 

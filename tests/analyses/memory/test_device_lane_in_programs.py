@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from tests.analyses.memory.replays import l1_after, late, opened, peaks, replay, wanted_l1_after, wanted_peaks
+from tests.for_all import for_all
 from tests.profiles import (
     DATABASE_GENERATIONS,
     DRAM,
@@ -41,15 +42,13 @@ def chain(steps=3, buffers=65_536):
     return program
 
 
-@pytest.mark.parametrize("generation", WITH_GRAPHS)
+@for_all("generation", WITH_GRAPHS)
 async def test_the_peak_of_a_chain_is_its_tensors_and_the_buffers_of_one_op(tmp_path, generation):
     found = await replay(tmp_path, chain(), generation)
     device = found.fullest
     assert peaks(found) == {1: 2 * 16_384 + 65_536, 2: 3 * 16_384 + 65_536, 3: 4 * 16_384 + 65_536}
     assert (int(device.tensors[2]), int(device.circular[2])) == (4 * 16_384, 65_536)
     assert found.capacity_bytes == BANK
-    assert found.room_for_buffers_at(3) == BANK - 4 * 16_384
-    assert found.room_for_buffers_at(99) is None
     assert device.floor.tolist() == [2 * 16_384, 3 * 16_384, 4 * 16_384]
 
 
@@ -283,7 +282,7 @@ async def test_interleaved_l1_takes_its_pages_dealt_out_over_all_banks(tmp_path)
         assert peaks(await replay(tmp_path / generation, program, generation)) == {1: 2 * 8_192 + 4_096}
 
 
-@pytest.mark.parametrize("name", MEMORY)
+@for_all("name", MEMORY)
 async def test_the_published_model_has_the_same_peak_in_every_generation(name):
     found = await replay_of(await opened(shared(name) / "db.sqlite"))
     device = found.fullest

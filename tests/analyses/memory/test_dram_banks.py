@@ -15,6 +15,7 @@ from tests.analyses.memory.small_tables import (
     tensor,
     tensors,
 )
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.dram_banks import banks_of
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
@@ -36,7 +37,7 @@ def counted(*sizes, arch="blackhole", devices=(), buffer=DRAM, **more):
     return found if devices else found.get(DRAM)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "per_bank", "banks"),
     [
         ("blackhole", 7, 8),
@@ -55,12 +56,12 @@ def test_the_number_that_fits_is_taken(arch, per_bank, banks):
     assert counted(per_bank * PAGE, arch=arch) == banks
 
 
-@pytest.mark.parametrize(("arch", "banks"), [("blackhole", 8), ("wormhole_b0", 12), (None, None)])
+@for_all(("arch", "banks"), [("blackhole", 8), ("wormhole_b0", 12), (None, None)])
 def test_without_tensors_the_architecture_tells(arch, banks):
     assert counted(arch=arch) == banks
 
 
-@pytest.mark.parametrize(
+@for_all(
     "odd",
     [{"layout": "ROW_MAJOR"}, {"dtype": None}, {"dtype": "STRANGE"}, {"placement": None}, {"size": -1},
      {"placement": sharded()}, {"buffer": L1}],
@@ -106,7 +107,7 @@ def test_the_banks_of_l1_are_those_of_the_first_device():
     assert counted(devices=(device(),), arch=None) == {L1: 64, L1_SMALL: 64}
 
 
-@pytest.mark.parametrize(("name", "banks"), [("views", 12), ("mobilenet", 8), ("bert_dram", 8)])
+@for_all(("name", "banks"), [("views", 12), ("mobilenet", 8), ("bert_dram", 8)])
 def test_real_reports_tell_their_banks(name, banks):
     """Real, of an n150, a p150 and a p300."""
     folder = real(name)

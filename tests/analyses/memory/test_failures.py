@@ -4,10 +4,10 @@ import asyncio
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, error, memory, operations, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.replayed import Trouble
@@ -108,7 +108,7 @@ def test_a_run_that_went_well_has_none():
     assert failed() == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "kind"), [("aborted", None), ("cb_clash", "beyond_l1"), ("out_of_l1", "no_room"), ("views", None)]
 )
 def test_real_runs_failed_where_their_errors_table_says(name, kind):

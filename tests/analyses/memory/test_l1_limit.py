@@ -7,6 +7,7 @@ import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, device, memory, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, first_program_address, l1_limit
 from ttnn_mcp.hardware import ARCHITECTURES
 
@@ -24,7 +25,7 @@ def test_the_report_s_own_limit_comes_first():
     )
 
 
-@pytest.mark.parametrize(("arch", "measured"), [("wormhole_b0", True), ("blackhole", True), ("grayskull", False)])
+@for_all(("arch", "measured"), [("wormhole_b0", True), ("blackhole", True), ("grayskull", False)])
 def test_else_it_is_the_architecture_s(arch, measured):
     limit = ARCHITECTURES[arch].usable_l1_bytes
     assert limit_of(arch=arch) == L1Limit(limit, 0, read=False, measured=measured)

@@ -21,6 +21,7 @@ from tests.analyses.memory.small_tables import (
     tensor,
     tensors,
 )
+from tests.for_all import for_all
 from tests.profiles import (
     DATABASE_GENERATIONS,
     L1,
@@ -64,7 +65,7 @@ async def at(found, operation):
     return await moment_of(found, found.place(operation))
 
 
-@pytest.mark.parametrize("generation", [one for one in DATABASE_GENERATIONS if one != "G1"])
+@for_all("generation", [one for one in DATABASE_GENERATIONS if one != "G1"])
 async def test_a_moment_tells_weights_activations_and_temporaries_apart(tmp_path, generation):
     program = Program()
     weight, x = program.tensor(SHAPE, placement=SHARD), program.tensor(SHAPE, placement=SHARD)
@@ -330,7 +331,7 @@ def test_tensors_that_lie_over_each_other_leave_no_hole_of_less_than_nothing():
     assert holes_of(run, at_once(run, 2)).below == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     "unknown",
     [{"devices_table": ()}, {"devices_table": (device(first_cb_address=None),)}, {"capacity": None}],
 )

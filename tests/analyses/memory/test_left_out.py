@@ -1,7 +1,6 @@
 """Programs whose buffers a graph leaves out: what they take, and the level they make."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.left_out import Completing, LeftOut, Room
 
 ROOM = Room(500, 400)
@@ -30,7 +29,7 @@ def test_the_first_launch_tells_before_any_model():
     assert (modelled.bytes_per_core(ROOM), modelled.bytes_found, models.asked) == (900, 900, [(900, 7, ROOM)])
 
 
-@pytest.mark.parametrize("unknown", [program(), program(None, 900), program(None, None, Models())])
+@for_all("unknown", [program(), program(None, 900), program(None, None, Models())])
 def test_what_nobody_knows_counts_nothing_and_is_not_found(unknown):
     assert unknown.bytes_per_core(ROOM) == 0
     assert unknown.bytes_found is None

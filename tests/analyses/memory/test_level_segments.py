@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.level_segments import Stretch, stretches
 
 levels = st.lists(st.integers(0, 2_000_000), min_size=1, max_size=300)
@@ -36,7 +37,7 @@ def test_short_curves_are_no_trouble(values):
     assert len(stretches(np.array(values, dtype=np.int64), 5)) == len(values)
 
 
-@pytest.mark.parametrize("tolerance", [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
+@for_all("tolerance", [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
 def test_each_tolerance_is_tried_in_turn(tolerance):
     """A band just inside it, and a step just beyond it: a smaller one cuts the band, a larger one loses the step."""
     top = 1_000_000
@@ -52,7 +53,7 @@ def test_what_does_not_move_needs_no_tolerance():
     assert stretches(np.array([0, 0, 1, 1]), 2) == [Stretch(0, 1, 0), Stretch(2, 3, 2)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("values", "most", "starts"),
     [
         ([5] * 20, 4, [0]),  # all of it one level, however long

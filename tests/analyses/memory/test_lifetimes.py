@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.memory.small_tables import numbers, spans
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY, Lifetimes
 from ttnn_mcp.readers.memory.spaces import DRAM, L1
@@ -78,7 +79,7 @@ def test_only_operations_on_the_device_count():
     assert life.waits[0].tolist() == [2]
 
 
-@pytest.mark.parametrize(("end", "held"), [(before(3), 1), (before(4), 2), (before(5), 3), (None, 6)])
+@for_all(("end", "held"), [(before(3), 1), (before(4), 2), (before(5), 3), (None, 6)])
 def test_two_operations_over_the_last_use_are_late_and_one_is_not(end, held):
     freed = None if end is None else end // 2
     assert waiting(1, end, peak=0) == ([(1, freed, held, False)] if held > 1 else [])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analyses.memory.replays import late, opened, replay
+from tests.for_all import for_all
 from tests.profiles import (
     DATABASE_GENERATIONS,
     DRAM,
@@ -56,7 +57,7 @@ async def test_the_two_late_frees_of_the_demo_are_found_in_every_generation(tmp_
     assert late(found, least=2) == [(28, 11, 27), (38, 22, 29)]
 
 
-@pytest.mark.parametrize("name", MEMORY)
+@for_all("name", MEMORY)
 async def test_the_two_planted_late_frees_of_the_published_model_are_found(name):
     found = await replay_of(await opened(shared(name) / "db.sqlite"))
     assert [tensor for tensor, _, _ in late(found, least=2)] == [9, 12]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.analyses.memory.small_tables import REAL, numbers, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory import memory_comparison
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta, memory_delta
 from ttnn_mcp.errors import ReportBroken
@@ -85,7 +86,7 @@ def test_a_peak_by_a_model_is_told_because_it_proves_no_gain():
     assert caveats == ("candidate: its L1 peak holds circular buffers by a model, the report leaves them out",)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after"),
     [(run("a"), run("a")), (run("a", memory=False), run("b", memory=False)), (run("a", memory=False),) * 2],
 )
@@ -93,7 +94,7 @@ def test_one_run_or_two_without_reports_compare_nothing(before, after):
     assert asyncio.run(memory_delta(before, after)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "why"),
     [
         (run("a", memory=False), run("b"), "the baseline has no memory report"),

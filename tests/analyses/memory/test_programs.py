@@ -7,6 +7,7 @@ import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, event, real, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.left_out import LeftOut, Room
 from ttnn_mcp.analyses.memory.programs import Programs, ran
 from ttnn_mcp.analyses.memory.replay import replay_of
@@ -47,7 +48,7 @@ def test_a_later_launch_takes_what_the_first_one_took():
     ]
 
 
-@pytest.mark.parametrize(("cached", "carried"), [(None, 300), (True, 300), (False, None)])
+@for_all(("cached", "carried"), [(None, 300), (True, 300), (False, None)])
 def test_a_program_that_was_made_anew_is_another_one(cached, carried):
     assert programs(load=300).left_out(graph(silent(cached=cached)), 7)[0].carried == carried
 
@@ -73,7 +74,7 @@ def test_a_launch_is_parsed_for_a_model_alone():
     assert (left.launch.attributes, left.models) == ("attributes", MODELS)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "printed", "once"), [(5, "attributes", True), (0, "attributes", False), (5, "unsupported type", False)]
 )
 def test_launches_that_print_the_same_are_parsed_once(call, printed, once):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, device, memory, numbers, real, spans, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
 from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, moment_of
@@ -62,7 +63,7 @@ def test_tensors_that_nothing_reads_later_may_be_freed():
     assert told(at="deallocate") == Remedy("deallocate", 1_000, False, (10,), True)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "life",
     [
         (DEAD, 0, 4),  # the operation itself reads it
@@ -96,7 +97,7 @@ def test_what_the_operation_reads_may_be_narrower():
     assert told(at="narrower_dtype") == Remedy("narrower_dtype", 4_096 - 2 * 1_088 + 4_096, False, (12, 13))
 
 
-@pytest.mark.parametrize(
+@for_all(
     "row",
     [
         tensor(12, layout="ROW_MAJOR"),
@@ -173,7 +174,7 @@ def test_room_in_other_places_helps_a_clash_only_above_the_tensors():
     assert told(Shortage("no_room", "L1", below + holes + 1), at="reallocate").enough is False
 
 
-@pytest.mark.parametrize("name", ["ttnn.conv2d", "ttnn.max_pool2d", "ttnn.upsample"])
+@for_all("name", ["ttnn.conv2d", "ttnn.max_pool2d", "ttnn.upsample"])
 def test_what_makes_halos_can_move_them(name):
     found = told(name=name)
     assert "reallocate_halo_output" in found
@@ -212,7 +213,7 @@ def test_a_conv_has_blocks_and_slices_of_its_own():
     assert told(CLASH, "ttnn.conv2d", at="dram_slicing").bytes_per_bank == (own + 34_000) // 2
 
 
-@pytest.mark.parametrize(("height", "smaller"), [("32", False), ("320", True), ("64", True)])
+@for_all(("height", "smaller"), [("32", False), ("320", True), ("64", True)])
 def test_the_smallest_block_cannot_be_smaller(height, smaller):
     found = told(BEYOND, "ttnn.conv2d", f"Conv2dConfig(act_block_h_override={height})")
     assert ("smaller_act_block_h" in found) == smaller
@@ -229,7 +230,7 @@ def test_nor_can_that_of_a_conv_that_was_built_with_one_tile():
     }
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("layout", "height", "smaller"),
     [
         ("HEIGHT_SHARDED", 32, False),
@@ -244,7 +245,7 @@ def test_nor_where_a_core_holds_one_tile_of_rows(layout, height, smaller):
     assert ("smaller_act_block_h" in told(BEYOND, "ttnn.conv2d", table=table)) == smaller
 
 
-@pytest.mark.parametrize("name", ["ttnn.add", "ttnn.concat", "ttnn.layer_norm"])
+@for_all("name", ["ttnn.add", "ttnn.concat", "ttnn.layer_norm"])
 def test_an_operation_without_blocks_in_its_config_is_not_told_to_make_them_smaller(name):
     assert told(BEYOND, name) == {}
 

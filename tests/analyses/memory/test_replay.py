@@ -18,6 +18,7 @@ from tests.analyses.memory.small_tables import (
     tensor,
     tensors,
 )
+from tests.for_all import for_all
 from tests.profiles import write_memory_report
 from tests.programs import block
 from ttnn_mcp.analyses.memory import replay
@@ -130,7 +131,7 @@ def test_a_graph_that_cannot_be_read_is_counted():
     assert (going.broken, going.captured.tolist()) == (1, [False, True, False])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("nodes", "trouble"),
     [
         ([ERROR], Trouble((GraphError(0, "ttnn.a", "TT_THROW", "words"),), (), ())),
@@ -182,7 +183,7 @@ def test_an_operation_that_ran_out_of_l1_frees_what_nobody_recorded():
     assert found.fullest.l1.tolist() == [10, 10, 0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("described", "first"),
     [
         (None, BEYOND),
@@ -203,9 +204,7 @@ def test_buffers_above_that_address_are_small():
     assert (found.fullest.l1.tolist()[0], found.fullest.small.tolist()[0]) == (10, 10)
 
 
-@pytest.mark.parametrize(
-    "name", ["aborted", "bert_dram", "cb_clash", "late_frees", "mesh_tp2", "mobilenet", "out_of_l1", "views"]
-)
+@for_all("name", ["aborted", "bert_dram", "cb_clash", "late_frees", "mesh_tp2", "mobilenet", "out_of_l1", "views"])
 def test_real_reports_replay_to_the_peak_that_ttnn_s_own_allocations_make(name):
     """Real: the truth beside the reports, of what can be read from them."""
     folder = real(name)

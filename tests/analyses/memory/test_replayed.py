@@ -4,9 +4,9 @@ from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.small_tables import links, memory, numbers, operations, spans, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.replay_records import Differences
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed
 
@@ -47,13 +47,7 @@ def test_an_operation_has_a_place_or_none():
     assert [replayed().place(operation) for operation in (10, 30, 15, 99)] == [0, 2, None, None]
 
 
-def test_the_room_is_what_tensors_leave():
-    assert replayed().room_for_buffers_at(30) == 93
-    assert replayed().room_for_buffers_at(15) is None
-    assert replayed(capacity=None).room_for_buffers_at(30) is None
-
-
-@pytest.mark.parametrize(
+@for_all(
     ("because", "parts"),
     [
         (None, {}),

@@ -2,9 +2,8 @@
 
 import asyncio
 
-import pytest
-
 from tests.analyses.memory.small_tables import IN_L1, asked, real, sharded, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, key_of
@@ -22,7 +21,7 @@ def shard(shape=(128, 64), *, number=1, size=8 * TILED, **more):
     return tensor(number, size=size, **{"placement": sharded(shape), **more})
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("row", "per_bank"),
     [
         (shard(), TILED),
@@ -39,7 +38,7 @@ def test_a_shard_takes_whole_tiles_or_pages(row, per_bank):
     assert at(8 * TILED, row) == (per_bank, True)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "row",
     [
         shard(placement=None), shard(placement=IN_L1), shard((2, 128, 64)), shard((64,)), shard(dtype=None),
@@ -75,7 +74,7 @@ def test_a_tensor_without_a_place_is_at_none():
     assert ShardBytes(rows, 64).at(-1, 8 * TILED) == (TILED // 8, False)
 
 
-@pytest.mark.parametrize("name", ["resnet50_stages", "views", "late_frees"])
+@for_all("name", ["resnet50_stages", "views", "late_frees"])
 def test_real_shards_take_what_the_snapshots_show(name):
     """Real: sharded L1 tensors at whose address the `buffers` table never shows another size."""
     folder = real(name)

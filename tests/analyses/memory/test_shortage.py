@@ -1,9 +1,9 @@
 """The runtime's words when memory ran out, in the wordings of several years."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
 
 CORES = "[(x=0,y=0) - (x=7,y=7)]"
@@ -36,12 +36,12 @@ MESSAGES = {
 }
 
 
-@pytest.mark.parametrize(("message", "wanted"), MESSAGES.items())
+@for_all(("message", "wanted"), MESSAGES.items())
 def test_a_message_of_any_year_is_taken_apart(message, wanted):
     assert parse_shortage(message) == wanted
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shortage", "short"),
     [
         (Shortage("no_room", "L1", 1000), None),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.memory.small_tables import asked, numbers, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.snapshots import Changes, Seen, same_snapshots, snapshots_of
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, key_of
@@ -77,7 +78,7 @@ def test_a_snapshot_without_rows_ends_everything():
     assert taken((1, 4096, 16), empty=(2,)).taken == [True, True, False, False]
 
 
-@pytest.mark.parametrize("other", [(4096, 32, L1), (4096, 16, L1_SMALL), (4096, 32, L1_SMALL)])
+@for_all("other", [(4096, 32, L1), (4096, 16, L1_SMALL), (4096, 32, L1_SMALL)])
 def test_another_size_or_type_at_the_address_is_another_buffer(other):
     address, size, code = other
     found = changes((1, 4096, 16, L1), (2, address, size, code))

@@ -18,6 +18,7 @@ from tests.analyses.memory.small_tables import (
     tensor,
     tensors,
 )
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY
 from ttnn_mcp.analyses.memory.replay import replay_of
@@ -91,7 +92,7 @@ def test_places_of_use_are_told_per_buffer():
     assert [column.tolist() for column in found.used] == [[0, 0, 0], [0, 1, 3]]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("row", "device", "there"),
     [
         ({"device": 0}, 0, True),
@@ -132,7 +133,7 @@ PERSISTENT = (A, 16, before(0), None, L1, False)
 AT_ONCE = (A, 16, inside(1), inside(1))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("rows", "found"),
     [
         ([PERSISTENT], [0]),

@@ -1,8 +1,7 @@
 """Operands that nothing in a report allocates: which they are, and what they take of a bank."""
 
-import pytest
-
 from tests.analyses.memory.small_tables import links, memory, numbers, operations, sharded, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.there_before import EarlierBuffer, ThereBefore
 from ttnn_mcp.readers.memory.spaces import DRAM, HOST, L1, key_of
 from ttnn_mcp.readers.printed.memory_config import Placement
@@ -35,7 +34,7 @@ def test_an_operand_is_told_where_it_is_read_first():
     assert found.at(1) == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("row", "more"),
     [
         (in_dram(), {"makes": ((10, 1),)}),  # an operation made it

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.memory.small_tables import numbers, spans
+from tests.for_all import for_all
 from tests.shared_reports import SHARED
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY, Lifetimes
@@ -19,7 +20,7 @@ from ttnn_mcp.session.opening import read_run
 CAPTURES = SHARED.parent / "real" / "reports"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("model", "unread"),
     [
         ("late_frees", ["ttnn.multiply"]),  # its source multiplies once, and only frees the result at the end

@@ -8,6 +8,7 @@ import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, error, event, links, memory, operations, real, tensor, tensors
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
@@ -79,7 +80,7 @@ def test_of_equal_ones_the_longest_unread_goes_then_the_oldest():
     assert dropped(100, [(10, 1), (10, 2)], lane(100, 100)) == [1]
 
 
-@pytest.mark.parametrize("reads", [[(40, 1), (20, 2)], [(50, 1), (20, 2)], [(20, 2)]])
+@for_all("reads", [[(40, 1), (20, 2)], [(50, 1), (20, 2)], [(20, 2)]])
 def test_what_is_read_now_or_later_or_never_was_not_dropped(reads):
     assert dropped(200, reads, lane(100, 200)) == []
     assert dropped(100, reads, lane(100, 200)) == [2]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec
 
@@ -55,7 +56,7 @@ def between(*places):
     return calls, dict(enumerate(places, start=1))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "kind"),
     [
         (TALL, WIDE, "reshard"),
@@ -72,7 +73,7 @@ def test_a_call_that_changes_the_placement_is_a_move(before, after, kind):
     assert (move.pattern, move.avoidable) == ("other", "no")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("calls", "places"),
     [
         ([(RELU, [1], [2])], {1: DRAM}),
@@ -101,7 +102,7 @@ def test_freeing_a_tensor_is_no_reading(monkeypatch):
     assert patterns(*calls, places={2: WIDE, 3: L1}) == [(1, "chain", "certain"), (3, "chain", "partly")]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("places", "found"),
     [
         ((TALL, DRAM, TALL), ("round-trip", "certain")),
@@ -141,7 +142,7 @@ def test_a_chain_stays_one_where_a_further_move_is_none_of_it():
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("places", "waits", "pattern"),
     [
         ((TALL, DRAM, TALL), 3, "round-trip"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import performance_of
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program, block_sharded, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
@@ -80,8 +81,8 @@ def patterns(folder, *ops, **more):
 BACK = {("out", "in"), ("in", "out")}
 
 
-@pytest.mark.parametrize("first", MOVES)
-@pytest.mark.parametrize("second", MOVES)
+@for_all("first", MOVES)
+@for_all("second", MOVES)
 def test_a_move_that_undoes_the_one_before_is_a_round_trip_and_any_other_a_chain(tmp_path, first, second):
     found = judged(tmp_path, op("relu"), op(first, 0, 9_000), op(second, 1, 10_000), op("matmul", 2))
     if (first, second) in BACK:
@@ -118,7 +119,7 @@ def test_a_copy_that_is_taken_back_twice_goes(tmp_path):
     assert judged(tmp_path, *ops)[1] == ("round-trip", "likely", 9_000.0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("began", "ends", "same"),
     [
         (config(), config(), True),
@@ -189,7 +190,7 @@ def test_a_return_long_after_another_one_is_no_second_half(tmp_path):
     assert found[1] == ("round-trip", "no", 0.0)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ops", "pattern"),
     [
         # out for element-wise ops, and in again
@@ -259,7 +260,7 @@ def linked(*, passes=("t",), once=True, times=1):
     return SimpleNamespace(passed_on=lambda *_: passes, read_once=lambda _: once, times_read=lambda _: times)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("identity", "found"),
     [
         (None, {1: ("round-trip", "likely", 10_000.0), 2: ("round-trip", "likely", 10_000.0)}),

@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.roofline.arithmetic import table
+from tests.for_all import for_all
 from ttnn_mcp.analyses.moves.move_patterns import KINDS, NONE, PATTERNS
 from ttnn_mcp.analyses.moves.moves import Moves, _kinds
 from ttnn_mcp.analyses.moves.shards_for_one_op import moves_for_one_op
@@ -45,13 +45,13 @@ def test_a_detour_counts_once_per_way_out_and_anything_else_by_its_moves():
 TILE = [1, 1, 32, 32]
 
 
-@pytest.mark.parametrize("blank", ["", "INPUT_0_MEMORY", "OUTPUT_0_MEMORY"])
+@for_all("blank", ["", "INPUT_0_MEMORY", "OUTPUT_0_MEMORY"])
 def test_a_copy_whose_placement_one_side_does_not_say_is_no_move(tmp_path, blank):
     found = _kinds(table(tmp_path, ("Copy", [TILE], [TILE]), ("Unary", [TILE], [TILE]), blank=blank))
     assert found.tolist() == [NONE, NONE]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "pairs"),
     [
         ({}, [[2, 3]]),

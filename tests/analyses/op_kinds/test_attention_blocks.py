@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.asking import Case, case_of_reports, real_case
 from tests.checks.rows import ONE_PASS, put
+from tests.for_all import for_all
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP
@@ -36,9 +37,7 @@ def test_a_block_reaches_from_the_linears_of_its_inputs_to_the_linear_behind(tmp
     assert blocks(tmp_path, *ops) == [(1, 8)]
 
 
-@pytest.mark.parametrize(
-    ("widths", "start"), [((512, 512, 512, 512), 2), ((256, 512, 512), 2), ((512, 256, 512), 3), ((512,), 1)]
-)
+@for_all(("widths", "start"), [((512, 512, 512, 512), 2), ((256, 512, 512), 2), ((512, 256, 512), 3), ((512,), 1)])
 def test_at_most_three_linears_that_read_one_size_belong_to_it(tmp_path, widths, start):
     assert blocks(tmp_path, NORM, *[LINEAR] * len(widths), FUSED, widths=widths)[0][0] == start
 
@@ -47,7 +46,7 @@ def test_norms_of_heads_lie_inside_and_a_norm_before_the_linear_does_not(tmp_pat
     assert blocks(tmp_path, NORM, LINEAR, NORM, FUSED, NORM) == [(1, 4)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("ops", "block"),
     [
         ((LINEAR, HEADS, FUSED, HEADS, LINEAR), (0, 4)),

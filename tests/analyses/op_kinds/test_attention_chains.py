@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -51,7 +52,7 @@ def test_up_to_five_ops_may_stand_between(tmp_path, side):
     assert not chains(tmp_path, attention(**{side: 6}))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("between", "found"),
     [
         ("TypecastDeviceOperation", 1),
@@ -122,7 +123,7 @@ def test_what_the_first_writes_the_last_must_read(tmp_path):
     assert not chains(tmp_path, program)
 
 
-@pytest.mark.parametrize(("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
+@for_all(("without", "count"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
 def test_a_table_without_two_operands_and_a_result_has_none(tmp_path, without, count):
     ops = ops_of(tmp_path, attention(), without=without)
     assert len(attention_chains(ops, Flow(ops))) == count
@@ -153,7 +154,7 @@ def test_each_of_the_two_second_operands_must_be_no_weight(tmp_path):
         assert len(chains(tmp_path, program)) == (made == "both"), made
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kernel_ns", "compute_ns", "gb_s", "fused"),
     [
         (10_000, 1_000, None, 5_000),  # as long as any fused attention

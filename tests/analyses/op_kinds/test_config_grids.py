@@ -5,6 +5,7 @@ import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import Program, width_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.op_kinds.config_grids import deal_of, shares_left
@@ -58,7 +59,7 @@ def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
     assert dealt(tmp_path, multiplied(grid=cards)).grid == (11, 10)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cards", "rows", "grid", "could_be"),
     [
         ((11, 10), 32, (11, 10), (1, 12)),
@@ -105,7 +106,7 @@ def test_cores_that_the_config_names_are_left_alone(tmp_path):
     assert dealt(tmp_path, attending(f"{grid},sub_core_grids={{[(x=0,y=0) - (x=3,y=7)]}}")) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "share"),
     [("MatmulDeviceOperation", 2 / 6), ("SparseMatmulDeviceOperation", 2 / 6), ("AllGatherMatmulAsyncOp", 1)],
 )

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.checks.conv_programs import Conv as Made
+from tests.for_all import for_all
 from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 
@@ -39,7 +40,7 @@ def test_blocks_and_sizes_are_read():
     assert (conv.input_channels, conv.depthwise, conv.transposed) == (0, False, False)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "lost",
     [
         {"block_config": "Conv2dBlockConfig(act_block_h_ntiles=2)"},
@@ -79,7 +80,7 @@ def test_elements_are_rounded_up_to_tiles_where_no_tiles_are_printed():
     assert both.per_core_h == 8
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("layout", "full", "blocks"),
     [("HEIGHT", False, 3), ("HEIGHT", True, 1), ("BLOCK", False, 12), ("BLOCK", True, 4), ("WIDTH", False, 4)],
 )
@@ -92,12 +93,12 @@ def test_inner_blocks_are_rows_of_the_window_times_cores_along_channels(layout, 
     assert conv.inner_blocks == blocks
 
 
-@pytest.mark.parametrize(("shape", "channels"), [("{1; 64; 64; 32}", 32), ("{}", 0), ("x", 0)])
+@for_all(("shape", "channels"), [("{1; 64; 64; 32}", 32), ("{}", 0), ("x", 0)])
 def test_channels_are_those_of_the_printed_shape(shape, channels):
     assert read(input_tensor_shape=shape).input_channels == channels
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("groups", "channels", "outputs", "depthwise"),
     [(64, 64, 64, True), (1, 1, 1, False), (2, 64, 64, False), (64, 64, 128, False)],
 )

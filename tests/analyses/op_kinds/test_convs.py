@@ -1,10 +1,10 @@
 """Convs: the conv rows of a table, each configuration taken apart once."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.conv_programs import put_conv, put_silent_conv, relu
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, share_on_grid, sizes_of
 
@@ -60,7 +60,7 @@ def test_a_table_without_convs_or_operands_has_none_to_judge(tmp_path):
     assert convs.known == 0
 
 
-@pytest.mark.parametrize(("lost", "known"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
+@for_all(("lost", "known"), [("INPUT_2", 1), ("INPUT_[12]", 0), ("INPUT_", 0), ("OUTPUT_", 0)])
 def test_a_conv_is_known_by_its_input_its_weights_and_its_output(tmp_path, lost, known):
     program = Program("wormhole_b0")
     put_conv(program)

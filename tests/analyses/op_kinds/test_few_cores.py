@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, block_sharded, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective
@@ -50,7 +51,7 @@ def test_without_a_known_grid_no_number_of_cores_is_few(tmp_path):
     assert not on_few_cores(one(tmp_path), None).any()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("layout", "placement", "units"),
     [
         ("TILE", DRAM, 4 * 8),
@@ -72,7 +73,7 @@ def test_an_op_without_an_output_has_no_pieces(tmp_path):
     assert np.isnan(parallel_units(ops_of(tmp_path, program, without="OUTPUT_"))).all()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cores", "grid", "spread"),
     [
         (16, 64, 10_000 * 16 / 32),  # 32 tiles

@@ -1,9 +1,9 @@
 """Matmul choice: who chose the program config, and which matmuls TTNN's choice leaves on few cores."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
@@ -69,7 +69,7 @@ def test_a_matmul_without_attributes_tells_nothing(tmp_path):
     assert (choice.has_config.tolist(), choice.chosen.tolist()) == ([False], [False])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("placed", "interleaved"),
     [
         ({}, False),
@@ -99,7 +99,7 @@ def test_a_matmul_without_operands_in_l1_is_in_no_trap(tmp_path):
     assert not len(trapped(ops, matmul_choice(ops), 64))
 
 
-@pytest.mark.parametrize(("lost", "rows"), [("INPUT_2", [0]), ("INPUT_", []), ("OUTPUT_", [])])
+@for_all(("lost", "rows"), [("INPUT_2", [0]), ("INPUT_", []), ("OUTPUT_", [])])
 def test_whether_it_is_a_trap_is_not_known_without_operands(tmp_path, lost, rows):
     program = Program("wormhole_b0")
     x, w, y = (program.tensor([1, 1, 64, 64], placement=L1) for _ in range(3))
@@ -108,7 +108,7 @@ def test_whether_it_is_a_trap_is_not_known_without_operands(tmp_path, lost, rows
     assert trapped(ops, matmul_choice(ops), 64).tolist() == rows
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("config", "streams"),
     [
         ("MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,gather_in0=0)", True),
@@ -129,7 +129,7 @@ def config(block_w=2, subblock=(1, 2), per_core=(2, 2), name="MatmulMultiCoreReu
     return f"{name}({','.join(f'{key}={number}' for key, number in zip(keys, numbers, strict=True) if number)})"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("k", "said", "small"),
     [
         (128, {}, False),
@@ -150,7 +150,7 @@ def test_small_blocks_are_a_tile_of_k_or_of_the_output(tmp_path, k, said, small)
     assert in_small_blocks(ops, matmul_choice(ops)).tolist() == [small]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("k", "said", "many"),
     [
         (2048, {}, True),

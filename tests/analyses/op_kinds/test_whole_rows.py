@@ -1,7 +1,6 @@
 """Whole rows: which part of a tensor a view can name."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.op_kinds.whole_rows import Part, lies_in_one_piece, part_of
 
 WHOLE = (1, 1, 4096, 6144)  # 192 tiles across: a row of tiles ends on the last of 12 banks
@@ -14,14 +13,14 @@ def test_the_part_is_the_one_dim_that_is_cut():
     assert part_of(WHOLE, (0, 0, 32, 0), (1, 1, 96, 64)) is None
 
 
-@pytest.mark.parametrize("lost", [0, 1, 2])
+@for_all("lost", [0, 1, 2])
 def test_a_shape_of_other_dims_tells_no_part(lost):
     shapes = [WHOLE, (0, 0, 32, 0), (1, 1, 96, 6144)]
     shapes[lost] = shapes[lost][1:]
     assert part_of(*shapes) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("part", "whole", "layout", "lies"),
     [
         (Part(2, 32, 64), WHOLE, "TILE", True),

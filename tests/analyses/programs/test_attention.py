@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.attention import Attention
 from ttnn_mcp.hardware import TILE_BYTES
 
@@ -31,7 +30,7 @@ def buffers_of(grid, *, keys="BFLOAT16", head=128, fp32=False, chunks=(128, 128)
     return sum(plan.buffers.values())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "without", "with_chain"),
     [
         ({}, ((10, 3), 378_880), ((8, 4), 444_544)),
@@ -49,7 +48,7 @@ def test_keys_of_eight_bits_are_not_passed_on_where_sums_are_float32():
     assert buffers_of((13, 10), keys="BFLOAT8_B", fp32=True) == 364_544
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("head", "chunks", "size"),
     [(160, (128, 128), 432_128), (160, (96, 32), 231_424), (288, (96, 32), 415_744)],
     ids=["five tiles do not halve", "nor in an odd chunk", "nine tiles in threes, two rows at a time"],

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_cores import (
     Size,
     fits_in,
@@ -24,7 +25,7 @@ CONV = Conv(
 SIZE = Size(rows=500, columns=16, inner=18, input_bytes=1_000_000)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cores", "arch", "grid"),
     [
         (64, "wormhole_b0", (8, 8)),

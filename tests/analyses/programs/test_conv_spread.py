@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_spread import (
     Channels,
     Spread,
@@ -61,7 +60,7 @@ def test_more_cores_than_that_would_be_padding_alone():
     assert evenly(1, 64) == 1
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("whole", "tiles", "height"), [(12, 0, 13), (12, -1, 13), (12, 5, 4), (12, 6, 6), (0, 5, 5), (12, 100, 12)]
 )
 def test_a_block_is_the_next_divisor_of_a_cores_whole_tiles(whole, tiles, height):

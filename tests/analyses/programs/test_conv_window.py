@@ -1,7 +1,6 @@
 """Conv windows: the output's size, the input of one core, and the printed SlidingWindowConfig."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow, window_of
 from ttnn_mcp.readers.printed.nesting import parse_struct
 
@@ -34,12 +33,12 @@ def test_padding_of_two_numbers_is_the_same_on_both_sides():
     assert printed(padding="((0;1);(2;3))").padding == (0, 1, 2, 3)
 
 
-@pytest.mark.parametrize("key", FIELDS)
+@for_all("key", FIELDS)
 def test_a_field_that_is_not_printed_leaves_no_window(key):
     assert printed(**{key: ""}) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     "wrong",
     [
         {"batch_size": "0"},
@@ -60,9 +59,7 @@ def test_nothing_printed_is_no_window():
     assert window_of(None) is None
 
 
-@pytest.mark.parametrize(
-    ("size", "is_one"), [((64, 1), True), ((1, 1), False), ((64, 64), False), ((1, 64), False)]
-)
+@for_all(("size", "is_one"), [((64, 1), True), ((1, 1), False), ((64, 64), False), ((1, 64), False)])
 def test_an_image_of_one_column_is_one_dimensional(size, is_one):
     assert ConvWindow(1, size, (1, 1)).is_one_dimensional == is_one
 

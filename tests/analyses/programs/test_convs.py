@@ -10,6 +10,7 @@ import pytest
 from tests.checks.conv_programs import Conv as Made
 from tests.checks.conv_programs import put_conv
 from tests.checks.rows import case_of, real_case
+from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
@@ -163,9 +164,7 @@ def test_older_reports_print_elements_and_leave_out_what_was_allocated(read):
     assert old.allocated_bytes == (32 * 8 * 64 + 128) * 64 * 2 // 64  # the input's shard
 
 
-@pytest.mark.parametrize(
-    "key", ["block_config", "parallelization_config", "sliding_window_config", "memory_config"]
-)
+@for_all("key", ["block_config", "parallelization_config", "sliding_window_config", "memory_config"])
 def test_a_conv_whose_attributes_lack_something_is_not_guessed(key):
     said = {key: str(value) for key, value in Made().attributes().items() if key != "memory_config"}
     said["memory_config"] = (
@@ -223,7 +222,7 @@ async def test_the_limit_is_the_reports_own_where_there_is_one(tmp_path):
     assert alone.safe_bytes == int(0.95 * 1_393_312)
 
 
-@pytest.mark.parametrize("name", [DEEPLAB, SEGFORMER, OFT])
+@for_all("name", [DEEPLAB, SEGFORMER, OFT])
 def test_every_conv_that_ran_fits_the_model(name):
     case = real_case(name)
     convs = convs_of(case.ops)

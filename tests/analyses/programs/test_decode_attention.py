@@ -1,7 +1,6 @@
 """Attention of one token against dry captures of TTNN 0.81.1 on mock devices, Wormhole: 32 heads of 128, BFLOAT16."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
 
 ALL = 64  # cores: without a config TTNN takes them, and 512 keys at a time
@@ -18,7 +17,7 @@ CASES = [  # in the batch, heads of the keys, keys, chunk, cores that may share 
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@for_all("case", CASES, ids=str)
 def test_the_buffers_grow_with_the_cores_that_share_a_head(case):
     batch, key_heads, keys, chunk, cores_per_head, measured = case
     tiles = dict.fromkeys(("q_bytes", "k_bytes", "v_bytes", "out_bytes"), 2048)

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, rectangle, worker_grid
 from ttnn_mcp.run.chip import Chip
 
 CHIP = Chip("blackhole", 1.35, 110, 110, 512, 435, ())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "cores", "grid"),
     [
         ("blackhole", 110, (11, 10)),
@@ -27,7 +26,7 @@ def test_the_grid_is_that_of_a_card_with_so_many_cores(arch, cores, grid):
     assert worker_grid(replace(CHIP, arch=arch, worker_cores=cores)) == grid
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cores", "within", "grid"),
     [(64, (8, 8), (8, 8)), (12, (8, 8), (6, 2)), (7, (8, 8), (7, 1)), (11, (8, 8), None), (16, (8, 1), None)],
 )
@@ -35,7 +34,7 @@ def test_the_widest_rectangle(cores, within, grid):
     assert rectangle(cores, within) == grid
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "at_most", "grid"),
     [
         (128, None, (8, 8)),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, rectangle
@@ -54,12 +55,12 @@ def test_above_eight_to_one_only_the_longer_side_is_cut(n, kind):
     assert suggested(Tiles(8, 8, n, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).kind == kind
 
 
-@pytest.mark.parametrize(("k", "block"), [(16, 8), (12, 4), (14, 2), (7, 1)])
+@for_all(("k", "block"), [(16, 8), (12, 4), (14, 2), (7, 1)])
 def test_a_step_is_the_deepest_that_divides_k(k, block):
     assert suggested(Tiles(32, k, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).in0_block_w == block
 
 
-@pytest.mark.parametrize(("fp32", "per_core", "most"), [(False, 8, 8), (False, 10, 5), (True, 8, 4), (True, 5, 1)])
+@for_all(("fp32", "per_core", "most"), [(False, 8, 8), (False, 10, 5), (True, 8, 4), (True, 5, 1)])
 def test_a_subblock_fills_the_destination_registers_and_no_more(fp32, per_core, most):
     config = suggested(Tiles(8 * per_core, 8, 8 * per_core, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=fp32)
     assert (config.per_core_n, config.out_subblock_w) == (per_core, most)
@@ -115,7 +116,7 @@ def test_what_cannot_fit_is_not_suggested():
     assert suggested(Tiles(4096, 1, 4096, 4096, 4096, 4096), (8, 8), 1_000_000, fp32_acc=False) is None
 
 
-@pytest.mark.parametrize(("n", "per_core_n"), [(88, 8), (82, None), (85, None), (90, 9), (6, 1), (13, None)])
+@for_all(("n", "per_core_n"), [(88, 8), (82, None), (85, None), (90, 9), (6, 1), (13, None)])
 def test_columns_of_tiles_divide_evenly_or_there_is_no_2d_config(n, per_core_n):
     config = suggested(Tiles(40, 8, n, 2048, 2048, 2048), (11, 10), 1_000_000, fp32_acc=False, two_sided=True)
     assert (config.per_core_n if config else None) == per_core_n

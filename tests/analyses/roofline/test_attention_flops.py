@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.roofline.arithmetic import counted, table
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.attention_flops import WHY_OPERANDS, WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 
 Q, K, V, OUT = [1, 4, 128, 64], [1, 4, 256, 64], [1, 4, 256, 32], [1, 4, 128, 32]
@@ -12,7 +13,7 @@ RING = {"logical_n": 1024, "ring_size": 4}
 CAUSAL = {"is_causal": True}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "settings", "pairs", "why"),
     [
         ("SDPA", {}, 128 * 256, ""),
@@ -61,7 +62,7 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [(None, None, WHY_OPERANDS)]
 
 
-@pytest.mark.parametrize("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
+@for_all("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
 def test_a_row_without_one_of_them_shows_none(tmp_path, blank):
     found = counted(table(tmp_path, PLAIN, PLAIN, blank=blank))
     assert [each[0] for each in found] == [None, EACH * 128 * 256]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
@@ -41,7 +42,7 @@ def test_an_add_that_fits_neither_neighbour_but_repeats_another_row_borrowed_it(
     assert rows(tmp_path, *fits, (96, 128), 64, (128, 160)) == [False] * 4 + [True, False]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "steps",
     [
         [(32, 64), 64, (64, 96), (96, 128), 128, (128, 160)],  # fits

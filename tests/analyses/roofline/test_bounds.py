@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.tables import performance_of
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
 from ttnn_mcp.analyses.roofline.roofline import WHY_CORES, WHY_IMPOSSIBLE, roofline_of
@@ -29,7 +30,7 @@ def bound(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("side", "kernel_ns", "where", "binds"),
     [
         (MIDDLE, 3_900, (DRAM, DRAM), "overhead"),
@@ -47,7 +48,7 @@ def test_launch_traffic_or_l1_bind_an_op_without_arithmetic(bound, side, kernel_
     assert bound("Unary", kernel_ns, side=side, where=where) == (binds, "")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("fidelity", "kernel_ns", "binds"),
     [("HiFi4", 297_000, "compute"), ("HiFi4", 364_000, "overhead"), ("LoFi", 100_000, "dram")],
 )
@@ -62,9 +63,7 @@ def test_five_per_cent_above_the_peak_cannot_be(bound, kernel_ns, why):
     assert bound("Unary", kernel_ns)[1] == why
 
 
-@pytest.mark.parametrize(
-    ("side", "kernel_ns"), [(MIDDLE, 3_900), (MIDDLE, 9_000), (LARGE, 20_000), (LARGE, 100_000)]
-)
+@for_all(("side", "kernel_ns"), [(MIDDLE, 3_900), (MIDDLE, 9_000), (LARGE, 20_000), (LARGE, 100_000)])
 def test_nothing_of_this_chip_binds_a_collective(bound, side, kernel_ns):
     assert bound("AllGather", kernel_ns, side=side)[0] == ""
 
@@ -81,12 +80,12 @@ def test_a_report_without_operands_does_not_say_where_they_lie(bound, without):
     assert bound("Unary", 40_000, where=(L1, L1), without=without)[0] == ""
 
 
-@pytest.mark.parametrize(("code", "why"), [("Foo", WHY_OTHER), ("Gather", ""), ("Sort", ""), ("Softmax", "")])
+@for_all(("code", "why"), [("Foo", WHY_OTHER), ("Gather", ""), ("Sort", ""), ("Softmax", "")])
 def test_unknown_ops_are_told(bound, code, why):
     assert bound(code, 100_000)[1] == why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "why"),
     [("Foo", WHY_OTHER), ("MoEFoo", WHY_EXPERTS), ("AllToAllDispatch", WHY_PARTS), ("Unary", WHY_IMPOSSIBLE)],
 )

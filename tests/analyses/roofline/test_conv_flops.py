@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.roofline.arithmetic import counted, table
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.conv_flops import WHY_KIND, WHY_OPERANDS, _per_pixel, _transposed_pixels
 from ttnn_mcp.readers.printed.attributes import Attributes
 
@@ -38,7 +39,7 @@ def test_an_unknown_kind_is_not_counted(tmp_path):
 WINDOW = "SlidingWindowConfig(window_hw=({}),stride_hw=(1,1))"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "each"),
     [
         ({}, 2 * 64 * 16 * 9),
@@ -57,7 +58,7 @@ def test_a_pixel_takes_window_times_channels_of_its_group(change, each):
     assert _per_pixel(Attributes({**SAID, **change})) == each
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "pixels"),
     [
         ({}, None),

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.roofline.arithmetic import counted, table
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_OPERANDS, WHY_UNFIT
 
 A, B, OUT = [1, 1, 64, 128], [1, 1, 128, 96], [1, 1, 64, 96]
@@ -20,8 +21,8 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [UNKNOWN]
 
 
-@pytest.mark.parametrize("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
-@pytest.mark.parametrize("code", ["Matmul", "AllGatherMatmulAsync"])
+@for_all("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
+@for_all("code", ["Matmul", "AllGatherMatmulAsync"])
 def test_a_row_without_one_of_them_shows_none(tmp_path, code, blank):
     plain = (code, [A, B], [OUT])
     assert counted(table(tmp_path, plain, plain, blank=blank)) == [UNKNOWN, (WHOLE, WHOLE, "")]

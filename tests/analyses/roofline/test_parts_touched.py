@@ -4,6 +4,7 @@ import pytest
 
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import TILE, tiles
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import touched_of
@@ -21,7 +22,7 @@ def moved(tmp_path):
     return lambda code, *op: tiles(table(tmp_path, (code, *op)))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "inputs", "attributes", "read"),
     [
         ("RotaryEmbedding", [high(2), high(8), high(8)], {"token_idx": None}, 2 + 2 + 2),
@@ -43,12 +44,12 @@ def test_a_report_of_one_input_tells_what_a_rotary_embedding_can_tell(tmp_path):
     assert tiles(ops) == (2, "")
 
 
-@pytest.mark.parametrize("code", ["Slice", "PaddedSlice", "InterleavedToShardedPartial", "NlpKVCacheLoadSlice"])
+@for_all("code", ["Slice", "PaddedSlice", "InterleavedToShardedPartial", "NlpKVCacheLoadSlice"])
 def test_of_a_cache_a_slice_is_read(moved, code):
     assert moved(code, [high(16), TILE], [high(2)]) == (4, "")
 
 
-@pytest.mark.parametrize("code", ["NonZeroIndices", "IndexFill", "DramPrefetcher", "BrandNew"])
+@for_all("code", ["NonZeroIndices", "IndexFill", "DramPrefetcher", "BrandNew"])
 def test_an_unknown_op_is_taken_to_touch_each_operand_whole(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (3, WHY_OTHER)
 
@@ -58,12 +59,12 @@ def test_of_experts_the_weights_do_not_count(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (2, WHY_EXPERTS)
 
 
-@pytest.mark.parametrize("code", ["Sort", "CumSum", "EmbeddingBackward", "PlusOne"])
+@for_all("code", ["Sort", "CumSum", "EmbeddingBackward", "PlusOne"])
 def test_ops_that_are_told_by_their_operands_count_them(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (3, "")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "inputs", "counted"),
     [
         ("Full", 1, 1),
@@ -88,7 +89,7 @@ def test_a_report_of_two_inputs_tells_what_a_scatter_can_tell(tmp_path):
     assert tiles(ops) == (3, "")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "inputs", "counted", "why"),
     [
         ("UpdateKVCache", [8, 2], 4, ""),
@@ -106,7 +107,7 @@ def test_what_pages_and_positions_may_skip_does_not_count(moved, code, inputs, c
     assert moved(code, [high(one) for one in inputs], [high(8)]) == (counted, why)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "counted", "why"),
     [("GENERIC", 1 + 2 + 2, ""), ("PADDED", 1 + 2, WHY_ROWS), ("BINARY", 1 + 2, WHY_ROWS), (None, 1 + 2 + 2, "")],
 )
@@ -115,7 +116,7 @@ def test_rows_that_an_embedding_keeps_on_its_cores_do_not_count(moved, kind, cou
     assert moved("Embeddings", [TILE, high(16)], [high(2)], attributes) == (counted, why)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "counted"), [("NLPConcatHeadsDecode", 0.5), ("NLPConcatHeads", 3), ("NLPCreateQKVHeadsDecode", 0.5)]
 )
 def test_decoding_heads_are_moved_without_what_pads_them(moved, code, counted):
@@ -131,7 +132,7 @@ def test_padding_is_filled_in_place(moved):
     assert moved("FillPad", [TILE], [TILE]) == (0, "")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "moves"),
     [
         ("AllReduceAsync", (3, "")),
@@ -152,7 +153,7 @@ def test_an_uneven_exchange_is_taken_to_send_its_input_whole(moved, code, moves)
     assert moved(code, [high(2), high(5)], [TILE]) == moves
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "inputs", "attributes", "counted"),
     [
         ("AttnMatmul", [TILE, high(8)], {"num_tokens": 64}, 1 + 2 + 1),
@@ -171,7 +172,7 @@ def test_a_report_of_one_input_tells_what_a_matmul_can_tell(tmp_path):
     assert tiles(ops)[0] == 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "known"),
     [
         ("WindowedScaledDotProductAttention", False),
@@ -184,7 +185,7 @@ def test_attention_to_a_part_of_the_keys(moved, code, known):
     assert moved(code, [TILE] * 3, [TILE]) == ((4, "") if known else (None, WHY_CACHE))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "attributes", "whole"),
     [("SDPA", {}, 1), ("SDPA", {"chunk_start_idx": 32}, 0), ("SdpaDecode", {}, 0)],
 )

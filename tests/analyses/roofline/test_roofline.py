@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Iteration, Program, Tensor, height_sharded, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
@@ -393,7 +394,7 @@ def real(name: str):
     return report.ops, roofline_of(report.ops, chip_of(report, None))
 
 
-@pytest.mark.parametrize("name", [*REAL, LINKED], ids=lambda name: name.rpartition("/")[2])
+@for_all("name", [*REAL, LINKED], ids=lambda name: name.rpartition("/")[2])
 def test_no_real_op_beats_its_lower_bound(name):
     ops, found = real(name)
     assert np.nanmax(found.efficiency) <= IMPOSSIBLE
@@ -401,7 +402,7 @@ def test_no_real_op_beats_its_lower_bound(name):
     assert (np.nan_to_num(found.flops) <= np.nan_to_num(found.padded_flops)).all()
 
 
-@pytest.mark.parametrize("name", [*REAL, LINKED], ids=lambda name: name.rpartition("/")[2])
+@for_all("name", [*REAL, LINKED], ids=lambda name: name.rpartition("/")[2])
 def test_every_real_op_has_a_bound_or_a_reason_why_not(name):
     _, found = real(name)
     assert ((found.bound.codes >= 0) | (found.why.codes >= 0)).all()

@@ -1,9 +1,8 @@
 """Strides beyond the window leave pixels out, and so do halves of a window at the end."""
 
-import pytest
-
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import tiles
+from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.sliding_windows import pixels_read
 from ttnn_mcp.readers.printed.attributes import Attributes
 
@@ -21,7 +20,7 @@ def window(**changed):
     return f"SlidingWindowConfig({'; '.join(f'{key}={text}' for key, text in parts.items() if text)})"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changed", "pixels"),
     [
         ({}, 64),
@@ -55,8 +54,8 @@ def test_without_a_window_nothing_is_told():
     assert pixels_read(Attributes({})) is None
 
 
-@pytest.mark.parametrize("code", ["Conv2d", "Pool2D"])
-@pytest.mark.parametrize(
+@for_all("code", ["Conv2d", "Pool2D"])
+@for_all(
     ("attributes", "read"),
     [
         ({"sliding_window_config": window(stride_hw="(2;2)", input_hw="(16;16)")}, 2),

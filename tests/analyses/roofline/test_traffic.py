@@ -5,6 +5,7 @@ import pytest
 
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import WHY_OPERANDS, dram_bytes_of
@@ -21,7 +22,7 @@ def tiles(ops):
     return None if np.isnan(moved) else moved, why.texts()[0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "moved"),
     [
         ("Copy", 2),  # movement
@@ -72,12 +73,12 @@ def test_an_op_without_operands_tells_so(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("code", "moved"), [("UpdateKVCache", 1), ("Embeddings", 2), ("SparseMatmul", 2)])
+@for_all(("code", "moved"), [("UpdateKVCache", 1), ("Embeddings", 2), ("SparseMatmul", 2)])
 def test_a_report_of_one_input_tells_what_it_can(tmp_path, code, moved):
     assert tiles(table(tmp_path, (code, [TILE, TILE], [TILE]), without="INPUT_[1-9]"))[0] == moved
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "settings", "cached"),
     [
         ("SDPA", {}, False),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.settings.compute import (
@@ -91,7 +92,7 @@ def test_on_a_grid_nobody_knows_cores_are_counted(made, cores, grid, legal):
     assert (not grid_rules(on_chip(made(), cores=cores), grid)) is legal
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("printed", "grid"),
     [("(x=8,y=4)", (8, 4)), ("(x=0,y=4)", None), ("(x=8,y=0)", None), ("(x=8)", None), ("<grid>", None)],
 )

@@ -9,6 +9,7 @@ import pytest
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.analyses.settings.test_conv_blocks import GRID, asked
 from tests.checks.conv_programs import with_conv
+from tests.for_all import for_all
 from ttnn_mcp.analyses.settings.conv import LAYOUTS, ConvSettings, l1_of
 
 CALLS = {
@@ -55,7 +56,7 @@ def test_a_flag_takes_the_buffers_that_ttnn_makes_for_it(op, name, setting):
             assert trial.grown == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "setting", "is_useful"),
     [
         ("HEIGHT", "enable_act_double_buffer", True),
@@ -120,7 +121,7 @@ def test_another_layout_is_tried_with_the_block_of_least_l1(op, layout):
     assert f"act_block_h_override={32 * least.block_h})" in trial.change
 
 
-@pytest.mark.parametrize("grid", [(4, 8), (8, 4), (7, 5), (8, 8)])
+@for_all("grid", [(4, 8), (8, 4), (7, 5), (8, 8)])
 def test_another_grid_keeps_a_block_that_is_legal_there(op, grid):
     trial = of_conv(op, "HEIGHT").tried("core_grid", "{}x{}".format(*grid))
     built = replace(CALLS["HEIGHT"], from_dram=True).on(grid)

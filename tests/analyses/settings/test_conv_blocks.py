@@ -11,6 +11,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.checks.conv_programs import with_conv
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_spread import Channels
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
@@ -43,8 +44,8 @@ def of(conv):
     return (conv.block_h, conv.per_core_h, conv.cores, conv.blocks)
 
 
-@pytest.mark.parametrize("value", [0, 32, 64, 96, 128, 160, 256, 512])
-@pytest.mark.parametrize(
+@for_all("value", [0, 32, 64, 96, 128, 160, 256, 512])
+@for_all(
     "call",
     [
         asked(side=128),
@@ -54,7 +55,7 @@ def of(conv):
         asked("BLOCK", 20, (512, 320)),
     ],
 )
-@pytest.mark.parametrize(("before", "from_dram"), [(BY_TTNN, False), (BEFORE, True)])
+@for_all(("before", "from_dram"), [(BY_TTNN, False), (BEFORE, True)])
 def test_a_block_gives_the_conv_that_ttnn_builds_for_it(op, call, value, before, from_dram):
     call = replace(call, from_dram=from_dram)
     ran, built = call.on(GRID), replace(call, block_h=value).on(GRID)
@@ -86,8 +87,8 @@ def test_no_block_is_many_times_the_conv(op, tiles, is_judged):
     assert (not trial.unknown, tried is not None) == (is_judged, is_judged)
 
 
-@pytest.mark.parametrize(("before", "is_modelled"), [(BY_TTNN, False), (UNKNOWN, False), (BEFORE, True)])
-@pytest.mark.parametrize("lost", [{"window": None}, {"input_channels": 0}, {"chip": 61}])
+@for_all(("before", "is_modelled"), [(BY_TTNN, False), (UNKNOWN, False), (BEFORE, True)])
+@for_all("lost", [{"window": None}, {"input_channels": 0}, {"chip": 61}])
 def test_without_window_or_grid_only_a_divisor_is_modelled(op, before, is_modelled, lost):
     ran, here = asked(side=128).on(GRID), after(op, before)
     if "chip" in lost:
@@ -110,7 +111,7 @@ def test_where_nobody_tells_who_sharded_the_input_the_larger_conv_counts(op):
     assert (of(tried), trial.change) == ((4, 8, ran.cores, 2), "1 blocks become 2")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "by_ttnn"),
     [
         (BY_TTNN, True),
@@ -134,7 +135,7 @@ def test_the_ops_before_tell_who_sharded_the_input(op, before, by_ttnn):
 WIDE = asked("WIDTH", 20, (1024, 512))
 
 
-@pytest.mark.parametrize("value", [0, 32, 64, 96, 384, 416])
+@for_all("value", [0, 32, 64, 96, 384, 416])
 def test_a_block_of_a_width_sharded_conv_is_ttnns_or_refused(op, value):
     """400 rows are 12 whole tiles, padded to 13: a block must divide both."""
     ran, call = WIDE.on(GRID), replace(WIDE, block_h=value)
@@ -151,7 +152,7 @@ def test_without_a_window_its_rows_are_not_known(op):
     assert block_height_trial(op, ran, 0)[1].block_h == 13
 
 
-@pytest.mark.parametrize("value", [1, 2, 3, 4, 9, 18, 36])
+@for_all("value", [1, 2, 3, 4, 9, 18, 36])
 def test_a_divisor_of_its_width_gives_ttnns_block(op, value):
     """1024 channels on 32 cores, 9 of the window: 9 tiles of the inner dimension to a core."""
     ran, call = WIDE.on(GRID), replace(WIDE, width_divisor=value)
@@ -173,14 +174,14 @@ def test_a_divisor_is_one_at_least_and_of_known_channels(op):
         )
 
 
-@pytest.mark.parametrize("value", [0, 2, 5])
+@for_all("value", [0, 2, 5])
 def test_other_layouts_ignore_it(op, value):
     ran = asked().on(GRID)
     trial, tried = width_divisor_trial(op, ran, value)
     assert (tried, trial.effect, trial.broken) == (ran, False, ())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "setting", "choices"),
     [
         (asked(side=128), "act_block_h_override", (32, 64, 128, 256)),

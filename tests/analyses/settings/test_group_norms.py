@@ -10,6 +10,7 @@ import pytest
 from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.asking import ask, session
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.programs.group_norms import GroupNorm, on_most_cores
@@ -26,7 +27,7 @@ def norm(batches, rows, channels, groups, grid, *, blocks=1, weights=0):
     return GroupNorm(batches, tiles, channels, groups, grid, blocks, weights, device_grid=(8, 8))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("plan", "legal"),
     [
         (norm(1, 512, 32, 32, (8, 8)), False),  # 64 rows of cores for 16 rows of tiles
@@ -48,7 +49,7 @@ def test_a_grid_must_divide_rows_and_batches_and_blocks_a_core(plan, legal):
     assert all(plan.rules().values()) is legal
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("plan", "tiles"),
     [
         (norm(1, 4096, 320, 32, (2, 8)), 237),  # ten channels to a group: two tiles
@@ -128,7 +129,7 @@ def ops(tmp_path_factory):
     return dict(zip(names, ops_in(tmp_path_factory.mktemp("norms"), made), strict=True))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "more", "why"),
     [
         ("plain", {"program_config": PRINTED.replace("Norm", "NormSharded")}, "a group norm on shards"),
@@ -179,7 +180,7 @@ def test_a_grid_that_breaks_a_rule_saves_nothing(ops):
     assert legal.at_most_ns == pytest.approx((500_000 - ops["plain"].least_ns) / 2)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("plan", "room", "found"),
     [
         (norm(1, 4096, 320, 32, (1, 1)), 1_300_000, ((8, 8), 1)),

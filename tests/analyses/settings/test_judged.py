@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.settings.judged import judge
 from ttnn_mcp.analyses.settings.trial import Trial
@@ -15,7 +16,7 @@ def sized(buffers, tensors=0, **more):
     return Trial(None, buffers={"IN0": buffers, "BIAS": 0}, tensors={"ALLOCATED": tensors}, **more)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("trial", "verdict"),
     [
         (sized(900), "fits"),
@@ -34,7 +35,7 @@ def test_without_a_memory_report_the_last_five_percent_are_left(trial, verdict):
     assert judge(trial, LIMIT).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("trial", "room", "verdict"),
     [
         (sized(600), 600, "fits"),
@@ -64,7 +65,7 @@ def test_buffers_of_no_byte_are_not_listed():
     assert judge(Trial(None), LIMIT).l1_bytes is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("trial", "verdict"),
     [
         (sized(600, 100, unsure_bytes=250), "fits"),

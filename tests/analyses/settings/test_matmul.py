@@ -7,6 +7,7 @@ import pytest
 from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.analyses.settings.test_matmul_printed import BANKED, GRID, MINIMAL, SAFE, config
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, block_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -49,7 +50,7 @@ def tried(ops):
     return lambda name, setting, value: settings_of(ops[name], SAFE).tried(setting, value)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "takes"),
     [
         ("plain", {*BLOCKS, *FLAGS, *OTHERS, "core_grid"}),
@@ -68,7 +69,7 @@ def test_each_program_takes_its_own_settings(ops, name, takes):
     assert set(settings_of(ops[name], SAFE).takes) == takes
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "setting", "choices"),
     [
         ("plain", "in0_block_w", (1, 2, 4, 8, 16, 32, 64)),
@@ -94,7 +95,7 @@ def test_no_more_shares_are_tried_than_a_chip_can_have_cores(tmp_path):
     assert settings_of(broken, SAFE).choices("per_core_N")[0] == 1024
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "change", "saves"),
     [
         ("in0_block_w", 4, "32 steps along K become 16", True),
@@ -114,7 +115,7 @@ def test_one_of_a_banked_matmul_too(tried):
     assert tried("banked", "per_core_N", 8).change == "4 tiles per core become 8"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "is_known"),
     [
         ("in0_block_w", 2, True),  # divides the 4 that ran, so it divides the shard that 4 divides
@@ -127,7 +128,7 @@ def test_a_block_of_k_is_judged_only_where_it_divides_the_one_that_ran(tried, se
     assert (not tried("banked", setting, value).unknown) is is_known
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "buffers"),
     [
         ("plain", True),
@@ -154,7 +155,7 @@ def test_a_larger_block_of_a_sharded_output_grows_a_tensor(tried):
     assert tried("minimal", "M_block_size", 16).grown == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "value", "told"),
     [
         ("plain", "8x4", (True, False, None)),
@@ -192,7 +193,7 @@ def test_sums_in_float32_halve_the_tiles_of_dst(tried):
     assert tried("minimal", "fp32_dest_acc_en", True).buffers["PARTIALS"] == 8 * 2 * 4096
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "setting", "ran"),
     [
         ("plain", "in0_block_w", (2 * 2 * 4 * 2048 + 2 * 2 * 8 * 1088 + 4 * 8 * 2048, 0)),
@@ -204,7 +205,7 @@ def test_what_ran_is_kept_beside_what_is_tried(tried, name, setting, ran):
     assert tried(name, setting, 4).ran == ran
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("on one batch", True), ("plain", False), ("minimal", False)])
+@for_all(("name", "wrong"), [("on one batch", True), ("plain", False), ("minimal", False)])
 def test_blocks_that_older_builds_compute_wrong_are_told(ops, name, wrong):
     """32 rows of tiles in blocks of 1 on 8 x 8 cores are right, in blocks of 4 on 2 x 2 cores no more."""
     small = config(

@@ -9,6 +9,7 @@ import pytest
 from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.analyses.settings.test_matmul_printed import BANKED, SAFE, config
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import Program, block_sharded, width_sharded
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
@@ -64,7 +65,7 @@ def test_a_shard_takes_its_bytes_from_every_core(ops, name, columns, asked):
     assert verdicts[1] in ("fits", "cannot_tell") if accepted else verdicts[1] in ("illegal", "cannot_tell")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "shards", "shard", "held"),
     [
         ("row", {}, (4, None), (2 * ROW, 112 * ROW)),  # 64 cores at most

@@ -8,6 +8,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp, sharded
 from tests.profiles.ops import matmul
@@ -65,7 +66,7 @@ def printed(op, text=None, **attributes):
     return printed_matmul(printing(op, program_config=text, **attributes), SAFE)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "why"),
     [
         (config("MatmulOfTomorrow"), "not modelled"),
@@ -89,7 +90,7 @@ def test_a_block_of_another_height_counts_and_one_as_high_as_the_core_does_not(o
     assert [(plan.block_h, plan.block_w) for plan in plans] == [(None, None), (2, None), (None, None), (None, None)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "kind", "shard", "is_unknown"),
     [
         ("plain", "2D", None, False),
@@ -115,7 +116,7 @@ def test_weights_in_shards_and_blocks_of_one_row_are_not_modelled(ops):
     assert printed(ops["block"], config("1D")).plan
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shards", "grid"),
     [
         ("std::nullopt", None),
@@ -148,7 +149,7 @@ def test_the_outputs_place_is_read_where_no_attribute_tells_it(ops):
     assert places == ["BLOCK_SHARDED", None]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "safe", "why"),
     [
         ("plain", SAFE, ""),
@@ -172,7 +173,7 @@ def test_operands_of_unknown_type_have_no_size(tmp_path):
 BANKED = "in0_block_w=4,per_core_M=1,per_core_N=4"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "cores", "sizes", "banks"),
     [
         ("wormhole_b0", 64, BANKED, 12),

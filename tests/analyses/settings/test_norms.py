@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.settings.rows import ops_in, printing
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import Program, block_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
@@ -43,7 +44,7 @@ def ops(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "more", "why"),
     [
         ("bare", {}, None),
@@ -84,7 +85,7 @@ def test_shards_lie_on_the_box_around_their_ranges(ops, placed, grid):
     assert norm_in(printing(ops["bare"], output_mem_config=placed)).shards == grid
 
 
-@pytest.mark.parametrize(("name", "weights"), [("bare", (0, 0)), ("weight", (2048, 0)), ("all", (2048, 4096))])
+@for_all(("name", "weights"), [("bare", (0, 0)), ("weight", (2048, 0)), ("all", (2048, 4096))])
 def test_a_residual_is_no_weight(ops, name, weights):
     norm = norm_in(ops[name])
     assert (norm.weight_bytes, norm.bias_bytes) == weights

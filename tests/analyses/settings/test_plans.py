@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.attention import CHUNKS_AT_MOST, Attention
 from ttnn_mcp.analyses.programs.conv_spread import Channels
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
@@ -32,7 +33,7 @@ NORM = ShardedNorm(8, 8, ON, ON, 1, 1, 1, ON)
 SOFTMAX = ShardedSoftmax((1, 8), ON, ON, 1, 8, 4, device_grid=ON)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("plan", "fields"),
     [
         (ATTENTION, ("q_chunk", "k_chunk")),
@@ -52,7 +53,7 @@ def test_numbers_below_one_are_illegal(plan, fields):
             assert broken_of(replace(plan, **{field: number}).rules()), field
 
 
-@pytest.mark.parametrize("name", ["M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w"])
+@for_all("name", ["M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w"])
 def test_so_are_those_of_minimal_matmul(name):
     assert not broken_of(MINIMAL.rules())
     assert broken_of(MINIMAL.with_field(name, 0).rules()) == ("at least 1",)
@@ -69,9 +70,7 @@ def test_so_is_a_block_of_a_conv_but_for_none_at_all():
     assert [not broken_of(replace(conv, block_h=rows).rules(ON)) for rows in (-32, 0, 32)] == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    "plan", [ATTENTION, DECODE, GROUPS, MATMUL, MINIMAL, NORM, SOFTMAX], ids=lambda plan: type(plan).__name__
-)
+@for_all("plan", [ATTENTION, DECODE, GROUPS, MATMUL, MINIMAL, NORM, SOFTMAX], ids=lambda plan: type(plan).__name__)
 def test_a_grid_lies_within_the_chips_where_that_is_known(plan):
     for grid in ((8, 16), (16, 8)):
         (rule,) = broken_of(replace(plan, grid=grid).rules())
@@ -96,7 +95,7 @@ def test_chains_of_a_broken_report_are_not_followed():
 WHOLE = replace(MATMUL, kind="Reuse", batch=16, per_core_m=2, per_core_n=8)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changed", "wrong"),
     [
         ({}, False),  # 64 blocks on 64 cores

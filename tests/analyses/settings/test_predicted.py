@@ -3,9 +3,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import pytest
-
 from tests.analyses.tables import performance_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import binary
 from ttnn_mcp.analyses.laws.law import Expected
@@ -29,7 +28,7 @@ def op_of(folder, code, us):
     return SimpleNamespace(kernel_us=us, table=performance.ops, chip=chip_of(performance, None))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "us", "trial", "told"),
     [
         ("BinaryNg", 150.0, {"broken": ()}, True),
@@ -61,12 +60,12 @@ def choice(value, us=None, *, now=None, verdict="fits", at_most_ns=None):
     return LegalChoice(value, judged, None if us is None else Expected(us, us, us, "", ""))
 
 
-@pytest.mark.parametrize(("value", "number"), [(8, 8), (True, None), ("LoFi", None)])
+@for_all(("value", "number"), [(8, 8), (True, None), ("LoFi", None)])
 def test_a_switch_is_no_number(value, number):
     assert choice(value).number == number
 
 
-@pytest.mark.parametrize(("value", "now", "is_now"), [(8, 8, True), (8, 4, False), (None, None, False)])
+@for_all(("value", "now", "is_now"), [(8, 8, True), (8, 4, False), (None, None, False)])
 def test_what_the_report_does_not_tell_is_no_choice_of_today(value, now, is_now):
     assert choice(value, now=now).is_now == is_now
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
+from tests.for_all import for_all
 from tests.real.trials import outcome
 
 ROWS = json.loads(Path(__file__).with_name("real_trials.json").read_text())
 
 
-@pytest.mark.parametrize("op", sorted({row["op"] for row in ROWS}))
+@for_all("op", sorted({row["op"] for row in ROWS}))
 def test_verdicts_and_buffers_are_ttnns_own(op):
     for row in (row for row in ROWS if row["op"] == op):
         judged = outcome(row)

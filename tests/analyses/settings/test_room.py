@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.readers.graph.test_graph_memory import graph
 from ttnn_mcp.analyses.settings import room
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, key_of
@@ -90,7 +91,7 @@ async def test_a_tensor_freed_before_an_op_makes_room_for_it(found):
     assert [await found(nodes, (4_000, 9_000), line=line) for line in LINES] == [3_000, 8_000, 4_000]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "node",
     [
         allocate(2_000, "DRAM"),
@@ -114,7 +115,7 @@ async def test_a_tensor_among_the_buffers_leaves_nothing(found):
     assert await found([*ops(("Matmul",), ("Unary",), ("Matmul",))], (500,)) == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("named", "line", "expected"),
     [
         (
@@ -131,21 +132,21 @@ async def test_an_op_is_found_by_its_turn_or_by_its_name(found, named, line, exp
     assert await found([*ops(*named)], line=line) == expected
 
 
-@pytest.mark.parametrize(("line", "expected"), [(10, 2_000), (11, 8_000), (13, 2_000), (14, 8_000)])
+@for_all(("line", "expected"), [(10, 2_000), (11, 8_000), (13, 2_000), (14, 8_000)])
 async def test_passes_over_one_operation_begin_anew(found, line, expected):
     twice = dict.fromkeys((10, 11, 13, 14), ("Unary", 7))
     nodes = [*ops(("Unary", allocate(3_000), free(3_000)), ("Unary",))]
     assert await found(nodes, line=line, lines=twice) == expected
 
 
-@pytest.mark.parametrize(("line", "expected"), [(10, 2_000), (11, 2_000), (12, 2_000)])
+@for_all(("line", "expected"), [(10, 2_000), (11, 2_000), (12, 2_000)])
 async def test_a_turn_of_another_name_is_not_believed(found, line, expected):
     """Three lines and three device ops, in another order: then all of the name count."""
     nodes = [*ops(("Unary", allocate(3_000), free(3_000)), ("Matmul", allocate(3_000), free(3_000)), ("Copy",))]
     assert await found(nodes, line=line) == expected
 
 
-@pytest.mark.parametrize(
+@for_all(
     "more",
     [
         {"place": lambda _: None},
@@ -165,7 +166,7 @@ async def test_an_op_of_no_operation_has_none(found):
     assert await found([], line=99, lines={**LINES, 99: ("Matmul", None)}) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "more", "names"),
     [
         (11, {}, ["UnaryDeviceOperation"]),

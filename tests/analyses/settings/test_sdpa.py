@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in, printing
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.settings.kinds import settings_of
@@ -59,7 +60,7 @@ def ops(tmp_path_factory):
     return kept
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "more", "why"),
     [
         ("prompt", {}, None),
@@ -126,7 +127,7 @@ def test_chunks_are_printed_or_a_tile(ops):
     assert [(plan.q_chunk, plan.k_chunk) for plan in plans] == [(128, 256), (32, 32), (32, 256)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "more", "mask", "causal"),
     [
         ("prompt", {}, 0, True),
@@ -166,7 +167,7 @@ def test_few_heads_take_half_a_tile_where_queries_are_bfloat16(ops):
     assert [attention_in(ops[name]).half_tiles for name in ("token", "narrow")] == [True, False]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "setting", "choices"),
     [
         ("prompt", "q_chunk_size", (32, 64, 96, 128, 160, 192, 256, 320, 384, 512)),

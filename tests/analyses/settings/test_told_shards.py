@@ -8,6 +8,7 @@ from tests.analyses.from_graph.programs import sharded, tensor
 from tests.analyses.settings.test_matmul_printed import config
 from tests.analyses.tables import put
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import (
     DRAM,
     L1,
@@ -65,7 +66,7 @@ async def test_a_matmul_writes_one_block_to_each_core(told):
     assert await told(program) == {"INPUT_0": (32, 512)}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "dtype", "placement", "known"),
     [
         (ROW, "BFLOAT16", FOUR, True),

@@ -1,8 +1,7 @@
 """Which stage an attention belongs to."""
 
-import pytest
-
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.language_model import HEADS, WIDTH, attend_in_single_ops
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.analyses.stages.attentions import attentions_of
@@ -29,7 +28,7 @@ def kinds(folder, *parts, without=""):
     return [(each.kind, each.why) for each in attentions_of(ops_of(folder, program, without=without))]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "expected"),
     [
         ([CAUSAL, IMAGE, CAUSAL, IMAGE], ["prefill"] * 4),
@@ -86,7 +85,7 @@ def test_a_trace_of_its_own_parts_an_attention_from_its_neighbours(tmp_path):
     assert [each.kind for each in attentions_of(report.ops)] == ["prefill", "encoder"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("scores", "near", "far", "kind"),
     [
         ((64, 64), False, False, "encoder"),

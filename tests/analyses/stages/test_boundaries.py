@@ -1,9 +1,9 @@
 """Where a stage begins, and what tells its kind."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.language_model import HEADS, USERS, WIDTH, LanguageModel, attend_in_single_ops
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.analyses.stages.stages import stages_of
@@ -24,16 +24,14 @@ def stages(folder, program, marks=(), cells=()):
     return [(stage.kind, int(stage.rows[0])) for stage in stages_of(performance.ops, performance.signposts)]
 
 
-@pytest.mark.parametrize(
-    ("cells", "first"), [([], 8), ([(9, "METAL TRACE ID", 2)], 9), ([(10, "METAL TRACE ID", 2)], 10)]
-)
+@for_all(("cells", "first"), [([], 8), ([(9, "METAL TRACE ID", 2)], 9), ([(10, "METAL TRACE ID", 2)], 10)])
 def test_a_stage_begins_with_its_trace(tmp_path, cells, first):
     """Without one it begins at the longest gap, here the first op behind the other stage's last attention."""
     program = LanguageModel().prefill(embedded=False).prefill(embedded=False, causal="false")
     assert stages(tmp_path, program, cells=cells) == [("prefill", 0), ("encoder", first)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("marks", "expected"),
     [
         ([(0, "decode"), (3, "prefill")], [("decode", 0), ("prefill", 3)]),
@@ -54,7 +52,7 @@ def attention(program, name="SDPAOperation", fills=False, **attributes):
     return program
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "fills", "attributes", "kind"),
     [
         ("SDPAOperation", False, {}, "encoder"),
@@ -79,7 +77,7 @@ def with_prefill_before(program):
     return attention(conv(attention(program, is_causal="true"), gap_ns=90_000), is_causal="false")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("build", "sees"),
     [
         (lambda program: attention(conv(program), is_causal="false"), True),

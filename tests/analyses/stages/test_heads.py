@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.stages.heads import head_groups, lm_heads
 from ttnn_mcp.analyses.stages.stages import Stage, chosen_behind, stages_of
@@ -27,7 +28,7 @@ def model(*parts):
     return program
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "heads"),
     [
         ([(512, 8_192)], [0]),
@@ -60,7 +61,7 @@ def test_without_shapes_no_head_is_known(tmp_path, lost):
     assert not len(lm_heads(ops_of(tmp_path, model(HEAD), without=lost)))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("parts", "groups"),
     [([HEAD], 1), ([HEAD, HEAD], 1), ([HEAD, (512, 512), HEAD], 2), ([(512, 512), HEAD, HEAD], 1), ([], 0)],
 )
@@ -74,7 +75,7 @@ ATTENTION, LOOKED_UP, CHOICE, OTHER = (
 )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("passes", "sampling"),
     [
         ([ATTENTION, HEAD, OTHER, CHOICE], [2, 3]),
@@ -98,7 +99,7 @@ def stage(kind, *rows):
     return Stage(kind, "", np.array(rows), 1, True, np.zeros(0, dtype=np.int64))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("stages", "chosen"),
     [
         ([stage("decode", 0, 1, 4, 5), stage("sampling", 2, 3, 6)], [[2, 3, 6], []]),

@@ -1,8 +1,8 @@
 """Stages that signposts name."""
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.analyses.stages.marks import KINDS, stages_by_signposts
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -28,7 +28,7 @@ def named(folder, *marks):
 NONE, PREFILL, DECODE = "", "prefill", "decode"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("marks", "expected"),
     [
         ([(0, "prefill"), (4, "decode")], [PREFILL] * 4 + [DECODE] * 2),
@@ -52,14 +52,14 @@ def test_a_stage_lasts_until_its_end_or_the_next_one(tmp_path, marks, expected):
     assert named(tmp_path, *marks)[0] == expected
 
 
-@pytest.mark.parametrize(
+@for_all(
     "text", ["decoder layer 3", "Upsample", "downsampling_2d", "positional encoding", "sample 4", "stop", "warm"]
 )
 def test_words_that_only_contain_a_stage_s_name_name_none(tmp_path, text):
     assert named(tmp_path, (0, text)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "kind"),
     [
         ("Prefill 128", "prefill"),

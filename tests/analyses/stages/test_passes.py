@@ -1,9 +1,9 @@
 """How often a stage ran."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.language_model import HIDDEN, USERS, LanguageModel
 from ttnn_mcp.analyses.stages.heads import lm_heads
 from ttnn_mcp.analyses.stages.passes import passes_of
@@ -39,7 +39,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("steps", "passes"),
     [
         ("ta", 1),

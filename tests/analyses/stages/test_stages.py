@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel, attend_in_single_ops
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, shared
@@ -87,9 +88,7 @@ def test_an_encoder_of_text_is_no_vision_encoder(tmp_path):
     assert "vision" not in stages(tmp_path, LanguageModel().prefill(causal="false"))["encoder"].why
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"), [("vision tower", "encoder"), ("Prefill 128", "prefill"), ("decode_iter_3", "decode")]
-)
+@for_all(("text", "kind"), [("vision tower", "encoder"), ("Prefill 128", "prefill"), ("decode_iter_3", "decode")])
 def test_signposts_name_stages(tmp_path, text, kind):
     rows = [Iteration(cold=True), Iteration(signposts=(text, "over"))]
     assert [*stages(tmp_path, LanguageModel().decode(sampled=False), rows)] == [kind]
@@ -141,9 +140,7 @@ def test_real_convolutional_models_have_no_stages(tmp_path, name):
     assert real_stages(tmp_path, name)[1] == []
 
 
-@pytest.mark.parametrize(
-    ("queries", "fills", "kind"), [(1, False, "decode"), (2, False, "encoder"), (64, True, "prefill")]
-)
+@for_all(("queries", "fills", "kind"), [(1, False, "decode"), (2, False, "encoder"), (64, True, "prefill")])
 def test_attention_written_out_is_told_by_its_queries(tmp_path, queries, fills, kind):
     program = Program("wormhole_b0")
     for _ in range(2):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import L1, Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective
@@ -23,20 +24,20 @@ def facts(folder, program_or_path) -> WindowFacts:
     return facts_of(run, run.scope("last", None, None))
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_no_real_op_was_faster_than_its_bounds(tmp_path, name):
     seen = facts(tmp_path, shared(name))
     assert (seen.least_times.on_its_cores_ns <= 1.05 * seen.kernel_ns).all()
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_every_real_op_that_shows_its_own_operands_has_a_bound(tmp_path, name):
     seen = facts(tmp_path, shared(name))
     without = {seen.names[row] for row in np.flatnonzero(~seen.least_times.bounded).tolist()}
     assert {text for text in without if "Binary" not in text} == set()
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_every_step_adds(tmp_path, name):
     least = facts(tmp_path, shared(name)).least_times
     assert (least.needed_ns <= least.padded_ns).all()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.time_budget.test_least_times import facts
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
@@ -14,7 +15,7 @@ def lowest(seen):
     return lowest_ns(seen.ops, seen.least_times, seen.roofline, seen.chip)
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_nothing_is_lower_on_real_reports(tmp_path, name):
     seen = facts(tmp_path, shared(name))
     one_pass_ns = max(
@@ -24,7 +25,7 @@ def test_nothing_is_lower_on_real_reports(tmp_path, name):
     assert 0 <= lowest(seen) <= min(float(seen.least_times.cheaper_ns.sum()), one_pass_ns)
 
 
-@pytest.mark.parametrize(("dtype", "bits"), [("BFLOAT16", 4.5), ("BFLOAT8_B", 4.5), ("BFLOAT4_B", 4.5)])
+@for_all(("dtype", "bits"), [("BFLOAT16", 4.5), ("BFLOAT8_B", 4.5), ("BFLOAT4_B", 4.5)])
 def test_weights_are_read_once_as_four_bits_with_their_exponents(tmp_path, dtype, bits):
     program = Program("wormhole_b0")
     x, w = program.tensor([1, 1, 32, 4096]), program.weight([1, 1, 4096, 4096], dtype)

@@ -1,14 +1,13 @@
 """Bytes of operands: as narrow as the op's part in them allows."""
 
-import pytest
-
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.time_budget.operand_bytes import narrowed
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "tile_bytes"),
     [("Matmul", (1088, 576)), ("Conv2d", (1088, 576)), ("Binary", (1088, 1088)), ("SDPA", (1088, 1088))],
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.checks.plan.expected import ExpectedSaving
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("basis", "kind"),
     [
         ("law: tilize; 5 measured cases of x", "law"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.plan.remaining import NOTHING_LEFT_NS, Ground, Relief, Remaining, time_of
@@ -33,7 +34,7 @@ def left(*changes, **how):
     return remaining.ops_ns[0], remaining.gaps_ns[0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "op_ns"),
     [
         ({"passes": np.array([0.5])}, 3_000),  # half of its arithmetic

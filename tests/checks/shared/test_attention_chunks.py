@@ -7,6 +7,7 @@ import pytest
 
 from tests.checks.asking import Asker
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
@@ -60,7 +61,7 @@ def test_each_op_keeps_what_it_printed_and_is_given_its_own(facts):
     assert larger(case) == [(256, 256), (128, 256), (256, 256)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("width", "fitting"),
     [(192, (256, 256)), (256, (256, 128)), (512, (128, 128)), (768, (64, 64)), (1024, (64, 32))],
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import asker
 from tests.checks.step3_programs import norm
+from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS, Program
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_only_a_front_end_has_an_option(tmp_path, generation):
     program = Program("wormhole_b0")
     norm(program)

@@ -10,6 +10,7 @@ import pytest
 from tests.checks.asking import asker, case_of_reports
 from tests.checks.conv_programs import put_conv
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, sharded_to_interleaved, unary
@@ -31,7 +32,7 @@ def ask(tmp_path):
     return lambda check, about, **how: asker(check, tmp_path).ask(about, **how)
 
 
-@pytest.mark.parametrize("check", [*JUDGE_CONVS, BEHIND, "batch-norm-unfolded", "weights-prepared-every-call"])
+@for_all("check", [*JUDGE_CONVS, BEHIND, "batch-norm-unfolded", "weights-prepared-every-call"])
 def test_a_run_without_convs_is_not_applicable(ask, check):
     program = Program("wormhole_b0")
     pass_time(program, 10_000)
@@ -77,7 +78,7 @@ OUT, SLICE, MOVE, COMPUTES = (
 )
 
 
-@pytest.mark.parametrize("between", [(), (OUT,), (OUT, SLICE)], ids=["directly", "a copy", "a copy and a slice"])
+@for_all("between", [(), (OUT,), (OUT, SLICE)], ids=["directly", "a copy", "a copy and a slice"])
 def test_a_conv_stands_behind_copies_and_slice_writes(ask, between):
     outcome = ask(BEHIND, activated(*between))
     assert f"behind the conv at line {outcome.case.line(0)}" in outcome.claim.claim

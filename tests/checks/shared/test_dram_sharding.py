@@ -7,6 +7,7 @@ import pytest
 
 from tests.checks.asking import Asker
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
 from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, fastest, fastest_ns, multicast, sharded_ns
@@ -23,7 +24,7 @@ def facts(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("k", "n", "blocks", "cores"),
     [
         (4096, 4096, "in0_block_w=8, per_core_M=1, per_core_N=8", 16),
@@ -43,7 +44,7 @@ def test_blocks_are_as_deep_as_k_and_l1_allow_on_about_32_cores(facts, k, n, blo
     assert f"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig({blocks})), x so on {cores} cores" in text
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("k", "n", "how"),
     [
         (1024, 4096, {}),  # loses on Wormhole

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.asking import asker
 from tests.checks.step3_programs import assert_cannot_tell, of_every_kind, without
+from tests.for_all import for_all
 
 OPERANDS = ("unfused-attention", "minimal-matmul-on-few-rows", "matmul-small-blocks")
 PLACEMENTS = ("hot-operands-in-dram", "placement-round-trip", "reshard-chain", "matmul-operands-in-l1-interleaved")
@@ -17,15 +18,15 @@ def ask(tmp_path):
     return lambda check, *lost: asker(check, tmp_path).ask(without(tmp_path, lost))
 
 
-@pytest.mark.parametrize("check", OPERANDS)
-@pytest.mark.parametrize("lost", [("PUT_",), ("OUTPUT_",), ("INPUT_",), ("INPUT_1", "INPUT_2")])
+@for_all("check", OPERANDS)
+@for_all("lost", [("PUT_",), ("OUTPUT_",), ("INPUT_",), ("INPUT_1", "INPUT_2")])
 def test_two_inputs_and_an_output_are_needed(ask, check, lost):
     outcome = ask(check, *lost)
     assert_cannot_tell(outcome)
     assert outcome.why == f"no INPUT_n and OUTPUT_n columns in the report{AS_WRITTEN}"
 
 
-@pytest.mark.parametrize("lost", [("PUT_",), ("OUTPUT_",), ("INPUT_",)])
+@for_all("lost", [("PUT_",), ("OUTPUT_",), ("INPUT_",)])
 def test_one_input_is_enough_for_a_norm(ask, lost):
     assert_cannot_tell(ask("norm-on-few-cores", *lost), "INPUT_n")
 
@@ -34,8 +35,8 @@ def test_further_inputs_may_be_lost(ask):
     assert ask("norm-on-few-cores", "INPUT_1", "INPUT_2").status == "clean"
 
 
-@pytest.mark.parametrize("check", PLACEMENTS)
-@pytest.mark.parametrize("lost", [("_MEMORY",), ("PUT_",), ("OUTPUT_",)])
+@for_all("check", PLACEMENTS)
+@for_all("lost", [("_MEMORY",), ("PUT_",), ("OUTPUT_",)])
 def test_placements_are_needed(ask, check, lost):
     assert ask(check, *lost).why == f"no INPUT_n_MEMORY and OUTPUT_n_MEMORY columns in the report{AS_WRITTEN}"
 
@@ -45,8 +46,8 @@ def test_placements_of_one_side_are_something_to_look_at(ask, lost):
     assert ask("matmul-operands-in-l1-interleaved", lost).status in ("found", "clean")
 
 
-@pytest.mark.parametrize("check", ["low-core-count", "norm-on-few-cores", "matmul-small-blocks"])
-@pytest.mark.parametrize("lost", ["=CORE COUNT=", "CORE COUNT"], ids=["of ops", "of the grid too"])
+@for_all("check", ["low-core-count", "norm-on-few-cores", "matmul-small-blocks"])
+@for_all("lost", ["=CORE COUNT=", "CORE COUNT"], ids=["of ops", "of the grid too"])
 def test_core_counts_are_needed(ask, check, lost):
     assert ask(check, lost).why == f"no CORE COUNT in the report{AS_WRITTEN}"
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.asking import asker, case_of_reports
 from tests.checks.step3_programs import BANK, USABLE, altered, assert_cannot_tell, held, rewritten
+from tests.for_all import for_all
 from tests.profiles import CircularBuffer, DatabaseStyle, Program, write_memory_report, write_performance_report
 
 CHECKS = ("l1-pressure", "late-free", "long-lived-l1-tensor", "weights-in-l1")
@@ -51,7 +52,7 @@ def test_a_bank_nobody_tells_the_size_of_cannot_be_full(tmp_path, ask, check):
     assert outcome.why.startswith("no devices table and no known architecture: L1 capacity unknown; profile with")
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("check", CHECKS)
 def test_only_the_peak_needs_graphs(tmp_path, check):
     outcome = asker(check, tmp_path).ask(full(), memory="G1")
     if check in NEED_GRAPHS:

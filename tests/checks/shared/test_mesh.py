@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.asking import asker
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective
@@ -46,7 +47,7 @@ def test_devices_that_ran_different_ops_are_not_compared(ask, tmp_path, check):
     assert outcome.why.startswith("devices ran different ops")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("slow", "named", "others"),
     [
         ((0, 1, 2, 3), "0-3", "4-7"),

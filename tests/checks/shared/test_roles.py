@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.checks.rows import case_of, real_case
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.programs import layered
 from tests.shared_reports import CLIP, DEEPLAB, shared
@@ -88,7 +89,7 @@ def test_two_alike_blocks_are_not_yet_layers(tmp_path, count, place):
     assert place_in_layers(case, rows_of(case, 4)) == place
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "place"),
     [
         (("Matmul",), "role 4 of 12 in each of 5 layers (1-5): 20 us x 5"),
@@ -117,7 +118,7 @@ def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
     assert place_in_layers(case, np.flatnonzero(case.named("Matmul"))) == place
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("slow", "ending"),
     [
         ((), "in each of 10 layers: 20 us x 10"),
@@ -159,9 +160,7 @@ async def test_the_answer_stays_small(tmp_path):
     assert bytes_of(answer) <= 6_000
 
 
-@pytest.mark.parametrize(
-    ("kernel_ns", "told"), [(9_940, "9.9 us x 5"), (10_000, "10 us x 5"), (1_240_000, "1.2 ms x 5")]
-)
+@for_all(("kernel_ns", "told"), [(9_940, "9.9 us x 5"), (10_000, "10 us x 5"), (1_240_000, "1.2 ms x 5")])
 def test_the_time_in_a_layer_is_told_as_finely_as_it_needs(tmp_path, kernel_ns, told):
     case = case_of(tmp_path, layers(5, (1, 2, 3, 4, 5), kernel_ns))
     assert place_in_layers(case, rows_of(case, 4)).endswith(told)

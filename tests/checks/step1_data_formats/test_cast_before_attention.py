@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.programs import NARROW, WIDE, cast, relu
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import unary
@@ -61,7 +62,7 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(attention, 0.01, of="saving")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"before": "FLOAT32"},

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.programs import linear, relu
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.ops import binary, matmul
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
@@ -53,7 +54,7 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(decode, 0.01, of="saving")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"weights": "BFLOAT16"},
@@ -165,7 +166,7 @@ def test_a_compiler_converts_all_weights(check):
     assert "bfp_bf4" in check.ask(of_decode(), generation="tt-torch").claim.fix
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 def test_real_reports_without_such_a_matmul_are_clean(check, name):
     """bfloat16 weights, prefill that computes, or convs: none waits for 8-bit weights."""
     assert check.ask(real_case(name)).status == "clean"

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.programs import cast, relu
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
@@ -114,12 +115,12 @@ def test_an_island_has_sixteen_ops_at_most(check):
     check.pair(lambda ops: of_island(ops=ops), silent=17, fires=16)
 
 
-@pytest.mark.parametrize("dtype", ["BFLOAT16", "BFLOAT8_B", "BFLOAT4_B"])
+@for_all("dtype", ["BFLOAT16", "BFLOAT8_B", "BFLOAT4_B"])
 def test_any_narrow_type_may_stand_at_the_ends(check, dtype):
     assert check.ask(of_island(before=dtype, after=dtype)).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"ops": 0}, {"after": None}, {"before": "UINT32"}, {"after": "INT32"}, {"wide": "INT32"}],
     ids=["straight back", "not narrowed again", "from integers", "to integers", "integers between"],
@@ -171,6 +172,6 @@ def test_a_compilers_user_drops_float(check):
     assert ".float()" in check.ask(of_island(), generation="tt-torch").claim.fix
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 def test_no_real_report_at_hand_computes_in_float32(check, name):
     assert check.ask(real_case(name)).status in ("clean", "not_applicable")

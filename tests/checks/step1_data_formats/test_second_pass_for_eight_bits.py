@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.programs import conv, linear
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -171,6 +172,6 @@ def test_two_matmuls_of_a_real_prefill_wait_for_the_second_pass(check):
     assert outcome.at_most_ns == pytest.approx(543_800, rel=0.001)
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
 def test_real_reports_at_lofi_or_above_hifi2_are_clean(check, name):
     assert check.ask(real_case(name)).status == "clean"

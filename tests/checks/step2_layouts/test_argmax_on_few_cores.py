@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -38,7 +39,7 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(argmax, 0.01, of="saving")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"multi": "true"}, {"multi": ""}, {"cores": 32}, {"dim": "2"}],
     ids=["asked for", "own choice", "half", "rows"],

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -61,7 +62,7 @@ def test_the_reshapes_are_not_told_twice(check):
     assert outcome_of("reshape-not-a-view", check.case(chain(first="Embeddings"))).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "between",
     [(), ("NlpCreateHeads", "Typecast", "Slice"), ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Slice"),
      ("SplitQueryKeyValueAndSplitHeads",), ("NlpCreateHeadsDecode",), ("CreateQKVHeads",)],
@@ -77,7 +78,7 @@ def test_heads_slices_and_moves_may_stand_between(check, between):
     assert check.ask(chain(**how)).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"first": "Embeddings"}, {"between": ("NlpCreateHeads", "LayerNorm")}, {"between": ("Slice",) * 5},
      {"turned": (16, 128, 2, 64)}, {"turned": (16, 2, 128, 64)}, {"joined": (1, 16, 256, 64)}, {"turn": "Unary"},

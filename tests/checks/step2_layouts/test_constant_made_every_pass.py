@@ -1,9 +1,8 @@
 """constant-made-every-pass: tensors filled anew although nothing about them changes."""
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -47,7 +46,7 @@ def test_several_are_told_together(check):
     assert "Arange of 4x256x128" in claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"readers": ()}, {"readers": ("PagedUpdateCache",)}, {"readers": ("BinaryNg", "Scatter")}, {"reads": 1},
      {"name": "Uniform"}],
@@ -63,7 +62,7 @@ def test_random_numbers_beside_them_are_no_constants(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("reader", ["UnaryDeviceOperation", "Matmul", "Ternary", "LayerNorm", "Softmax", "Concat"])
+@for_all("reader", ["UnaryDeviceOperation", "Matmul", "Ternary", "LayerNorm", "Softmax", "Concat"])
 def test_ops_that_write_a_tensor_of_their_own_only_read(check, reader):
     assert check.ask(filling(readers=(reader.removesuffix("DeviceOperation"),))).fires
 

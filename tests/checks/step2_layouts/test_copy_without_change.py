@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Iteration, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import DEEPLAB, OFT
@@ -43,12 +44,12 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(copied())
 
 
-@pytest.mark.parametrize("op", ["Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast"])
+@for_all("op", ["Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast"])
 def test_other_ops_that_change_nothing_are_told(check, op):
     assert check.ask(copied(f"{op}DeviceOperation")).claim.rows.tolist() == [1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"into": L1}, {"dtype": "BFLOAT8_B"}, {"layout": "ROW_MAJOR"}, {"after": [1, 1, 1024, 1023]},
      {"after": [1, 1, 512, 2048]}, {"after": [1, 1, 1024, 512]}, {"other": True}, {"place": SHARDS, "into": SHARDS}],

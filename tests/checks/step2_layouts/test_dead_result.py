@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import case_of_reports, outcome_of
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import LINKED, shared
@@ -47,12 +46,12 @@ def test_what_nobody_reads_and_the_model_frees_is_named(check):
     assert claim.fix == "delete operation 2 ttnn.made_up (model.py:6)"
 
 
-@pytest.mark.parametrize("memory", ["G2", "2.1", "3.3"])
+@for_all("memory", ["G2", "2.1", "3.3"])
 def test_older_reports_tell_it_too(check, memory):
     assert ask(check, model(), memory).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"read": True}, {"freed": False}, {"early": False}],
     ids=["read", "a result", "freed after the last op"],
@@ -61,7 +60,7 @@ def test_what_is_read_or_lives_on_is_none(check, change):
     assert ask(check, model(**change)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "op",
     ["PagedUpdateCacheDeviceOperation", "CopyDeviceOperation", "AllGatherDeviceOperation", "DramPrefetcherOperation",
      "BatchNormOperation", "RingJointSDPADeviceOperation", "MoveDeviceOperation", "SliceWriteDeviceOperation",
@@ -96,7 +95,7 @@ def beside(result: str) -> Program:
     return program
 
 
-@pytest.mark.parametrize("result", ["in place", "a view is read", "to torch", "two results"])
+@for_all("result", ["in place", "a view is read", "to torch", "two results"])
 def test_a_result_that_is_read_under_another_name_is_none(check, result):
     assert ask(check, beside(result)).status == "clean"
 

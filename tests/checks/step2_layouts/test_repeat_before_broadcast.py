@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, tilize, unary, untilize
@@ -44,7 +43,7 @@ def of_repeated(**how):
     return program
 
 
-@pytest.mark.parametrize("how", [{}, {"first": True}, {"dtype": "BFLOAT16"}], ids=["second", "first", "alike"])
+@for_all("how", [{}, {"first": True}, {"dtype": "BFLOAT16"}], ids=["second", "first", "alike"])
 def test_the_repeat_and_what_serves_it_go(check, how):
     claim = check.assert_sound(of_repeated(**how))
     assert claim.rows.tolist() == [0, 1, 2]

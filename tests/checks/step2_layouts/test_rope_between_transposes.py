@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import DEEPSEEK
@@ -82,7 +83,7 @@ def test_transposes_alone_are_told_too(check):
     assert check.ask(rope(moves=False)).claim.rows.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"decode": False}, {"turn": ""}, {"turn": "ReshapeView"}, {"last": ""}, {"last": "ReshapeView"}, {"name": "RotaryEmbeddingHf"},
      *({"elsewhere": op} for op in ("Transpose", "InterleavedToSharded", "RotaryEmbeddingLlama", "ShardedToInterleaved"))],

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -59,7 +60,7 @@ def test_groups_of_32_experts_or_padded_to_64_are_deepseeks(check, per_group):
     assert check.ask(router(per_group=per_group)).fires
 
 
-@pytest.mark.parametrize("change", [{"groups": 4}, {"groups": 16}, {"per_group": 128}, {"per_group": 48}], ids=str)
+@for_all("change", [{"groups": 4}, {"groups": 16}, {"per_group": 128}, {"per_group": 48}], ids=str)
 def test_another_gate_is_none(check, change):
     assert check.ask(router(**change)).status == "clean"
 
@@ -69,7 +70,7 @@ def test_one_topk_is_sampling_and_no_router(check):
     assert check.ask(router(steps=STEPS[:7])).fires
 
 
-@pytest.mark.parametrize("name", ["Matmul", "AllGatherAsync", "MadeUpOfNoFamily"])
+@for_all("name", ["Matmul", "AllGatherAsync", "MadeUpOfNoFamily"])
 def test_what_does_other_work_ends_the_router(check, name):
     steps = (*STEPS[:4], (name, [1, 1, 32, 8], 1), *STEPS[7:])
     assert check.ask(router(steps=steps)).status == "clean"

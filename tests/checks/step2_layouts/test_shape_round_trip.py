@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import ONE_PASS, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 
@@ -67,7 +68,7 @@ def test_the_first_stays_where_somebody_else_reads_it(check):
     assert claim.at_most_ns.tolist() == [0, 30_000]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"after": [1, 8, 64, 64]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -32,7 +33,7 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(topk, 0.01, of="saving")
 
 
-@pytest.mark.parametrize(("silent", "fires"), [(16384, 16352), (32768, 32736), (32768, 32800), (4096, 4128)])
+@for_all(("silent", "fires"), [(16384, 16352), (32768, 32736), (32768, 32800), (4096, 4128)])
 def test_powers_of_two_from_8192_to_32768_are_shared_out_already(check, silent, fires):
     check.pair(of_topk, silent=silent, fires=fires)
 

@@ -1,9 +1,8 @@
 """untilized-for-upsample: conversions in front of an upsample that reads tiles."""
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 
@@ -55,7 +54,7 @@ def test_two_are_one_claim(check):
     assert "128x128x64" in claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"first": "Unary"}, {"mode": "bilinear"}, {"also": True}, {"place": SHARDS}, {"into": SHARDS}],
     ids=["unary", "bilinear", "also read", "from shards", "into shards"],

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
@@ -77,7 +78,7 @@ def test_a_part_must_begin_on_the_first_bank(check):
     assert check.ask(of_sliced("blackhole", **narrow)).status == "found"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"start": (0, 0, 0, 0), "end": (1, 1, 4 * ROWS, 32)},
@@ -108,7 +109,7 @@ def test_what_no_view_can_name_is_copied(check, how):
     assert check.ask(of_sliced(**how)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"whole": (8, 1, 64, 192), "start": (2, 0, 0, 0), "end": (3, 1, 64, 192)},
@@ -133,7 +134,7 @@ def test_matmuls_write_where_the_concat_puts_it(check):
     assert "optional_output_tensor=ttnn.narrow(whole, ...)" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"dim": 3},

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
@@ -88,8 +89,8 @@ def test_only_the_two_may_know_the_tensor_between(check, build):
     check.pair(lambda one: of(build, also_read=one), silent=True, fires=False)
 
 
-@pytest.mark.parametrize("build", [gated, summed])
-@pytest.mark.parametrize("function", ["MISH", "SOFTPLUS"])
+@for_all("build", [gated, summed])
+@for_all("function", ["MISH", "SOFTPLUS"])
 def test_what_ttnn_refuses_there_stays(check, build, function):
     check.pair(lambda name: of(build, name), silent=function, fires="HARDSWISH")
 

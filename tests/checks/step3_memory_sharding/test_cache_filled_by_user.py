@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -47,7 +48,7 @@ def test_a_fill_of_several_users_is_what_is_wanted(check):
     check.pair(lambda part: of(fills, part=part), silent=[2, 8, 512, 128], fires=PART)
 
 
-@pytest.mark.parametrize("kind", ["Slice", "Typecast", "Reshape"])
+@for_all("kind", ["Slice", "Typecast", "Reshape"])
 def test_what_prepares_a_users_rows_may_stand_between(check, kind):
     check.pair(lambda between: of(fills, between=between), silent=(kind,) * 4, fires=(kind,) * 3)
     check.pair(lambda between: of(fills, between=between), silent=("Unary",), fires=(kind,))
@@ -88,7 +89,7 @@ def test_a_cache_without_pages_has_no_call_for_all_users(check, name):
     assert check.ask(of(fills)).claim.fix.startswith("ttnn.experimental.paged_fill_cache(")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("silent", "fires"),
     [
         ({"users": (0, 1, 2)}, {"users": (0, 1, 2, 3)}),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -59,7 +60,7 @@ def test_whole_rows_of_tiles_move_in_one_piece(check):
     check.pair(lambda rows: moved(left=(1, 16, rows, 64)), silent=224, fires=225)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"layout": "ROW_MAJOR"},

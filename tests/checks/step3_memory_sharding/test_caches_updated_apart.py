@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
 
@@ -37,7 +36,7 @@ def test_keys_and_values_are_updated_at_once(check):
     assert "paged_fused_update_cache(k_cache" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how", [{"second": (1, 32, 4, 128)}, {"dtype": "BFLOAT16"}, {"between": ("Unary",)}, {"count": 1}, {"count": 3}]
 )
 def test_updates_of_other_kinds_stay(check, how):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -181,8 +182,8 @@ def test_a_permute_back_and_its_reshape_are_joined_heads(check):
     assert outcome.at_most_ns == pytest.approx(25_000)
 
 
-@pytest.mark.parametrize("back", [True, False])
-@pytest.mark.parametrize("shape", [(16, 8, 2, 64), (33, 8, 1, 64), (1, 8, 1, 64), (16, 1, 1, 64)])
+@for_all("back", [True, False])
+@for_all("shape", [(16, 8, 2, 64), (33, 8, 1, 64), (1, 8, 1, 64), (16, 1, 1, 64)])
 def test_other_permutes_stay(check, shape, back):
     check.pair(lambda one: permuted(one, back=back), silent=shape, fires=(32, 2, 1, 64))
 

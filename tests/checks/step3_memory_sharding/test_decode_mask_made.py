@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -55,7 +56,7 @@ def test_the_ops_that_make_a_mask_are_named(check):
     assert "cur_pos_tensor=positions" in claim.fix
 
 
-@pytest.mark.parametrize("kind", ["BinaryNg", "Reshape", "Typecast", "Ternary", "Where"])
+@for_all("kind", ["BinaryNg", "Reshape", "Typecast", "Ternary", "Where"])
 def test_simple_ops_make_masks(check, kind):
     claim = check.ask(of(kinds=(kind,))).claim
     assert claim.rows.tolist() == [1]
@@ -66,7 +67,7 @@ def test_an_op_of_another_kind_ends_the_search(check):
     assert check.ask(of(kinds=("BinaryNg", "Softmax", "Repeat"))).claim.rows.tolist() == [3]
 
 
-@pytest.mark.parametrize("how", [{"also_read": True}, {"keys": 2048}, {"made": False}, {"kinds": ("Softmax",)}])
+@for_all("how", [{"also_read": True}, {"keys": 2048}, {"made": False}, {"kinds": ("Softmax",)}])
 def test_other_masks_stay(check, how):
     check.pair(lambda one: of(**one), silent=how, fires={})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, matmul
@@ -35,7 +36,7 @@ def test_an_eighth_more_workers_is_what_ethernet_dispatch_gives(check, grid):
     ]
 
 
-@pytest.mark.parametrize("grid", [(8, 8), (8, 9), (7, 9), (8, 6)])
+@for_all("grid", [(8, 8), (8, 9), (7, 9), (8, 6)])
 def test_other_grids_are_left_alone(check, grid):
     assert check.ask(program(grid, cores=grid[0] * grid[1])).status == "not_applicable"
 

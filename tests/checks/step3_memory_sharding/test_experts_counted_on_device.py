@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -41,7 +42,7 @@ def test_texts_are_short(check):
     check.assert_sound(token(), above=1)
 
 
-@pytest.mark.parametrize("how", [{"nnz": "2"}, {"rows": 2}, {"k": 0}, {"after": True}], ids=str)
+@for_all("how", [{"nnz": "2"}, {"rows": 2}, {"k": 0}, {"after": True}], ids=str)
 def test_others_are_none(check, how):
     assert check.ask(token(**how)).status == "clean"
 
@@ -55,7 +56,7 @@ def test_two_are_one_claim_and_the_first_choice_counts(check):
     assert "nnz=2" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("batches", "nnz", "before", "rows"),
     [(16, "std::nullopt", True, [1, 2]), (8, "std::nullopt", True, [1]), (16, "std::nullopt", False, [2]),
      (16, "2", True, [1])],

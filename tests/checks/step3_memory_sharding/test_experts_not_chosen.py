@@ -1,9 +1,8 @@
 """experts-not-chosen: a dense matmul over all experts behind a sparse one over some."""
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -59,7 +58,7 @@ def test_half_of_the_experts_are_the_line(check):
     check.pair(lambda nnz: experts(nnz=str(nnz)), silent=9, fires=8)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"nnz": "std::nullopt"}, {"between": ("Slice", "LayerNorm")}, {"between": ("Slice",) * 7}, {"batched": False},
      {"down": "SparseMatmul"}, {"taken": 1}, {"taken": 8, "experts": 8}],

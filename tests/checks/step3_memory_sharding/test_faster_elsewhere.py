@@ -7,6 +7,7 @@ import pytest
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 
@@ -103,7 +104,7 @@ def test_attention_has_twins_too(check):
     assert outcome.at_most_ns == 3_000_000
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "setting"),
     [("LayerNorm", "program_config"), ("OptimizedConvNew", "block_config"), ("Conv2d", "enable_act_double_buffer")],
 )

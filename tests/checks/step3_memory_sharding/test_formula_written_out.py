@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -80,7 +79,7 @@ def of(build, **how):
     return program
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("build", "how", "name", "rows"),
     [
         (norm, {}, "RMSNorm", [1, 2, 3, 4, 5]),
@@ -104,7 +103,7 @@ def test_a_formula_is_named_with_all_its_ops(check, build, how, name, rows):
     assert f"in place of the ops from line {claim.evidence[0].row} to {claim.evidence[1].row}" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"root": "RECIP"},
@@ -118,12 +117,12 @@ def test_a_norm_with_another_step_is_none(check, how):
     check.pair(lambda one: of(norm, **one), silent=how, fires={})
 
 
-@pytest.mark.parametrize("how", [{"last": "ADD"}, {"also_summed": True}, {"also_read": True}])
+@for_all("how", [{"last": "ADD"}, {"also_summed": True}, {"also_read": True}])
 def test_a_softmax_with_another_step_is_none(check, how):
     check.pair(lambda one: of(softmax, **one), silent=how, fires={})
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how", [{"negated": "RELU"}, {"joined": "Pad"}, {"joined": "BinaryNg"}, {"product": "ADD"}, {"last": "MUL"}]
 )
 def test_a_rotation_with_another_step_is_none(check, how):
@@ -182,9 +181,7 @@ def test_the_heaviest_is_told_with_its_own_first_op(check):
     assert [cell.row for cell in outcome.claim.evidence] == lines
 
 
-@pytest.mark.parametrize(
-    ("build", "function", "place"), [(softmax, "EXP", 3), (rotary, "NEG", 3), (norm, "RSQRT", 4)]
-)
+@for_all(("build", "function", "place"), [(softmax, "EXP", 3), (rotary, "NEG", 3), (norm, "RSQRT", 4)])
 def test_a_function_that_another_op_applies_is_no_step(check, build, function, place):
     program = of(build)
     assert function in str(program.device_ops[place].attributes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import binary, unary
 from tests.shared_reports import CLIP, shared
@@ -43,7 +42,7 @@ def test_the_formula_is_one_function(check):
     assert "ttnn.gelu(x)" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kinds", "rows"),
     [
         (("ERF", "ADD", "MUL"), [1, 2, 3]),
@@ -56,14 +55,14 @@ def test_the_scalings_around_belong_to_it(check, kinds, rows):
     assert check.ask(of_formula(kinds)).claim.rows.tolist() == rows
 
 
-@pytest.mark.parametrize(
+@for_all(
     "kinds", [("MUL", "ERF", "MUL", "MUL"), ("MUL", "ERF", "ADD", "ADD"), ("ERF",), ("MUL", "TANH", "ADD", "MUL")]
 )
 def test_an_erf_of_another_formula_stays(check, kinds):
     check.pair(of_formula, silent=kinds, fires=FORMULA)
 
 
-@pytest.mark.parametrize("kinds", [("ERF", "ADD"), ("MUL", "ERF", "ADD"), ("ERF",)])
+@for_all("kinds", [("ERF", "ADD"), ("MUL", "ERF", "ADD"), ("ERF",)])
 def test_a_formula_that_the_window_cuts_is_none(check, kinds):
     program = Program("wormhole_b0")
     formula(program, kinds)

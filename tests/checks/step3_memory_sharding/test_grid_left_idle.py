@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, width_sharded
 from tests.profiles.model import DeviceOp
 
@@ -131,7 +132,7 @@ def test_blackhole_stops_at_eleven_columns(check):
     check.pair(lambda grid: attending(grid, cards=(13, 10)), silent="(x=11,y=10)", fires="(x=8,y=8)")
 
 
-@pytest.mark.parametrize("name", ["SdpaDecode", "RingJointScaledDotProductAttention", "FlashMLA"])
+@for_all("name", ["SdpaDecode", "RingJointScaledDotProductAttention", "FlashMLA"])
 def test_decode_deals_out_its_cache_and_a_ring_keeps_cores_for_the_exchange(check, name):
     check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")
 
@@ -199,9 +200,7 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no matmuls and no fused attention"
 
 
-@pytest.mark.parametrize(
-    ("lost", "word"), [("PUT_", "INPUT_n"), ("CORE COUNT", "CORE COUNT"), ("ATTRIBUTES", "ATTRIBUTES")]
-)
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("CORE COUNT", "CORE COUNT"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import ONE_PASS, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -70,7 +71,7 @@ def test_a_reshape_and_a_cast_between_belong_to_it(check):
     assert check.ask(of(repeated, between=("Reshape", "Typecast"))).claim.rows.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"kept": [1, 16, 128, 64]},
@@ -93,7 +94,7 @@ def test_a_concat_of_slices_repeats_too(check):
     assert check.ask(of(joined, clone=False)).claim.rows.tolist() == [*range(1, 6)]
 
 
-@pytest.mark.parametrize("how", [{"copies": 1, "of_heads": 16}, {"name": "Copy"}, {"width": 32}, {"join": "Pad"}])
+@for_all("how", [{"copies": 1, "of_heads": 16}, {"name": "Copy"}, {"width": 32}, {"join": "Pad"}])
 def test_a_concat_that_repeats_nothing_stays(check, how):
     check.pair(lambda one: of(joined, **one), silent=how, fires={})
 

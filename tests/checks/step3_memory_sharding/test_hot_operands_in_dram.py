@@ -8,6 +8,7 @@ from tests.checks.asking import case_of_reports
 from tests.checks.matmul_programs import linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import USABLE, assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program, height_sharded, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
@@ -80,7 +81,7 @@ def test_an_op_that_does_more_than_stream_is_left_alone(check):
     assert concat.status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"source": height_sharded(128, 512, (8, 8)), "result": height_sharded(128, 512, (8, 8))},
@@ -173,7 +174,7 @@ def test_a_buffer_given_and_not_read_never_makes_a_negative_saving(check):
     assert check.ask(program).claim.at_most_ns.tolist() == [110_000 - LAUNCH_FLOOR_NS, 0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "layout", "shard"),
     [
         ([1, 1, 8192, 512], "HEIGHT", "(64, device.compute_with_storage_grid_size(), True), (128, 512)"),

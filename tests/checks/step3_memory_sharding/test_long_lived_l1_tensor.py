@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import BANK, assert_needs_a_whole_replay, assert_short, in_l1
+from tests.for_all import for_all
 from tests.profiles import DRAM, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.model import DeviceOp
@@ -64,7 +65,7 @@ def test_one_percent_of_a_bank_is_worth_a_trip(check):
     check.pair(lambda size: waiting(30, size), silent=13_696, fires=13_760, memory="3.3")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"dram": True}, {"made": False}, {"used": False}],
     ids=["in DRAM", "a weight", "nobody reads it any more"],
@@ -73,7 +74,7 @@ def test_other_tensors_do_not_wait_in_l1(check, change):
     assert check.ask(waiting(30, 65_536, **change), memory="3.3").status == "clean"
 
 
-@pytest.mark.parametrize(("peak", "there"), [(-1, 0), (0, 16_384), (20, 16_384), (21, 0)])
+@for_all(("peak", "there"), [(-1, 0), (0, 16_384), (20, 16_384), (21, 0)])
 def test_what_lies_there_at_the_peak_is_between_its_uses(check, peak, there):
     """-1: the op that makes it, 0 to 20 those in between, 21: the op that reads it."""
     program = waiting(21, peak=peak)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, left_to_ttnn, norm, timeless, without
+from tests.for_all import for_all
 from tests.profiles import L1, Program, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, collective, matmul, unary
@@ -96,7 +97,7 @@ def test_an_op_that_has_one_piece_cannot_be_spread(check):
     assert check.ask(upsampled(shape=(1, 1, 1, 256))).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "pieces"),
     [
         ({}, 4096),
@@ -126,7 +127,7 @@ def test_collectives_use_few_cores_on_purpose(check):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "name",
     [
         "Conv2dDeviceOperation",
@@ -220,7 +221,7 @@ def test_only_an_op_of_fewer_rows_than_cores_gets_more_of_them(check, rows, more
     assert ("over 64 cores" in fix) is more
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("height", "advice"),
     [
         (1, "its program shares the 1 piece of its input"),
@@ -339,7 +340,7 @@ def test_a_move_goes_away_with_the_shards_that_are_kept(check):
     assert claim.claim.endswith("; moves out of shards for them: 1")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"again": True},

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul, unary
@@ -48,7 +49,7 @@ def test_the_function_goes_into_the_matmul(check):
     assert {one.value for one in claim.evidence} == {"UnaryOpType::GELU", 7_600}
 
 
-@pytest.mark.parametrize("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID"])
+@for_all("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID"])
 def test_what_ttnn_applies_can_be_fused(check, kind):
     assert f'activation="{kind.lower()}"' in check.ask(of_activated(kind)).claim.fix
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.matmul_programs import multicast, one_way
+from tests.for_all import for_all
 from tests.profiles import width_sharded
 
 
@@ -26,7 +25,7 @@ def test_a_1d_config_is_well_used_from_35_percent_on(check):
     check.pair(lambda share: one_way(kernel_ns=round(needed / share)), silent=0.352, fires=0.348)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"mcast": "mcast_in0=0"}, {"ring": ",gather_in0=1"}, {"name": "MatmulMultiCoreReuseMultiCastProgramConfig"},
      {"into": width_sharded(128, 64, (8, 4))}],

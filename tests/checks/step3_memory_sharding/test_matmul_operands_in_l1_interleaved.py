@@ -14,6 +14,7 @@ from tests.checks.step3_programs import (
     timeless,
     without,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -76,13 +77,13 @@ def test_where_no_change_brings_a_core_nothing_is_told(check):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("where", ["first", "second", "out"])
+@for_all("where", ["first", "second", "out"])
 def test_one_interleaved_operand_in_l1_is_enough(check, where):
     column = {"first": "INPUT_0_MEMORY", "second": "INPUT_1_MEMORY", "out": "OUTPUT_0_MEMORY"}[where]
     assert cells(check.ask(linear(**{"first": DRAM, where: L1})))[1][1] == column
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"first": DRAM},
@@ -173,7 +174,7 @@ def test_a_run_without_matmuls_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no Matmul ops")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("lost", "word"),
     [
         ("PUT_", "MEMORY columns"),

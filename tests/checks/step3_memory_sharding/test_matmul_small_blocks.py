@@ -14,13 +14,14 @@ from tests.checks.matmul_programs import (
 )
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, header_of, performance_rows, write_rows
 from tests.profiles.ops import matmul
 
 TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("given", "seen", "cell"),
     [
         (
@@ -94,7 +95,7 @@ def test_below_five_microseconds_an_op_is_about_its_launch(check):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("given", "placement", "told"),
     [
         ("MatmulMultiCoreProgramConfig()", L1, True),

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK
@@ -82,7 +83,7 @@ def test_together_they_take_their_bytes_at_least(check):
     assert outcome.at_most_ns == pytest.approx(110_000 - moved)
 
 
-@pytest.mark.parametrize("name", ["Matmul", "Linear", "MinimalMatmul"])
+@for_all("name", ["Matmul", "Linear", "MinimalMatmul"])
 def test_gate_and_up_are_told(check, name):
     assert check.ask(group(widths=(1920, 1920), name=name)).claim.rows.tolist() == [1, 2]
 
@@ -92,7 +93,7 @@ def test_widths_may_differ(check):
     assert check.ask(group(widths=(2048, 256, 256))).claim.rows.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "changed", [{"weights": "BFLOAT4_B"}, {"fidelity": "LoFi"}, {"name": "SparseMatmul"}, {"kernel_ns": 4_999}, {"kernel_ns": 5_100}], ids=str
 )  # fmt: skip
 def test_one_that_differs_stays_alone(check, changed):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program, block_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
@@ -81,8 +82,8 @@ def configured(which, config):
     return pair(configs=configs)
 
 
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("config", [SHARDED, ""])
+@for_all("which", [0, 1])
+@for_all("config", [SHARDED, ""])
 def test_sharded_weights_and_unknown_configs_are_left_alone(check, which, config):
     assert check.ask(configured(which, config)).status == "clean"
 
@@ -120,7 +121,7 @@ def test_a_matmul_that_a_core_grid_leaves_on_fewer_cores_stays_in_dram(check):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("reader", ["LayerNormDeviceOperation", "BinaryNgDeviceOperation", "UnaryDeviceOperation"])
+@for_all("reader", ["LayerNormDeviceOperation", "BinaryNgDeviceOperation", "UnaryDeviceOperation"])
 def test_a_norm_or_an_element_wise_op_reads_it_too(check, reader):
     program = Program("blackhole", grid=(11, 10))
     y = multiply(program, program.tensor([1, 1, 512, 1024]), 4096, 50_000)
@@ -128,7 +129,7 @@ def test_a_norm_or_an_element_wise_op_reads_it_too(check, reader):
     assert check.ask(program).claim.rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"into": L1}, {"into": SHARDS}, {"into": Placement("DRAM", "WIDTH_SHARDED")}, {"others": True},
      {"between": "SoftmaxDeviceOperation"}, {"names": ("MinimalMatmul", "Matmul")}, {"names": ("Matmul", "MinimalMatmul")}],
@@ -138,7 +139,7 @@ def test_other_ways_are_none(check, change):
     assert check.ask(pair(**change)).status == "clean"
 
 
-@pytest.mark.parametrize("maker", ["LayerNormDeviceOperation", "BinaryNgDeviceOperation", "UnaryDeviceOperation"])
+@for_all("maker", ["LayerNormDeviceOperation", "BinaryNgDeviceOperation", "UnaryDeviceOperation"])
 def test_what_a_norm_or_an_element_wise_op_makes_for_a_matmul_counts(check, maker):
     program = Program("blackhole", grid=(11, 10))
     y = put(program, DeviceOp(maker, (program.tensor([1, 1, 512, 4096]),), (program.tensor([1, 1, 512, 4096]),), 40_000))  # fmt: skip
@@ -238,9 +239,7 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no Matmul ops"
 
 
-@pytest.mark.parametrize(
-    ("lost", "word"), [("_MEMORY", "_MEMORY"), ("CORE COUNT", "CORE COUNT"), ("ATTRIBUTES", "program_config")]
-)
+@for_all(("lost", "word"), [("_MEMORY", "_MEMORY"), ("CORE COUNT", "CORE COUNT"), ("ATTRIBUTES", "program_config")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), pair())), word)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
@@ -45,7 +46,7 @@ def test_blocks_that_fit_the_shares_are_told(check):
     assert "ttnn.CoreCoord(8, 9)" in claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "silent", "fires"),
     [
         (lambda block: {"block": (block, 8)}, 4, 5),  # rows over y

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program, height_sharded
 from tests.profiles.ops import matmul
 
@@ -49,7 +48,7 @@ def test_three_fifths_of_the_roofline_are_well_used(check):
     check.pair(lambda share: of(ns=round(least / share)), silent=0.601, fires=0.599)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"batch": 4, "pairs": True},
@@ -88,9 +87,7 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no Matmul ops"
 
 
-@pytest.mark.parametrize(
-    ("lost", "word"), [("PUT_", "INPUT_n"), ("_MEMORY", "_MEMORY"), ("MATH FIDELITY", "FIDELITY")]
-)
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("_MEMORY", "_MEMORY"), ("MATH FIDELITY", "FIDELITY")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)
 

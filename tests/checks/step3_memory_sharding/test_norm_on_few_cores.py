@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, norm, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import layer_norm
@@ -130,7 +131,7 @@ def test_moves_between_shards_and_a_norm_go_away_with_it(check):
     assert claim.claim.endswith("; moves beside them: 2")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "counted"),
     [
         ({"again": "input"}, [2, 3]),
@@ -185,7 +186,7 @@ def test_a_group_norm_that_is_not_told_enough_of_is_left_to_ttnn(check):
         assert len(fix) <= 260
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("rows", "width", "fix"),
     [
         (32, 4096, "WIDTH_SHARDED on 8x8 cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("),
@@ -277,7 +278,7 @@ def test_a_run_without_norms_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no norm ops")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("lost", "word"), [("PUT_", "INPUT_n"), ("CORE COUNT", "no CORE COUNT"), ("=CORE COUNT=", "no CORE COUNT")]
 )
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):

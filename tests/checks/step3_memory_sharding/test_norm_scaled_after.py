@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary
@@ -72,12 +73,12 @@ def test_a_product_alone_is_a_weight(check):
     assert "shifted" not in claim.claim
 
 
-@pytest.mark.parametrize("how", [{"turned": True}, {"residual": True}, {"name": "RMSNorm"}], ids=str)
+@for_all("how", [{"turned": True}, {"residual": True}, {"name": "RMSNorm"}], ids=str)
 def test_other_ways_are_the_same(check, how):
     assert check.ask(of(**how)).claim.rows.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"weight": True},
@@ -98,7 +99,7 @@ def test_what_is_no_weight_is_left_alone(check, how):
     assert check.ask(of(**how)).status in ("clean", "not_applicable")
 
 
-@pytest.mark.parametrize("how", [{"also_read": ("ADD",)}, {"shift": [1, 1, 512, 1]}, {"narrow": ("ADD",)}], ids=str)
+@for_all("how", [{"also_read": ("ADD",)}, {"shift": [1, 1, 512, 1]}, {"narrow": ("ADD",)}], ids=str)
 def test_what_is_no_bias_stays_behind_the_weight(check, how):
     assert check.ask(of(**how)).claim.rows.tolist()[:1] == check.ask(of(**how)).claim.rows.tolist()
 

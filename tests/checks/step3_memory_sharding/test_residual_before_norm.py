@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, width_sharded
 from tests.profiles.model import DeviceOp
 
@@ -55,7 +56,7 @@ def test_a_sum_that_is_carried_on_stays(check):
     check.pair(lambda one: of(read_again=one), silent=True, fires=False, memory="3.3")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"kind": "MUL"}, {"second": [1, 1, 1, 1024]}, {"residual": True}, {"places": (SHARDS, DRAM)}],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -83,7 +84,7 @@ def test_half_of_the_rows_are_the_line(check):
     check.pair(lambda kept: of(dropped, kept), silent=513, fires=512)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"columns": 1024},
@@ -103,9 +104,7 @@ def test_every_dense_matmul_counts(check, name):
     assert check.ask(of(dropped, name=name)).claim.rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("first", "rows"), [("RMSNorm", [0, 1]), ("Unary", [0, 1]), ("BinaryNg", [1]), ("Softmax", [1])]
-)
+@for_all(("first", "rows"), [("RMSNorm", [0, 1]), ("Unary", [0, 1]), ("BinaryNg", [1]), ("Softmax", [1])])
 def test_row_wise_ops_before_it_count(check, first, rows):
     assert check.ask(of(dropped, first=first)).claim.rows.tolist() == rows
 
@@ -125,9 +124,7 @@ def test_the_lines_of_an_lm_head(check):
     check.pair(lambda prompt: of(head, 256, prompt=prompt), silent=192, fires=64)
 
 
-@pytest.mark.parametrize(
-    "how", [{"attention": ""}, {"attention": "SdpaDecode"}, {"then": "Matmul"}, {"made": True}]
-)
+@for_all("how", [{"attention": ""}, {"attention": "SdpaDecode"}, {"then": "Matmul"}, {"made": True}])
 def test_a_head_of_decode_or_in_the_middle_stays(check, how):
     check.pair(lambda one: of(head, **one), silent=how, fires={"then": "Softmax"})
 

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -61,7 +62,7 @@ def test_a_form_that_is_not_always_quicker_is_not(check):
     check.pair(lambda us: forms((DRAM, 40), (SHARDS, 9), (SHARDS, us)), silent=38, fires=30)
 
 
-@pytest.mark.parametrize("other", [{"fidelity": "LoFi"}, {"m": 2048}, {"dtype": "BFLOAT8_B"}])
+@for_all("other", [{"fidelity": "LoFi"}, {"m": 2048}, {"dtype": "BFLOAT8_B"}])
 def test_other_work_is_no_precedent(check, other):
     assert check.ask(forms((DRAM, 41), (SHARDS, 9, other))).status == "clean"
 

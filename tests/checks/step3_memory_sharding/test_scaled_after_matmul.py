@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul
@@ -71,7 +72,7 @@ def test_a_row_of_constants_goes_into_the_weights(check):
     assert claim.evidence[0].value == "BinaryOpType::MUL"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"kind": "ADD"},

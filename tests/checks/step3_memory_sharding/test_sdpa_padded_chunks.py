@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -66,7 +67,7 @@ def test_more_queries_are_other_checks(check):
     check.pair(lambda queries: attending(256, 352, queries=queries), silent=129, fires=128)
 
 
-@pytest.mark.parametrize("name", ["ScaledDotProductAttentionDecode", "RingJointSDPA", "JointSDPA", "FlashMLA"])
+@for_all("name", ["ScaledDotProductAttentionDecode", "RingJointSDPA", "JointSDPA", "FlashMLA"])
 def test_other_attention_has_other_chunks(check, name):
     check.pair(lambda one: attending(name=one), silent=name, fires=ATTENTION)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 
@@ -178,12 +179,12 @@ def test_one_percent_of_the_window_is_worth_telling(check, build):
     check.share_pair(build, 0.01, of="saving")
 
 
-@pytest.mark.parametrize("name", ["JointScaledDotProductAttention", "RingJointSDPA", "SDPA"])
+@for_all("name", ["JointScaledDotProductAttention", "RingJointSDPA", "SDPA"])
 def test_joint_and_ring_forms_have_chunks_too(check, name):
     assert check.ask(attending(name=name)).fires
 
 
-@pytest.mark.parametrize("name", ["ScaledDotProductAttentionDecode", "SdpaDecode", "FlashMLADecode", "FlashMLA"])
+@for_all("name", ["ScaledDotProductAttentionDecode", "SdpaDecode", "FlashMLADecode", "FlashMLA"])
 def test_decode_attention_has_no_chunks_of_q(check, name):
     assert check.ask(attending(name=name, chunks=(32, 128))).status == "clean"
 
@@ -247,9 +248,7 @@ def test_a_run_without_fused_attention_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no fused attention")
 
 
-@pytest.mark.parametrize(
-    ("lost", "word"), [("PUT_", "INPUT_n"), ("INPUT_", "INPUT_n"), ("ATTRIBUTES", "no ATTRIBUTES")]
-)
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("INPUT_", "INPUT_n"), ("ATTRIBUTES", "no ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
 

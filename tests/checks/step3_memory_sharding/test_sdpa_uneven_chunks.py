@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -50,7 +51,7 @@ def test_two_of_a_kind_are_told_together(check):
     assert claim.rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("chunk", [192, 224, 256])
+@for_all("chunk", [192, 224, 256])
 def test_chunks_larger_than_needed_leave_cores_idle_too(check, chunk):
     """1184, 1261 and 1433 us: the fullest core has one chunk each time."""
     assert check.ask(attending(chunk)).at_most_ns == pytest.approx(1_480_000 * (1 - 160 / chunk))

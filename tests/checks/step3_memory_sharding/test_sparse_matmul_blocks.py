@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.matmul_programs import of_sparse, sparse
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
+from tests.for_all import for_all
 
 
 def test_one_tile_of_k_per_step_is_told(check):
@@ -86,8 +85,6 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no SparseMatmul ops"
 
 
-@pytest.mark.parametrize(
-    ("lost", "word"), [("ATTRIBUTES", "ATTRIBUTES"), ("INPUT_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")]
-)
+@for_all(("lost", "word"), [("ATTRIBUTES", "ATTRIBUTES"), ("INPUT_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_sparse())), word)

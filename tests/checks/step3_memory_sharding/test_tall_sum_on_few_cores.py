@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 
@@ -31,7 +30,7 @@ def test_a_narrow_column_is_one_cores_work(check):
     assert "1 sum over many rows on few of 64 cores (900 us, 100.0%): 1 for 51264 rows" in claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "parts"),
     [
         ((1, 1, 2048, 32), "(1, 64, 32, 32)"),
@@ -53,7 +52,7 @@ def test_dram_bytes_stay(check):
     assert 0 < in_dram < check.ask(summed(ns=20_000)).at_most_ns
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("silent", "fires"),
     [
         ({"layout": "ROW_MAJOR"}, {"layout": "TILE"}),

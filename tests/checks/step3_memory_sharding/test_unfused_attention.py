@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul, unary
@@ -89,7 +90,7 @@ def test_five_ops_may_lie_between(check, side):
     check.pair(lambda count: written_out(**{side: count}), silent=6, fires=5)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"gates": ["TopKDeviceOperation"]},
@@ -103,7 +104,7 @@ def test_a_softmax_elsewhere_is_no_attention(check, change):
     assert check.ask(written_out(**change)).status == "clean"
 
 
-@pytest.mark.parametrize("name", ["TypecastDeviceOperation", "ReshardDeviceOperation", "UnaryDeviceOperation"])
+@for_all("name", ["TypecastDeviceOperation", "ReshardDeviceOperation", "UnaryDeviceOperation"])
 def test_typecasts_and_moves_belong_to_it(check, name):
     assert check.ask(written_out(gates=[name])).fires
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.host_programs import WARM, of_unknown_size, unknown_sizes, worked
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program
 
 
@@ -43,7 +42,7 @@ def test_five_percent_of_the_window_at_the_slowest_rate_is_the_line(check):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"first": False},

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.checks.rows import COLD_THEN_WARM, ONE_PASS, pass_time
+from tests.for_all import for_all
 from tests.profiles import L1, Program, header_of, performance_rows, write_rows
 
 MS = 1_000_000
@@ -47,7 +48,7 @@ def test_what_an_op_made_and_weights_are_no_trip(check):
     assert check.ask(program(uploaded=False)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("made", "status"),
     [((True, False), "found"), ((False, True), "found"), ((True, True), "clean"), ((True,), "clean")],
 )
@@ -59,7 +60,7 @@ def test_either_operand_of_an_element_wise_op_may_come_from_the_host(check, made
     assert check.ask(after).status == status
 
 
-@pytest.mark.parametrize(("behind", "status"), [(0, "found"), (1, "clean"), (4, "found")])
+@for_all(("behind", "status"), [(0, "found"), (1, "clean"), (4, "found")])
 def test_where_the_profiler_wrote_calls_of_the_host_inside_the_pass_another_check_speaks(
     check, tmp_path, behind, status
 ):

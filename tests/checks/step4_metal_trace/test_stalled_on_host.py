@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 
 COLD, WARM = Iteration(cold=True), Iteration()
@@ -72,7 +73,7 @@ def test_the_two_longest_waits_are_cited(check):
     assert [one.value for one in check.ask(program).claim.evidence] == [90_000, 20_000]
 
 
-@pytest.mark.parametrize(("ops", "megabytes"), [(20, 1), (256, 1), (257, 2)])
+@for_all(("ops", "megabytes"), [(20, 1), (256, 1), (257, 2)])
 def test_a_trace_region_has_4_kb_per_op_in_whole_megabytes(check, ops, megabytes):
     assert f"trace_region_size={megabytes * 1_048_576})" in check.ask(model(20_000, ops)).claim.fix
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.host_programs import WARM, of_unknown_size, unknown_sizes, worked
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import unary
 
@@ -47,8 +48,8 @@ def case(check, program):
     return check.case(program, WARM, memory="3.3")
 
 
-@pytest.mark.parametrize("read", ["ttnn.to_torch", "ttnn.from_device"])
-@pytest.mark.parametrize("write", ["ttnn.from_torch", "ttnn.to_device", "ttnn.copy_host_to_device_tensor"])
+@for_all("read", ["ttnn.to_torch", "ttnn.from_device"])
+@for_all("write", ["ttnn.from_torch", "ttnn.to_device", "ttnn.copy_host_to_device_tensor"])
 def test_a_tensor_that_comes_back_is_told_without_a_saving(check, read, write):
     claim = ask(check, there_and_back(read=read, write=write)).claim
     assert claim.claim.startswith(
@@ -67,7 +68,7 @@ def test_five_percent_of_the_window_at_the_slowest_rate_is_the_line(check):
     check.pair(lambda megabytes: case(check, there_and_back(megabytes=megabytes)), silent=0.0998, fires=0.1002)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"other": 1}, {"other": -1}, {"order": ("write", "read")}, {"order": ("read",)}, {"order": ("write",)}],
     ids=["a larger tensor", "a smaller tensor", "written before", "read only", "written only"],

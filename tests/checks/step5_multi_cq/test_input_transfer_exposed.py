@@ -7,6 +7,7 @@ import pytest
 
 from tests.checks.asking import case_of_reports
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import DRAM, Iteration, Program, write_run
 
 WARM = [Iteration()]
@@ -49,7 +50,7 @@ def test_a_performance_report_alone_cannot_tell_and_asks_three_questions(check):
         assert question in outcome.why
 
 
-@pytest.mark.parametrize("call", ["ttnn.to_device", "ttnn.from_torch", "ttnn.copy_host_to_device_tensor"])
+@for_all("call", ["ttnn.to_device", "ttnn.from_torch", "ttnn.copy_host_to_device_tensor"])
 def test_a_memory_report_gives_the_bytes_and_still_no_saving(check, call):
     claim = ask(check, fed(call=call)).claim
     assert "2.00 MB" in claim.claim

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 
@@ -90,14 +91,12 @@ def test_a_head_is_twice_as_wide_as_deep(check):
         assert check.ask(head(deep=deep), waiting()).fires == fires
 
 
-@pytest.mark.parametrize("behind", [(), ("AllGatherAsync", "Slice"), ("ShardedToInterleaved", "Untilize")], ids=str)
+@for_all("behind", [(), ("AllGatherAsync", "Slice"), ("ShardedToInterleaved", "Untilize")], ids=str)
 def test_moves_and_exchanges_pass_logits_on(check, behind):
     assert check.ask(head(behind=behind), waiting()).fires
 
 
-@pytest.mark.parametrize(
-    "behind", [("TopK",), ("Untilize", "ArgMax"), ("Softmax",), ("Unary", "Untilize")], ids=str
-)
+@for_all("behind", [("TopK",), ("Untilize", "ArgMax"), ("Softmax",), ("Unary", "Untilize")], ids=str)
 def test_what_reads_logits_is_a_choice(check, behind):
     assert check.ask(head(behind=behind), waiting()).status == "clean"
 

@@ -12,6 +12,7 @@ from tests.checks.conv_programs import (
     with_silent_conv,
     without_convs,
 )
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.shared_reports import DEEPLAB, OFT
 
@@ -53,7 +54,7 @@ def test_a_larger_block_must_fit_l1_with_five_percent_kept_free(check):
     assert found.at_most_ns == pytest.approx((100_000 - LEAST_NS) * (1 - 2 / 4))  # 4 blocks become 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"block": (8, 6)}, {"layout": "WIDTH", "channel_cores": 64}, TUNED],
     ids=["already the whole height", "ignored there", "tuned"],

@@ -1,10 +1,9 @@
 """batch-norm-unfolded: constants per channel behind a conv fold into its weights; a bias or a residual is none."""
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.conv_programs import TUNED, put_conv, relu, with_conv, without_convs
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary
@@ -59,7 +58,7 @@ def test_two_ops_per_channel_are_a_batch_norm_and_one_may_be_a_bias(check):
     assert four.rows.tolist() == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "why"),
     [
         ((1, 1, 16_384, 64), "a residual"),

@@ -5,6 +5,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.conv_programs import TUNED, put_conv, relu, with_conv, without_convs
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.conv import move
 from tests.profiles.model import DeviceOp
@@ -43,7 +44,7 @@ def test_half_a_percent_of_the_window_is_the_line(check):
     check.share_pair(activated, 0.005, of="time")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "kind",
     [
         "RELU", "RELU6", "GELU", "SILU", "SIGMOID", "LEAKY_RELU", "ELU", "TANH", "MISH", "HARDSWISH",
@@ -55,7 +56,7 @@ def test_what_the_convs_packer_can_apply(check, kind):
     assert f"UnaryOpType.{kind}{parameter})" in check.ask(with_activation(kind=kind)).claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"activation": "RELU"}, {"kind": "LOG"}, {"kind": "RELU_MAX"}, {"dtype": "BFLOAT16"}],
     ids=["the conv has one", "not fusable", "throws in a conv", "changes the type"],

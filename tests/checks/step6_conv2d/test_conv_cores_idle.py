@@ -12,6 +12,7 @@ from tests.checks.conv_programs import (
     with_silent_conv,
     without_convs,
 )
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.shared_reports import DEEPLAB
 
@@ -37,7 +38,7 @@ def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busi
     assert "op_detail(op=3)" in claim.verify
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "transposed"),
     [
         ({"layout": "BLOCK", "per_core": (8, 1), "block": (8, 6), "channel_cores": 8}, True),  # 6 of 11, 7 of 10

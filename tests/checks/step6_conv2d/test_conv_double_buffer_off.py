@@ -12,6 +12,7 @@ from tests.checks.conv_programs import (
     with_silent_conv,
     without_convs,
 )
+from tests.for_all import for_all
 from tests.shared_reports import DEEPLAB, OFT
 
 SAFE_L1 = int(0.95 * (1_499_136 - 105_824))  # of a Wormhole core, above what firmware keeps
@@ -52,7 +53,7 @@ def test_the_second_block_of_weights_must_fit_l1(check):
     assert "enable_weights_double_buffer=True" in found.claim.fix
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         TUNED,

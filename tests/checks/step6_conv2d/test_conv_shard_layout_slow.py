@@ -11,6 +11,7 @@ from tests.checks.conv_programs import (
     with_silent_conv,
     without_convs,
 )
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.shared_reports import DEEPLAB, OFT
 
@@ -37,8 +38,8 @@ def two(slow, fast, **change):
     return program
 
 
-@pytest.mark.parametrize(("slow", "fast"), [("HEIGHT", "BLOCK"), ("BLOCK", "HEIGHT")])
-@pytest.mark.parametrize("slow_first", [True, False])
+@for_all(("slow", "fast"), [("HEIGHT", "BLOCK"), ("BLOCK", "HEIGHT")])
+@for_all("slow_first", [True, False])
 def test_the_faster_layout_of_a_similar_conv_is_proposed_whichever_it_is(check, slow, fast, slow_first):
     program = Program("wormhole_b0")
     pair = [(slow, 260_000), (fast, 100_000)]
@@ -100,7 +101,7 @@ def test_channels_may_differ_by_a_factor_of_two(check):
     check.pair(lambda tiles: beside(**few, per_core=(16, tiles)), silent=1, fires=2)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"fidelity": "HiFi4"}, {"weights": "BFLOAT16"}, {"layout": "HEIGHT", "per_core": (3, 16)}],
     ids=["fidelity", "weights", "layout"],

@@ -1,7 +1,5 @@
 """moves-behind-halo: Moves between Halo and a conv that fits L1 with the gap that they close."""
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.conv_programs import (
     ROOMY,
@@ -21,6 +19,7 @@ from tests.checks.conv_programs import (
     without_convs,
 )
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.ops import reshard
 from tests.shared_reports import SEGFORMER
@@ -92,8 +91,8 @@ def move_last(program):
     moved(program, put_halo(program, relu(program, row_major(program, SHARDS)), ROOMY))
 
 
-@pytest.mark.parametrize("last", [halo_last, move_last])
-@pytest.mark.parametrize("first_is_a_move", [False, True])
+@for_all("last", [halo_last, move_last])
+@for_all("first_is_a_move", [False, True])
 def test_a_conv_of_the_models_input_has_no_halo_behind_it_whatever_runs_last(check, last, first_is_a_move):
     program = Program("wormhole_b0")
     x = halo_output(program, ROOMY)

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import DEEPSEEK
@@ -68,7 +69,7 @@ def test_one_of_both_is_enough(check, names, rows):
     assert check.ask(parts(names=names)).claim.rows.tolist() == rows
 
 
-@pytest.mark.parametrize(
+@for_all(
     "names",
     [EXCHANGES, ("Pad", "AllGatherAsync", "Slice"), ("Pad", "ReduceScatterMinimalAsync", "Slice"),
      ("Pad", "ReduceScatterMinimalAsync", "LayerNorm", "AllGatherAsync", "Slice"),
@@ -80,9 +81,7 @@ def test_other_sequences_are_none(check, names):
     assert check.ask(parts(names=names)).status == "clean"
 
 
-@pytest.mark.parametrize(
-    ("elsewhere", "rows"), [("Pad", [5]), ("ReduceScatterMinimalAsync", []), ("AllGatherAsync", [1])]
-)
+@for_all(("elsewhere", "rows"), [("Pad", [5]), ("ReduceScatterMinimalAsync", []), ("AllGatherAsync", [1])])
 def test_what_others_read_too_stays(check, elsewhere, rows):
     outcome = check.ask(parts(elsewhere=elsewhere))
     assert [row for claim in outcome.claims for row in claim.rows.tolist()] == rows

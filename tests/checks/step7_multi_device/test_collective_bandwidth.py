@@ -5,6 +5,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import PAYLOAD, Gather, mesh, with_gather
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles.ops import collective
 from tests.shared_reports import DEEPSEEK
 
@@ -112,7 +113,7 @@ def scattered(rows=160, workers=1, kind="ReduceScatterMinimalAsync"):
     return program
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "told"),
     [
         ({}, True),

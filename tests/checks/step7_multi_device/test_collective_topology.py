@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import PAYLOAD, Gather, mesh, with_gather
+from tests.for_all import for_all
 from tests.shared_reports import DEEPSEEK
 
 NEEDED_NS = PAYLOAD / (2 * 2 * 48)  # over two links, both ways, at Blackhole's specified 48 GB/s
@@ -39,7 +40,7 @@ def test_more_than_two_devices_make_a_ring(check):
     check.pair(lambda devices: with_gather(100_000, ring_size=devices), silent=2, fires=3)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "change"),
     [
         ("blackhole", {"topology": "Ring"}),

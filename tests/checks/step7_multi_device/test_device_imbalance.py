@@ -5,6 +5,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import attention, mesh, uneven, with_gather
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.shared_reports import DEEPSEEK
 
@@ -31,7 +32,7 @@ def test_causal_ring_attention_out_of_balance_is_told_to_balance(check):
     assert [(one.row, one.value) for one in claim.evidence] == [(8, 200_000), (6, 100_000)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"is_causal": False}, {"is_balanced": True}, {"is_balanced": None}, {"ring_size": 1}, {"ring_size": None}],
     ids=["not causal", "balanced", "balance not told", "no ring", "ring not told"],

@@ -1,10 +1,9 @@
 """duplicate-gather: one op's output gathered again in the same way; what no op made is not guessed at."""
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import Gather, mesh
 from tests.checks.rows import ONE_PASS, pass_time, put
+from tests.for_all import for_all
 from tests.profiles.ops import unary
 from tests.shared_reports import DEEPSEEK
 
@@ -65,7 +64,7 @@ def test_every_repeat_counts_and_the_heaviest_is_the_example(check):
     assert "at line 14 after line 6" in claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"dim": 2}, {"gather_dim": 2}, {"cluster_axis": 0}, {"ring_size": 2}],
     ids=lambda change: next(iter(change)),

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import mesh
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, unary
 from tests.shared_reports import CLIP, DEEPSEEK
@@ -76,12 +77,12 @@ def test_bytes_must_need_half_of_the_gathers_time(check):
     )
 
 
-@pytest.mark.parametrize("name", ["FastReduceNC", "Reduce", "Sum", "MorehSum"])
+@for_all("name", ["FastReduceNC", "Reduce", "Sum", "MorehSum"])
 def test_any_sum_counts(check, name):
     assert check.ask(of_reduced(name=name)).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [
         {"also_read": True},

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.mesh_programs import mesh
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -65,12 +66,12 @@ def without_op(place, name=""):
     return {"names": (*NAMES[:place], name, *NAMES[place + 1 :])}
 
 
-@pytest.mark.parametrize("change", [{}, without_op(1), {"apart": True}], ids=["sum", "no sum", "sum's other side"])
+@for_all("change", [{}, without_op(1), {"apart": True}], ids=["sum", "no sum", "sum's other side"])
 def test_the_residual_may_be_added_before(check, change):
     assert check.ask(normed(**change)).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         without_op(0),

@@ -1,9 +1,8 @@
 """top-k-of-gathered: logits gathered before their largest are chosen."""
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -52,12 +51,12 @@ def test_texts_are_short(check):
     check.assert_sound(choice())
 
 
-@pytest.mark.parametrize("chooser", ["TopK", "ArgMax", "Argmax"])
+@for_all("chooser", ["TopK", "ArgMax", "Argmax"])
 def test_a_choice_without_slices(check, chooser):
     assert check.ask(choice(slices=0, chooser=chooser)).claim.at_most_ns.tolist() == [600_000, 75_000]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"name": "ReduceScatter"}, {"chooser": "Softmax"}, {"also": "Softmax"}, {"slices": 0, "chooser": ""}, {"chooser": ""},
      {"whole": 65_536}, {"cut": "Untilize"}],

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -64,7 +65,7 @@ def test_inputs_of_half_the_columns_are_the_line(check):
     check.pair(lambda deep: head(deep=deep), silent=1056, fires=1024)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"name": "AllGather"}, {"name": "AllReduceAsync"}, {"also": "Unary"}, {"part": 8192}, {"weights": False},
      {"first": "Conv2d"}],

@@ -1,11 +1,10 @@
 """Names of scopes that are device ops, and which of them ran to their end."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.graph.graph_events import DeviceOp, GraphMemory, MemoryEvent, is_device_op
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "is_it"),
     [
         ("MatmulDeviceOperation", True),

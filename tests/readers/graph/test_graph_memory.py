@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from tests.oracles.captured_graph import parse_captured_graph
 from tests.oracles.graph_events import (
     BufferAllocated,
@@ -71,7 +72,7 @@ def agree(text):
     assert all(mine == theirs for (*_, mine), (*_, theirs) in zip(fast, full, strict=True) if theirs is not None)
 
 
-@pytest.mark.parametrize("generation", WITH_GRAPHS)
+@for_all("generation", WITH_GRAPHS)
 def test_both_readings_of_a_graph_tell_the_same_story(tmp_path, generation):
     path = write_memory_report(tmp_path / "memory", demo_program(), generation)
     with closing(sqlite3.connect(path)) as connection:
@@ -125,7 +126,7 @@ def test_scopes_that_never_end_and_errors_are_told():
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "per_bank"),
     [
         ({"size": "4096", "page_size": "1024", "num_cores": "0"}, 1024),  # 4 pages on 64 banks
@@ -155,9 +156,7 @@ def test_the_newer_keys_tell_l1_small_from_l1():
     assert event.address == 64
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "7", "null", '{"nodes": []}', "[1, 2]", '[{"node_type": "error", "params": 3}]']
-)
+@for_all("text", ["", "{", "7", "null", '{"nodes": []}', "[1, 2]", '[{"node_type": "error", "params": 3}]'])
 def test_text_that_is_no_graph_is_refused_with_what_to_do(text):
     with pytest.raises(ReportBroken, match=r"operation 7 .* cut off"):
         read(text)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph import graph_memory
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
@@ -30,7 +31,7 @@ def freed(*nodes, **asked):
     return event.key, event.size_bytes, event.bytes_per_bank
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "per_bank"),
     [
         (
@@ -56,7 +57,7 @@ def test_a_free_is_told_by_the_allocation_behind_its_node():
     assert (told.kind, told.device, told.key, told.size_bytes, told.bytes_per_bank) == ("free", 3, 129, 4096, 64)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "told"),
     [
         ({"type": "L1", "address": "96"}, (193, 4096, 64)),  # the address of its own, the size of the other
@@ -89,7 +90,7 @@ def test_a_free_of_a_tensor_made_before_lies_where_the_tensor_lies():
     assert freed(*without, key_of_tensor={-1: 129}.get)[0] == -1
 
 
-@pytest.mark.parametrize(
+@for_all(
     "nodes",
     [
         [("buffer", {}, 1), ("function_end", {"tensor_id": "7"})],  # no tensor
@@ -166,9 +167,7 @@ def test_what_no_reader_needs_does_nothing():
     assert (found.events, found.device_ops, found.errors) == ([], [], [])
 
 
-@pytest.mark.parametrize(
-    ("hit", "cached"), [({}, None), ({"program_cache_hit": "1"}, True), ({"program_cache_hit": "0"}, False)]
-)
+@for_all(("hit", "cached"), [({}, None), ({"program_cache_hit": "1"}, True), ({"program_cache_hit": "0"}, False)])
 def test_an_op_tells_whether_its_program_was_cached(hit, cached):
     [op] = read(("function_start", {**OP, **hit}), ("function_end", OP)).device_ops
     assert (op.cached, op.started_at, op.ended_at, op.completed) == (cached, 0, 1, True)
@@ -187,7 +186,7 @@ def test_an_end_that_closes_nothing_is_passed_over():
     assert read(("function_end", OP), ("function_start", OUTER)).unfinished == ["ttnn.relu"]
 
 
-@pytest.mark.parametrize("aborted", ["true", "1", True, 1])
+@for_all("aborted", ["true", "1", True, 1])
 def test_an_aborted_op_has_no_end(aborted):
     found = read(("function_start", OP), ("function_end", {**OP, "aborted": aborted}))
     assert ([one.ended_at for one in found.device_ops], found.aborted) == ([-1], ["UnaryDeviceOperation"])

@@ -1,7 +1,6 @@
 """What a node says of a buffer, in every spelling; what cannot be is not said."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.graph.graph_params import (
     buffer_code,
     buffer_numbers,
@@ -15,7 +14,7 @@ LAST = 2**40 - 1
 FOUR = ("device_id", "address", "size", "max_size_per_bank")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "told"),
     [("64", 64), (64, 64), (LAST, LAST), (LAST + 1, -1), (-5, -1), ("x", -1), (None, -1), ([], -1), (1e400, -1)],
 )
@@ -24,8 +23,8 @@ def test_a_number_is_what_fits_a_chip(value, told):
     assert number({}, "size") == -1
 
 
-@pytest.mark.parametrize("wrong", [None, LAST + 1, -5, "x"])
-@pytest.mark.parametrize("place", range(4))
+@for_all("wrong", [None, LAST + 1, -5, "x"])
+@for_all("place", range(4))
 def test_one_wrong_number_of_a_buffer_spoils_no_other(wrong, place):
     told = dict(zip(FOUR, (3, LAST, 4096, "64"), strict=True))
     assert buffer_numbers(told) == (3, LAST, 4096, 64)
@@ -35,7 +34,7 @@ def test_one_wrong_number_of_a_buffer_spoils_no_other(wrong, place):
     assert buffer_numbers(told)[place] == -1
 
 
-@pytest.mark.parametrize("name", BUFFER_TYPES)
+@for_all("name", BUFFER_TYPES)
 def test_a_buffer_type_is_told_by_any_key_in_any_spelling(name):
     code = BUFFER_TYPES.index(name)
     for key in ("exact_buffer_type", "buffer_type", "type"):
@@ -44,7 +43,7 @@ def test_a_buffer_type_is_told_by_any_key_in_any_spelling(name):
     assert buffer_code({"type": code}) == code  # 2024 counts them
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "code"),
     [
         ({"exact_buffer_type": "L1_SMALL", "buffer_type": "L1", "type": "L1"}, 3),
@@ -60,7 +59,7 @@ def test_the_newest_key_of_a_buffer_type_comes_first(params, code):
     assert buffer_code(params) == code
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("params", "size", "banks", "told"),
     [
         ({"num_cores": 0, "page_size": 32}, 96, 2, 64),  # three pages on two banks

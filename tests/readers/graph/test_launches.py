@@ -3,8 +3,7 @@
 import json
 from dataclasses import dataclass
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.graph import launches
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 from ttnn_mcp.readers.graph.launches import launch_of
@@ -143,7 +142,7 @@ def test_an_end_without_outputs_leads_to_what_scopes_inside_it_gave():
     assert outputs_of(*nothing, node("function_end", START)) == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "params", "arguments", "made"),
     [
         ("function_start", MADE, ASKED, [("L1", (64, 32))]),
@@ -164,7 +163,7 @@ def test_a_counter_leads_to_a_tensor_of_the_graph():
     assert [spec and spec.shape for spec in read] == [(32, 64), None, None, None, None, None]
 
 
-@pytest.mark.parametrize("params", [None, 3, "dtype", ["dtype"], []])
+@for_all("params", [None, 3, "dtype", ["dtype"], []])
 def test_what_a_tensor_tells_may_be_anything(params):
     """As in a damaged graph."""
     assert launches._spec([node("tensor", params)], 0, NoTensors({})) is None

@@ -1,7 +1,6 @@
 """Sizes of a printed tensor: worked out by hand from tiles of 32 by 32."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.graph.specs import Spec, made_spec, read_spec
 from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec
 from ttnn_mcp.readers.printed.shapes import Shape
@@ -26,15 +25,13 @@ def test_tiles_are_counted_from_the_inner_two_dimensions():
     )
 
 
-@pytest.mark.parametrize(
-    ("width", "dtype", "row"), [(8, "BFLOAT16", 16), (9, "BFLOAT16", 32), (65, "FLOAT32", 272)]
-)
+@for_all(("width", "dtype", "row"), [(8, "BFLOAT16", 16), (9, "BFLOAT16", 32), (65, "FLOAT32", 272)])
 def test_rows_begin_at_multiples_of_16_bytes(width, dtype, row):
     one = spec(shape=(1, width), dtype=dtype, tiled=False)
     assert (one.row_bytes, one.page_bytes) == (row, row)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("placement", "in_l1", "shard", "held", "width"),
     [
         (Placement("HEIGHT_SHARDED", "L1", SHARD), True, (2, 3), ("HEIGHT_SHARDED", 2, 3), 96),

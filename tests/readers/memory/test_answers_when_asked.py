@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.readers.memory import report as memory_report
@@ -58,9 +59,7 @@ async def test_the_first_trace_with_a_line_is_the_source(tmp_path, monkeypatch):
     assert ((await report.source_of(1)).text, await report.source_of(4)) == ("b = 1", None)
 
 
-@pytest.mark.parametrize(
-    ("files", "text"), [([], "y = ttnn.add(x)"), ([(7, None)], "y = ttnn.add(x)"), ([(7, "z")], "z")]
-)
+@for_all(("files", "text"), [([], "y = ttnn.add(x)"), ([(7, None)], "y = ttnn.add(x)"), ([(7, "z")], "z")])
 async def test_the_text_of_a_line_is_that_of_the_file_if_it_is_there(tmp_path, files, text):
     report = await report_of(tmp_path / "r", stack_traces=[(1, trace(1), 7)], source_files=files)
     assert (await report.source_of(1)).text == text
@@ -87,7 +86,7 @@ async def test_a_graph_is_that_of_its_operation(tmp_path):
     assert await other.graph_of(1) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pairs", "build"),
     [
         ([("version", "0.81.1"), ("git_sha_short", "d80d948")], "0.81.1 (d80d948)"),

@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made
 from ttnn_mcp.readers.memory.report import read_memory_report
 
@@ -36,7 +35,7 @@ async def chips_of(folder, *, devices=(0, 1), mesh=1, graphs=(), executions=()):
     return (await read_memory_report(report)).chips
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("told", "chips"),
     [
         ({"executions": (4, 2, 4)}, (2, 4)),

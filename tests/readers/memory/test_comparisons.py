@@ -1,7 +1,6 @@
 """Records of comparison mode: those that name a tensor and a verdict, with bounds that can be."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor
 from ttnn_mcp.readers.memory.report import read_memory_report
@@ -25,7 +24,7 @@ async def test_records_of_both_kinds_are_read(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     "record",
     [(None, 9, 1, 0.99, 0.9), (-(2**63), 9, 1, 0.99, 0.9), (4, 9, None, 0.99, 0.9), (4, 9, "x", 0.99, 0.9)],
 )
@@ -35,7 +34,7 @@ async def test_a_record_without_tensor_or_verdict_is_none(tmp_path, record):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("desired", "actual", "told"),
     [
         (0.0, -1.0, (0.0, -1.0)),

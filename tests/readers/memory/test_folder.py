@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.memory.folder import FolderFacts, read_folder, report_name
 
 MOST = 4_000_000
@@ -24,9 +23,7 @@ def test_a_section_ends_where_the_next_begins(tmp_path):
     assert read_folder(tmp_path) == FolderFacts(None, None, ())
 
 
-@pytest.mark.parametrize(
-    "config", ["", "{", "[]", "7", "{}", '{"report_name": ""}', '{"report_name": 7}', "[" * 9000]
-)
+@for_all("config", ["", "{", "[]", "7", "{}", '{"report_name": ""}', '{"report_name": 7}', "[" * 9000])
 def test_a_config_without_a_name_gives_none(tmp_path, config):
     (tmp_path / "config.json").write_text(config)
     assert report_name(tmp_path) is None

@@ -1,7 +1,6 @@
 """Cells of a database as numbers: what no run counts to is not said, however SQLite stores it."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made, opened
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 
@@ -29,7 +28,7 @@ async def test_a_device_is_one_of_a_few_thousand(tmp_path):
     assert await integers(folder, "buffers", ("device_id",)) == [[0, 4094, -1, -1, -1]]
 
 
-@pytest.mark.parametrize("spelling", ["{}", "BufferType.{}", "BufferType::{}", "buffertype.{}"])
+@for_all("spelling", ["{}", "BufferType.{}", "BufferType::{}", "buffertype.{}"])
 async def test_a_buffer_type_may_be_a_name(tmp_path, spelling):
     named = [(1, 0, 0, 0, spelling.format(name)) for name in BUFFER_TYPES]
     folder = made(tmp_path / "r", buffers=named)

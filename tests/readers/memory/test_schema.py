@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made, opened, ranked
 from ttnn_mcp.errors import QuestionRefused, ReportForeign
 
@@ -18,7 +19,7 @@ async def schema_of(folder, tables=TABLES, rank=None, **rows):
         return read.schema
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("more", "generation"),
     [
         ({}, "G1 (2024)"),
@@ -42,7 +43,7 @@ async def test_tables_give_the_generation_away(tmp_path, more, generation):
     assert (schema.generation, schema.version, schema.caveats) == (generation, None, ())
 
 
-@pytest.mark.parametrize(("version", "newer"), [("3.5", False), ("3.6", True), ("3.10", True), ("2.1", False)])
+@for_all(("version", "newer"), [("3.5", False), ("3.6", True), ("3.10", True), ("2.1", False)])
 async def test_the_version_that_its_writer_gave_comes_first(tmp_path, version, newer):
     tables = {**TABLES, "report_metadata": METADATA}
     pairs = [("schema_version", version), (None, "x"), ("y", None)]

@@ -4,8 +4,8 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from tests.profiles import DATABASE_GENERATIONS, DatabaseStyle, Program, write_memory_report
 from tests.profiles.demo_model import demo_program
 from tests.readers.memory.small_reports import TABLES, made
@@ -28,7 +28,7 @@ async def both(path, rank=None):
     ]
 
 
-@pytest.mark.parametrize("generation", DATABASE_GENERATIONS)
+@for_all("generation", DATABASE_GENERATIONS)
 async def test_the_streamed_snapshots_are_the_buffers_table(tmp_path, generation):
     path = write_memory_report(tmp_path / "memory", demo_program(), generation)
     streamed, told = await both(path)

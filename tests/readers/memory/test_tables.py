@@ -2,8 +2,7 @@
 
 import math
 
-import pytest
-
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made, opened
 from ttnn_mcp.readers.memory import tables as memory_tables
 from ttnn_mcp.readers.memory.report import read_memory_report
@@ -28,7 +27,7 @@ async def report_of(folder, tables=TABLES, **rows):
     return await read_memory_report(made(folder, tables, **rows))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cell", "seconds"),
     [(0.0, 0.0), (DAY, DAY), (DAY + 1, None), (-0.5, None), (None, None), ("x", None), ("0.5", 0.5)],
 )
@@ -62,7 +61,7 @@ async def test_words_of_one_meaning_share_a_code_and_what_cannot_be_read_has_non
     assert (read.shapes.codes.tolist(), len(read.shapes.distinct)) == ([0, -1, -1], 1)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "dtype", "layout", "size"),
     [
         ("Shape([32, 64])", "DataType.BFLOAT16", "Layout.TILE", 4096),

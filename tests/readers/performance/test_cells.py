@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.cells_of_frames import cells as cells_of
+from tests.for_all import for_all
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.column import Column
 from ttnn_mcp.readers.performance.frame import TextColumn
@@ -24,7 +25,7 @@ def test_beyond_the_limit_nothing_is_true_and_counts_are_whole_and_not_negative(
 
 
 # Tracy's messages end at 64 KiB, so do ATTRIBUTES and LOC, which come from them; the longest real op name has 60
-@pytest.mark.parametrize(
+@for_all(
     ("name", "most"),
     [("op_type", 100), ("INPUT_0_LAYOUT", 100), ("op_code", 1_000), ("attributes", 2**16), ("loc", 2**16)],
 )
@@ -53,7 +54,7 @@ def test_a_column_of_too_many_different_texts_counts_as_blank():
     assert change == "holds 20001 different texts, more than 20000, and counts as not said"
 
 
-@pytest.mark.parametrize("name", ["op_code", "program_hash", "loc"])
+@for_all("name", ["op_code", "program_hash", "loc"])
 def test_names_and_places_may_differ_from_row_to_row(name):
     many = column_of([str(number) for number in range(20_001)])
     assert bounded(name, many) == (many, "")

@@ -2,8 +2,7 @@
 
 import csv
 
-import pytest
-
+from tests.for_all import for_all
 from tests.profiles.csv_header import header
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.readers.performance.columns import BY_NAME, COLUMNS, is_operand
@@ -13,7 +12,7 @@ BY_COUNTERS = {"fpu_util_pct": 5, "sfpu_util_pct": 5, "math_util_pct": 5}  # onl
 BY_COMPILER = {"loc": 3, "const_eval": 3}
 
 
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+@for_all("column", COLUMNS, ids=lambda column: column.name)
 def test_a_column_is_written_since_the_generation_that_it_says(column):
     """The headers are made by the profiles' own list, which real reports hold."""
     told = BY_COUNTERS | BY_COMPILER
@@ -21,7 +20,7 @@ def test_a_column_is_written_since_the_generation_that_it_says(column):
     assert column.since == told.get(column.name, first)
 
 
-@pytest.mark.parametrize("report", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+@for_all("report", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 def test_no_real_report_is_older_than_a_column_it_has(report):
     with shared(report).open(newline="") as file:
         names = tuple(name.strip() for name in next(csv.reader(file)))

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cells_of_frames import cells
+from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS, CsvStyle, Iteration, write_performance_report
 from tests.profiles import foreign as made_foreign
 from tests.programs import block
@@ -47,7 +48,7 @@ def written(folder, generation="C7", style=None, iterations=None):
     )
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_every_generation_is_recognised_and_reads_the_same_ops(tmp_path, generation):
     report = read_performance_csv(written(tmp_path / generation, generation))
     assert report.generation == (generation if generation in REAL else "C3")
@@ -55,7 +56,7 @@ def test_every_generation_is_recognised_and_reads_the_same_ops(tmp_path, generat
     assert times == [op[2] for op in ops_of(written(tmp_path / "newest", "C7"))]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "style",
     [
         CsvStyle(line_ending="\n"),
@@ -120,7 +121,7 @@ def test_a_last_line_without_line_break_is_whole(tmp_path):
     assert ops_of(path) == whole
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("write", "said"),
     [
         (made_foreign.write_tt_perf_report_csv, "tt-perf-report's output"),
@@ -141,7 +142,7 @@ def test_semicolons_instead_of_commas_are_named(tmp_path):
         read_performance_csv(path)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("content", "said"),
     [
         (b"", "empty"),

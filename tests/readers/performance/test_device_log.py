@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles.device_log import write_device_log, zone_lines
 from ttnn_mcp.errors import ReportBroken, ReportMissing
 from ttnn_mcp.readers.performance import device_log
@@ -49,7 +50,7 @@ def test_replays_of_a_trace_are_told_apart(tmp_path):
     assert [mark.cycle for mark in marks_of(path, 0, 1024, 2).marks] == [110, 300]
 
 
-@pytest.mark.parametrize("block", [1, 7, 100, 1 << 20])
+@for_all("block", [1, 7, 100, 1 << 20])
 def test_lines_may_lie_across_blocks(tmp_path, monkeypatch, block):
     path = write_device_log(tmp_path, zone_lines(ZONES, 512) + zone_lines(ZONES, 1024))
     path.write_text(path.read_text().rstrip("\n"))
@@ -141,7 +142,7 @@ def test_a_log_without_one_of_its_columns_is_none(tmp_path):
 HEADER = {"device": 0, "x": 1, "y": 2, "processor": 3, "cycle": 4, "call_count": 5, "zone": 6, "phase": 7}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "is_mark"),
     [
         (b"0,1,2,BRISC,9,1024,Z,ZONE_START", True),
@@ -159,9 +160,7 @@ def test_a_line_is_a_mark_of_the_op_or_none(line, is_mark):
     assert mark == (device_log.Mark((1, 2), "BRISC", "Z", True, 9) if is_mark else None)
 
 
-@pytest.mark.parametrize(
-    ("session", "cell", "is_mark"), [(2, b"2", True), (2, b"3", False), (2, b"", False), (None, b"3", True)]
-)
+@for_all(("session", "cell", "is_mark"), [(2, b"2", True), (2, b"3", False), (2, b"", False), (None, b"3", True)])
 def test_a_replay_is_told_where_the_log_tells_it(session, cell, is_mark):
     line = b"0,1,2,BRISC,9,1024,Z,ZONE_END," + cell
     assert (device_log._mark(line, {**HEADER, "session": 8}, 0, 1024, session) is not None) is is_mark

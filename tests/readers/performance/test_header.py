@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS
 from tests.profiles.csv_header import header
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing
@@ -25,7 +26,7 @@ def read(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("column", "generation"),
     [
         ("SUB DEVICE ID", "C7"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame
 from ttnn_mcp.readers.performance.kept_columns import LENGTH, packed, unpacked
@@ -23,7 +24,7 @@ def there_and_back(values):
     return again.frame.numbers("kernel_ns"), len(contents)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "values",
     [
         [0, 1, 127, -127],
@@ -78,7 +79,7 @@ def test_columns_begin_where_a_processor_reads_them_at_once():
     assert places == [0, 64, 128]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "spoil",
     [
         {"rows": -3},

@@ -1,7 +1,6 @@
 """Which columns a report of some generation should have, and what it costs when one is missing."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS
 from tests.profiles.csv_header import header
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
@@ -14,17 +13,17 @@ def lost(names):
     return lost_columns(names, generation_of(tuple(names)), compiler="LOC" in names)
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_a_whole_header_of_any_generation_has_lost_nothing(generation):
     assert lost(header(generation)) == []
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER])
 def test_real_reports_have_lost_nothing(name):
     assert header_of(shared(name)).lost == ()
 
 
-@pytest.mark.parametrize("column", [column for column in COLUMNS if column.costs], ids=lambda column: column.name)
+@for_all("column", [column for column in COLUMNS if column.costs], ids=lambda column: column.name)
 def test_every_column_on_which_an_answer_hangs_is_missed(column):
     generation = "tt-torch" if column.by_compiler else "C7"
     names = header(generation)
@@ -57,7 +56,7 @@ def test_no_unread_column_of_ttnn_passes_for_a_lost_one():
                 assert nearest_header(old, names) is None, old
 
 
-@pytest.mark.parametrize(
+@for_all(
     "renamed",
     ["MATH FIDELITY X", "Math Fidelity", "MATH_FIDELITY", "FIDELITY MATH", "MATH FIDELITY (last kernel of op)"],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.cells_of_frames import cells
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.performance import parsed_rows
 from ttnn_mcp.readers.performance.csv_file import BLANK
@@ -50,8 +51,8 @@ LONG = "Mat,mul,{cores},x,1,a"  # the comma is not quoted: what follows stands u
 FITS = "Matmul,{cores},x,1,a"
 
 
-@pytest.mark.parametrize("cores", ["8", "many"])
-@pytest.mark.parametrize(
+@for_all("cores", ["8", "many"])
+@for_all(
     ("rows", "line"),
     [
         ([LONG] * 3, 2),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.cells_of_frames import cells as cells_of
 from tests.cells_of_frames import check_same_cells
+from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from tests.shared_reports import shared
 from ttnn_mcp.readers.checksum import PieceSums
@@ -74,14 +75,14 @@ def test_rows_in_many_blocks_are_all_read(tmp_path, monkeypatch):
     same_as_the_csv_module(plain(path), path)
 
 
-@pytest.mark.parametrize("digits", range(1, 20))
+@for_all("digits", range(1, 20))
 def test_whole_numbers_of_every_length_are_exact(tmp_path, digits):
     cells = ["9" * digits, "1" + "0" * (digits - 1), "1234567890123456789"[:digits]]
     path = written(tmp_path / "ops.csv", [[*ROW[:4], cell, *ROW[5:]] for cell in cells])
     assert plain(path).numbers("kernel_ns").tolist() == [float(cell) for cell in cells]
 
 
-@pytest.mark.parametrize("digits", range(9))
+@for_all("digits", range(9))
 def test_decimals_are_the_numbers_next_to_them(tmp_path, digits):
     whole = "98765432"[:digits]
     cells = (
@@ -91,7 +92,7 @@ def test_decimals_are_the_numbers_next_to_them(tmp_path, digits):
     assert plain(path).numbers("kernel_ns").tolist() == [float(cell) for cell in cells]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "spoil",
     [
         lambda text: text.replace(b"Matmul", b'"Matmul"', 1),
@@ -121,7 +122,7 @@ def test_whatever_is_not_plain_is_left_to_the_parser(tmp_path, spoil):
     assert plain(path) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line_end", "rows"),
     [
         ("\n", ["Matmul,tt_dnn_device,0\rx,1,2,a\n"]),

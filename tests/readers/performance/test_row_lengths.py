@@ -3,10 +3,10 @@
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.performance.row_lengths import RowLengths
 
 cell = st.text('a,"\n', max_size=4)
@@ -29,7 +29,7 @@ def test_it_judges_as_the_csv_module_counts(table, fields, size, ends):
     assert judged(content.encode(), fields, size) == any(len(row) > fields for row in rows)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("content", "is_long"),
     [
         (b"a,b\nc,d\n", False),

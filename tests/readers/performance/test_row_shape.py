@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.performance.row_shape import RowShape, shape_of
 
 HEADER = b"OP CODE,OP TYPE,X"
@@ -34,7 +35,7 @@ def test_a_header_is_found_in_the_first_bytes(tmp_path):
     assert shape(tmp_path / "x", b"x" * 2**17 + b"\n") is None
 
 
-@pytest.mark.parametrize("odd", [b'"', b"\0", b"\r"])
+@for_all("odd", [b'"', b"\0", b"\r"])
 def test_a_header_with_quotes_nulls_or_returns_is_not_plain(tmp_path, odd):
     for end in (b"\n", b"\r\n"):
         assert shape(tmp_path / "x", HEADER + odd + b",Y" + end) is None

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.readers.printed.nesting import parse_struct, split_fields
 
@@ -60,7 +61,7 @@ def test_a_value_whose_bracket_never_closes_ends_at_the_next_key():
     assert dict(parse_attributes("{'a': 'f('; 'b': '1'}")) == {"a": "f(", "b": "1"}
 
 
-@pytest.mark.parametrize("cell", ["", "None", "second line of a signpost", "{}", "{'a'", "a 'b': 'c'"])
+@for_all("cell", ["", "None", "second line of a signpost", "{}", "{'a'", "a 'b': 'c'"])
 def test_a_cell_that_is_no_dict_has_no_attributes(cell):
     assert len(parse_attributes(cell)) == 0
 
@@ -165,7 +166,7 @@ def test_braces_of_c_are_read_too():
     assert parse_struct("SmallVector([0; 3; 1; 2])").values == ("[0; 3; 1; 2]",)
 
 
-@pytest.mark.parametrize("text", ["", "3", "std::nullopt", "DataType::BFLOAT16", "1e-05"])
+@for_all("text", ["", "3", "std::nullopt", "DataType::BFLOAT16", "1e-05"])
 def test_a_plain_value_is_no_struct(text):
     assert parse_struct(text) is None
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.printed.memory_config import (
     Placement,
     ShardSpec,
@@ -38,9 +39,9 @@ GENERATION_2026 = (
 GENERATIONS = [GENERATION_2024, GENERATION_2025, GENERATION_2025_09, GENERATION_2026]
 
 
-@pytest.mark.parametrize("text", GENERATIONS)
-@pytest.mark.parametrize("separator", [",", ";"])
-@pytest.mark.parametrize("enum", ["::", "."])
+@for_all("text", GENERATIONS)
+@for_all("separator", [",", ";"])
+@for_all("enum", ["::", "."])
 def test_every_generation_and_spelling_means_the_same_placement(text, separator, enum):
     placement = parse_memory_config(text.replace(",", separator).replace("::", enum))
     assert placement == Placement("HEIGHT_SHARDED", "L1", ShardSpec((((0, 0), (7, 7)),), (4096, 16), "ROW_MAJOR"))
@@ -81,7 +82,7 @@ def test_a_grid_of_several_ranges_reads_as_what_each_adds():
     assert spec.grid == "8x6+1"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cell", "buffer", "layout"),
     [
         ("DEV_1_L1_BLOCK_SHARDED", "L1", "BLOCK_SHARDED"),
@@ -98,9 +99,7 @@ def test_a_csv_cell_names_buffer_and_layout_and_its_device_number_is_ignored(cel
     assert parse_memory_cell(cell) == Placement(layout, buffer)
 
 
-@pytest.mark.parametrize(
-    "cell", ["", "-", "nan", "DEV_1_", "DEV_1_L1_", "DEV_1_L2_INTERLEAVED", "DEV_1_L1_DIAGONAL"]
-)
+@for_all("cell", ["", "-", "nan", "DEV_1_", "DEV_1_L1_", "DEV_1_L2_INTERLEAVED", "DEV_1_L1_DIAGONAL"])
 def test_a_cell_that_names_no_placement_has_none(cell):
     assert parse_memory_cell(cell) is None
 
@@ -116,13 +115,13 @@ def test_buffer_types_are_read_as_integers_and_as_text():
     assert [buffer_type(odd) for odd in (None, -1, 9, "", "L2", 0.5)] == [None] * 6
 
 
-@pytest.mark.parametrize("length", range(0, len(GENERATION_2025_09), 7))
+@for_all("length", range(0, len(GENERATION_2025_09), 7))
 def test_a_config_cut_anywhere_gives_what_it_says_or_nothing(length):
     placement = parse_memory_config(GENERATION_2025_09[:length])
     assert placement is None or placement.layout == "HEIGHT_SHARDED"
 
 
-@pytest.mark.parametrize("text", ["", "None", "std::nullopt", "MemoryConfig()", "Shape([1, 2])", "((((", "}{"])
+@for_all("text", ["", "None", "std::nullopt", "MemoryConfig()", "Shape([1, 2])", "((((", "}{"])
 def test_text_that_is_no_memory_config_has_none(text):
     assert parse_memory_config(text) is None
 

@@ -1,11 +1,10 @@
 """Printed structs: fields and values by hand, as TTNN prints them and as a cut or damaged cell leaves them."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, normal_key, parse_struct, split_fields, whole
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "number"),
     [
         ("12", 12),
@@ -29,14 +28,14 @@ def test_a_whole_number_is_digits_within_64_bits(text, number):
     assert whole(text) == number
 
 
-@pytest.mark.parametrize("text", ["", " ", "std::nullopt", "nullopt", "None", "none", " null "])
+@for_all("text", ["", " ", "std::nullopt", "nullopt", "None", "none", " null "])
 def test_nothing_has_many_spellings(text):
     assert not has_value(text)
     assert has_value(f"({text})")
     assert PrintedStruct("", {"x": text}).text_of("x") is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "parts"),
     [
         ("a, b; c", ["a", "b", "c"]),
@@ -55,7 +54,7 @@ def test_fields_are_split_outside_of_brackets(text, parts):
     assert split_fields(text) == parts
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "struct"),
     [
         ("Name(a=1, b_=f(2; 3))", PrintedStruct("Name", {"a": "1", "b": "f(2; 3)"})),

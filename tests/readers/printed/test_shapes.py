@@ -1,7 +1,7 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.printed.shapes import Shape, parse_cell, parse_database_shape
 
 DIMENSIONS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=6)
@@ -23,16 +23,12 @@ def test_the_stored_dimensions_are_the_padded_ones_where_known():
     assert Shape((19, 64)).stored == (19, 64)
 
 
-@pytest.mark.parametrize(
-    ("text", "logical"), [("torch.Size([2, 3])", (2, 3)), ("Shape([4767; 8])", (4767, 8)), ("Shape([])", ())]
-)
+@for_all(("text", "logical"), [("torch.Size([2, 3])", (2, 3)), ("Shape([4767; 8])", (4767, 8)), ("Shape([])", ())])
 def test_other_spellings_of_a_shape_are_read(text, logical):
     assert parse_database_shape(text) == Shape(logical)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Shape", "Shape([1, ?])", "[[]]", "Shape([1,,2])", "Shape([" + "9" * 30 + "])"]
-)
+@for_all("text", ["", "Shape", "Shape([1, ?])", "[[]]", "Shape([1,,2])", "Shape([" + "9" * 30 + "])"])
 def test_text_that_is_no_shape_has_none(text):
     assert parse_database_shape(text) is None
 
@@ -55,11 +51,11 @@ def test_a_csv_dimension_says_padded_then_logical():
     assert parse_cell("1[1]") == (1, 1)
 
 
-@pytest.mark.parametrize("cell", ["32", "32.0", 32, 32.0])
+@for_all("cell", ["32", "32.0", 32, 32.0])
 def test_an_older_csv_dimension_is_both(cell):
     assert parse_cell(cell) == (32, 32)
 
 
-@pytest.mark.parametrize("cell", ["", "-", "nan", float("nan"), "32[", "[19]", "32.5", "-3"])
+@for_all("cell", ["", "-", "nan", float("nan"), "32[", "[19]", "32.5", "-3"])
 def test_a_cell_that_is_no_dimension_has_none(cell):
     assert parse_cell(cell) is None

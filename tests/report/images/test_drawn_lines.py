@@ -5,6 +5,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from tests.for_all import for_all
 from tests.report.images.test_drawn import axes_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.images import canvas
@@ -33,7 +34,7 @@ def test_two_bars_of_an_op_touch_and_leave_room_to_those_of_the_next():
     assert [call.args[2] for call in axes.text.call_args_list] == [" +10.0 us", " -1.0 us"]
 
 
-@pytest.mark.parametrize(("count", "rows"), [(1, 5), (5, 5), (7, 7)])
+@for_all(("count", "rows"), [(1, 5), (5, 5), (7, 7)])
 def test_a_single_op_gets_no_giant_bar(count, rows):
     (axes,) = axes_of(draw_before_after, 1, comparison=compared(*((f"op {at}", 1.0, 2.0) for at in range(count))))
     bottom, top = axes.set_ylim.call_args.args

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 
 
@@ -19,7 +19,7 @@ def test_the_device_takes_the_lowest_ten_bits():
     assert ids([1024], [0]) == [1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("counts", "devices"),
     [
         ([], []),

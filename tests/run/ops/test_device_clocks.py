@@ -5,6 +5,7 @@ import pytest
 
 from tests.analyses.tables import put
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.ops import unary
 from tests.run.ops.test_op_table import table
@@ -31,7 +32,7 @@ async def run_of(folder, share, *, slow=(2,), devices=3):
     return await session(folder).run(str(write_rows(folder / "ops_perf_results.csv", rows, header_of(rows, "C7"))))
 
 
-@pytest.mark.parametrize("share", [1, 0.8, 1.25])
+@for_all("share", [1, 0.8, 1.25])
 async def test_every_device_has_a_timeline_of_its_own_by_its_own_clock(tmp_path, share):
     run = await run_of(tmp_path, share)
     lines = timelines_of(scope_of(run.performance_report, iteration="all").ops, run.chip)
@@ -40,7 +41,7 @@ async def test_every_device_has_a_timeline_of_its_own_by_its_own_clock(tmp_path,
     assert [line.wall_ns for line in lines] == pytest.approx([32_000, 32_000, 52_000], abs=3)
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.989, True), (0.991, False), (1.009, False), (1.011, True)])
+@for_all(("share", "told"), [(0.989, True), (0.991, False), (1.009, False), (1.011, True)])
 async def test_clocks_are_apart_from_a_hundredth_on(tmp_path, share, told):
     chip = (await run_of(tmp_path, share)).chip
     assert dict(chip.clocks_apart) == ({2: pytest.approx(share, abs=1e-4)} if told else {})

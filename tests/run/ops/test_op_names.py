@@ -1,11 +1,10 @@
 """What an op is, across the names that versions gave it."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "meant"),
     [
         ("LayerNormPreAllGather LayerNormPostAllGatherDeviceOperation RMSNorm BatchNormOperation", "norm"),

@@ -1,8 +1,8 @@
 """Operands of rows: whether they can be, where they are, how they are written."""
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from tests.run.ops.test_op_table import column
 from ttnn_mcp.readers.performance.frame import Frame
 from ttnn_mcp.run.ops.operand import operands_of
@@ -19,7 +19,7 @@ def operand(*shapes, memory=None):
     return only
 
 
-@pytest.mark.parametrize(("rows", "absurd"), [("1048576", False), ("1048577", True), ("1[1048577]", True)])
+@for_all(("rows", "absurd"), [("1048576", False), ("1048577", True), ("1[1048577]", True)])
 def test_a_million_times_a_million_elements_are_the_most(rows, absurd):
     """Each dim alone is less than the bound: their product decides, the padded one and the logical one."""
     here = operand(("1", "1", "32", "64"), ("1", "1", rows, "1048576"), ("0", "0", "2000000", "2000000"))
@@ -40,7 +40,7 @@ def test_a_placement_that_cannot_be_read_is_nowhere():
     assert here.in_l1.tolist() == here.sharded.tolist() == [False, True, False, False]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("dims", "text"),
     [
         (("1", "1", "1", "32"), "1x32"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from tests.run.ops.test_op_table import table
@@ -70,7 +71,7 @@ def test_a_microsecond_and_a_hundredth_are_rounding(tmp_path):
     assert report(tmp_path, {3}, add=most + 5)[0].outlasting == 1
 
 
-@pytest.mark.parametrize(("ends", "outlasts"), [(1_100, True), (1_000, False), (900, False)])
+@for_all(("ends", "outlasts"), [(1_100, True), (1_000, False), (900, False)])
 def test_a_firmware_that_took_no_time_proves_nothing(ends, outlasts):
     ops = cycles_of(kernel_ns=[5_000], fw_start_cycle=[1_000], fw_end_cycle=[ends], device=[0])
     assert outlasting(ops, 1.0).tolist() == [outlasts]
@@ -89,7 +90,7 @@ def test_without_firmware_cycles_or_a_clock_nothing_is_known(tmp_path, without):
     assert report(tmp_path, {3}, without=without)[0].outlasting == 0
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_no_kernel_of_a_real_report_outlasts_its_firmware(name):
     here = Performance(read_performance_csv(shared(name)))
     assert here.outlasting == 0

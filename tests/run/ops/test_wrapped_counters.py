@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from tests.run.ops.test_op_table import table
@@ -81,7 +82,7 @@ def test_ops_that_overlap_a_little_are_no_impossible_ones(tmp_path):
     assert here.impossible == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("gap_ns", "kernel_ns", "impossible"),
     [
         (-1_000_000, 1_000_000, False),  # a millisecond may be an overlap

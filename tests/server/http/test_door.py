@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.http.door import Door, door
 
 TOKENS = Path("tokens")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("address", "host", "port"),
     [
         ("127.0.0.1:8765", "127.0.0.1", 8765),
@@ -25,7 +26,7 @@ def test_this_machine_needs_no_token(address, host, port):
     assert (asked.host, asked.port, asked.local) == (host, port, True)
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0:80", "[::]:80", "10.0.0.7:80", "192.168.1.1:80", "[fe80::1]:80"])
+@for_all("address", ["0.0.0.0:80", "[::]:80", "10.0.0.7:80", "192.168.1.1:80", "[fe80::1]:80"])
 def test_other_machines_need_a_token_or_a_proxy(address):
     with pytest.raises(ArgumentsInvalid, match=r"--token-file .*--allow-host"):
         door(address)
@@ -35,25 +36,25 @@ def test_other_machines_need_a_token_or_a_proxy(address):
     assert not door(address, hosts=["lab.example.org"]).local
 
 
-@pytest.mark.parametrize("address", ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:-1", "127.0.0.1:65536", ":٣"])
+@for_all("address", ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:-1", "127.0.0.1:65536", ":٣"])
 def test_an_address_has_a_port(address):
     with pytest.raises(ArgumentsInvalid, match="HOST:PORT"):
         door(address)
 
 
-@pytest.mark.parametrize("address", ["lab.example.org:80", "1.2.3:80", "host name:80", "*:80"])
+@for_all("address", ["lab.example.org:80", "1.2.3:80", "host name:80", "*:80"])
 def test_a_host_is_an_address_of_this_machine(address):
     with pytest.raises(ArgumentsInvalid, match="an address of this machine"):
         door(address)
 
 
-@pytest.mark.parametrize("name", ["", "https://lab", "lab/mcp", "a b", "user@lab"])
+@for_all("name", ["", "https://lab", "lab/mcp", "a b", "user@lab"])
 def test_a_proxys_name_is_a_host(name):
     with pytest.raises(ArgumentsInvalid, match="--allow-host"):
         door(":0", hosts=[name])
 
 
-@pytest.mark.parametrize("origin", ["", "lab.example.org", "https://lab/", "ftp://lab", "https://", "null", "*"])
+@for_all("origin", ["", "lab.example.org", "https://lab/", "ftp://lab", "https://", "null", "*"])
 def test_a_web_page_is_an_origin(origin):
     with pytest.raises(ArgumentsInvalid, match="--allow-origin"):
         door(":0", origins=[origin])

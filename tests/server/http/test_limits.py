@@ -2,15 +2,14 @@
 
 import re
 
-import pytest
-
+from tests.for_all import for_all
 from tests.house.tree import ROOT
 from ttnn_mcp.server.http import arrivals, impatience, serving, shares, streams, turns
 
 PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("module", "name", "promise"),
     [
         (turns, "AT_ONCE", r"answered at the same time \| (\d+) \|"),

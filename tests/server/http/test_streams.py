@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.server.http import streams
 from ttnn_mcp.server.http.streams import EndedStreams
 
@@ -67,9 +68,7 @@ async def test_what_has_arrived_already_is_heard():
     assert (listened.heard, listened.sent) == ([ASKED], [])
 
 
-@pytest.mark.parametrize(
-    "headers", [(), ((b"authorization", b"Basic t0ken"),), ((b"x-note", b"Bearer t0ken"),)], ids=str
-)
+@for_all("headers", [(), ((b"authorization", b"Basic t0ken"),), ((b"x-note", b"Bearer t0ken"),)], ids=str)
 async def test_a_request_without_a_token_is_passed_on(headers):
     passed = await Conversation(after=0.05).with_headers(*headers)
     assert passed.receives == [passed.receive]

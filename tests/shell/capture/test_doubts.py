@@ -1,7 +1,6 @@
 """What a report shows of a capture that went wrong, at each border."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -41,7 +40,7 @@ def test_another_column_that_cannot_be_true_is_no_raw_timestamp(tmp_path):
     assert doubts(tmp_path, **{"OP TO OP LATENCY [ns]": "4600000000000"}) == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("duration", "names"),
     [
         ("0", ["no-times"]),

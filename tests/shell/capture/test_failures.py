@@ -1,7 +1,6 @@
 """Each known failure as tt-metal words it, and what is advised."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.commands import again
 from ttnn_mcp.shell.capture.failures import IN_OUTPUT, OutputWatch
@@ -38,7 +37,7 @@ def heard(line):
     return list(listener.found.values())
 
 
-@pytest.mark.parametrize(("line", "name"), WORDS.items())
+@for_all(("line", "name"), WORDS.items())
 def test_a_known_failure_is_recognised(line, name):
     assert [failure.name for failure in heard(line)] == [name]
 
@@ -67,7 +66,7 @@ def test_every_pattern_is_tried():
     assert len(set(WORDS.values())) == len(IN_OUTPUT)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "line",
     [
         "1 passed in 0.05s",

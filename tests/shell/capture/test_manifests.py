@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build
 
@@ -63,7 +64,7 @@ def test_where_nothing_is_known_nothing_is_told(tmp_path, monkeypatch):
     }
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("commit", "status", "known"),
     [("ab12", "", ("ab12", False)), ("ab12", None, ("ab12", None)), (None, "", (None, None))],
     ids=["clean", "git-stopped", "no-commit-yet"],

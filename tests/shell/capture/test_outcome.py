@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture import outcome
 from ttnn_mcp.shell.capture.profiled import Capture
@@ -59,7 +59,7 @@ def later(durations):
     return (durations.astype(int) + SINCE_RESET_NS).astype(str)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("columns", "status", "says"),
     [
         ({KERNEL: "0"}, 1, "No device op has a kernel time"),

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from tests.shell.test_terminal import at_a_terminal, environment  # noqa: F401 - a fixture
 from ttnn_mcp.shell.capture import streaming
 from ttnn_mcp.shell.capture.streaming import streamed
@@ -86,7 +87,7 @@ def test_where_stdout_is_a_terminal_the_command_gets_one(monkeypatch):
     os.close(ours)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("number", "in_front", "is_passed_on"),
     [
         (signal.SIGTERM, False, True),
@@ -105,7 +106,7 @@ def test_a_signal_reaches_the_command_once(monkeypatch, number, in_front, is_pas
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize(("terminal", "group", "in_front"), [(True, 7, True), (True, 8, False), (False, 7, False)])
+@for_all(("terminal", "group", "in_front"), [(True, 7, True), (True, 8, False), (False, 7, False)])
 def test_the_keyboard_is_ours_where_we_read_a_terminal_in_its_front(monkeypatch, terminal, group, in_front):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: terminal, fileno=lambda: 0))
     monkeypatch.setattr(os, "tcgetpgrp", lambda _file: 7)

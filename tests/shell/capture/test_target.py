@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell.capture.target import UserCommand, target_of
 
@@ -29,12 +30,12 @@ def test_other_python_scripts_run_as_scripts(tmp_path):
     assert target_of([str(path), "a"]) == UserCommand(sys.executable, (str(path), "a"))
 
 
-@pytest.mark.parametrize("words", [["-m", "pytest"], ["-m", "pytest", "x"], ["model.py"], ["model.py", "-m"]])
+@for_all("words", [["-m", "pytest"], ["-m", "pytest", "x"], ["model.py"], ["model.py", "-m"]])
 def test_a_python_is_taken_at_its_word(words):
     assert target_of([sys.executable, *words]) == UserCommand(sys.executable, tuple(words))
 
 
-@pytest.mark.parametrize("words", [[], ["-c", "pass"], ["-u", "model.py"], ["-m"]])
+@for_all("words", [[], ["-c", "pass"], ["-u", "model.py"], ["-m"]])
 def test_what_tracy_cannot_repeat_is_refused(words):
     with pytest.raises(ArgumentsInvalid, match="Python is not started"):
         target_of([sys.executable, *words])
@@ -85,7 +86,7 @@ def test_a_first_line_is_as_long_as_the_system_reads_it(python, tmp_path):
                 target_of([path])
 
 
-@pytest.mark.parametrize(
+@for_all(
     "first_line",
     [
         "",

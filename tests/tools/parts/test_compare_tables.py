@@ -5,15 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.comparison import Delta
 from ttnn_mcp.analyses.comparison.op_changes import Change
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.tools.parts.compare_tables import changed, groups, memory, rewritten
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("count", "keys"),
     [
         (3, ["op 0", "op 1", "op 2"]),
@@ -51,7 +51,7 @@ def comparing(changes, before, after, **more):
     return SimpleNamespace(**{**told, **more})
 
 
-@pytest.mark.parametrize(("after_ns", "is_told"), [(11_219, False), (11_230, True), (10_000, False), (8_700, True)])
+@for_all(("after_ns", "is_told"), [(11_219, False), (11_230, True), (10_000, False), (8_700, True)])
 def test_an_op_of_which_only_the_time_changed_is_told_beyond_noise_and_a_thousandth_of_the_window(
     after_ns, is_told
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.behind import Behind
 from ttnn_mcp.archive.history import History, Turned
 from ttnn_mcp.archive.past_runs import PastRun
@@ -56,7 +57,7 @@ def test_the_four_newest_turns_are_told_with_the_ops_behind_them():
     assert ops_behind(history()) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "told"),
     [
         ("0.80.0", "0.81.0", "0.80.0 -> 0.81.0"),
@@ -74,7 +75,7 @@ def test_a_turn_says_which_build_came_with_it(before, after, told):
 ALIKE, CHIP = "70% or more of their ops alike", "on wormhole_b0 at 1000 MHz"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("series", "said"),
     [
         (history(6), f"6 runs, {ALIKE}, {CHIP}"),

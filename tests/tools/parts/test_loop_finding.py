@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from tests.tools.parts.test_loop_story import finding
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid
@@ -16,7 +17,7 @@ from ttnn_mcp.wire import Saving
 KNOWN, OTHER = (check.id for check in CATALOGUE[:2])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("said", "check"),
     [
         ({"finding": KNOWN, "change": f"as {OTHER} says"}, KNOWN),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import session
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.store import Store
@@ -82,7 +83,7 @@ async def test_a_run_on_record_that_was_overwritten_is_refused_by_its_id(at, rec
     assert (await record(at, asked)).experiment.candidate == answer.experiment.candidate
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("walls", "told"),
     [((3.0, 2.0), Walls(3.0, 2.0, profiled=False)), ((3.0, None), None), ((None, 2.0), None), ((None, None), None)],
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import memory_summary_of, session
+from tests.for_all import for_all
 from tests.profiles import CircularBuffer, Program, height_sharded, write_memory_report
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.tools.parts.memory_tables import devices, model_line, spelled
@@ -126,7 +127,7 @@ async def test_devices_that_the_graphs_speak_of_are_compared_where_there_are_sev
     assert devices(one) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cores", "text"),
     [
         ([(x, y) for x in range(3) for y in range(2)], "0-0..2-1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -25,7 +26,7 @@ async def test_an_op_is_found_by_its_line_among_rows_of_other_kinds(tmp_path):
     assert (row_at(run, 3), row_at(run, 5)) == (0, 1)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "said"),
     [
         (2, "Line 2 is 'start' (signpost): no timed device op. list_ops gives the lines."),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.analyses.tables import performance_of
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.run.chip import chip_of
@@ -13,7 +12,7 @@ from ttnn_mcp.tools.parts.op_roofline import roofline_said
 IN_L1 = height_sharded(32, 64, (8, 4))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("placement", "kernel_ns", "rate"),
     [
         (None, 10_000, 2 * 2 * 1024 * 64 / 10_000),  # read once, written once, two bytes each

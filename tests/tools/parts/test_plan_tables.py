@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.made_checks import four_ops
 from tests.checks.rows import ONE_PASS, case_of
+from tests.for_all import for_all
 from tests.programs import LAYERS, layered
 from ttnn_mcp.tools.parts.plan_tables import (
     other_edits,
@@ -52,7 +53,7 @@ def test_edits_that_save_less_have_no_line(case):
     assert [row[:2] for row in table.rows] == [(1, "large"), (2, "enough")]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("how", "told"),
     [
         ({}, None),
@@ -73,9 +74,7 @@ def test_without_trials_there_is_no_table_of_them(case):
     assert other_edits(case, (tried,)).rows == (("fusion", "one op", "line 3"),)
 
 
-@pytest.mark.parametrize(
-    ("ops", "told"), [(5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2"), (8, "9, 8, 7, 6, 5, 4 and 2 more")]
-)
+@for_all(("ops", "told"), [(5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2"), (8, "9, 8, 7, 6, 5, 4 and 2 more")])
 def test_of_a_group_of_shapes_six_lines_are_told_the_heaviest_first(ops, told):
     facts = SimpleNamespace(kernel_ns=np.arange(ops), line=lambda row: row + 2, shapes=lambda _: "32x32")
     group = SimpleNamespace(rows=[np.arange(ops)], value="a config")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.places import LayersReached
 from ttnn_mcp.tools.parts.proof_tables import engaged, suspicious
@@ -14,7 +13,7 @@ def reached(layers=None, missing=()):
     return told, lines
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("missing", "lines"),
     [((), None), ((3,), "3"), ((3, 5, 7, 9), "3, 5, 7, 9"), ((3, 5, 7, 9, 11, 13), "3, 5, 7, 9 and 2 more")],
 )
@@ -22,7 +21,7 @@ def test_four_lines_that_a_change_missed_are_named_and_the_others_counted(missin
     assert reached(missing=missing) == (None, lines)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("missing", "told"),
     [
         ((), "24 of 30"),

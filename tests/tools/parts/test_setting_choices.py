@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.settings.predicted import LegalChoice
 from ttnn_mcp.tools.parts import setting_choices
@@ -48,7 +49,7 @@ def test_what_is_no_number_has_no_largest():
     assert marked(choice("LoFi", now="LoFi"), choice("HiFi2", now="LoFi")) == {"LoFi": "now"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "us", "errs", "mark"),
     [
         ("in0_block_w", 50, 10, "recommended"),
@@ -125,7 +126,7 @@ def test_a_time_that_no_law_expects_is_told(monkeypatch, law, told):
     assert (text == told) == (law is None)
 
 
-@pytest.mark.parametrize(("now", "first"), [(1, 1), (30, 19), (60, 37), (None, 1), (True, 1), ("8x8", 1)])
+@for_all(("now", "first"), [(1, 1), (30, 19), (60, 37), (None, 1), (True, 1), ("8x8", 1)])
 def test_of_many_values_those_around_todays_are_listed(now, first):
     values = [one.value for one in nearest([choice(value) for value in range(1, 61)], now)]
     assert values == [*range(first, first + CHOICES_AT_MOST)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts.setting_values import setting_value
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "written"),
     [
         ("in0_block_w", " -4 ", -4),
@@ -28,7 +29,7 @@ def test_a_value_is_understood_in_any_spelling(setting, value, written):
     assert setting_value(setting, value) == written
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "match"),
     [
         ("in0_block_w", True, "in0_block_w is a whole number; 'True' is none"),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.analyses.settings.rows import ops_in, printing
 from tests.checks.conv_programs import put_conv
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.laws.law import Expected
@@ -58,7 +59,7 @@ def test_nothing_is_promised_of_a_value_that_does_not_run_or_does_nothing(ops, j
     assert expected(ops["matmul"], judgement) == words
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("judgement", "limit", "words"),
     [
         (judged(broken=("at least 1", "divides 8")), LIMIT, "breaks: at least 1; divides 8"),
@@ -84,7 +85,7 @@ def choices(**bytes_of: int):
     return [(int(name[1:]), judged(size)) for name, size in bytes_of.items()]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "legal", "words"),
     [
         (
@@ -152,7 +153,7 @@ def test_what_rests_on_nothing_has_no_caveat_but_its_wrong_values(ops):
     assert "by the memory report" in said
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("answer", "words"),
     [
         ((99.0, 90.0, 110.0), "no difference to be expected (90.0 to 110.0 us, 100.0 now)"),

@@ -125,16 +125,6 @@ class Replayed:
         """Place of an operation id; None if there is none."""
         return self.memory.operations.row(operation)
 
-    def room_for_buffers_at(self, operation: int) -> int | None:
-        """Bytes per core that the tensors of the operation's fullest moment leave free, at any address.
-
-        `l1_moment.Holes.below` is the part of it that circular buffers can use.
-        """
-        place = self.place(operation)
-        if place is None or self.capacity_bytes is None:
-            return None
-        return self.capacity_bytes - int(self.fullest.tensors[place])
-
     @property
     def floor_because(self) -> str | None:
         """Why the peak is only a lower bound; None if it is the peak.

@@ -1,0 +1,75 @@
+"""`for_all` itself: every case is tried, all that fail are told, and none sees what another left."""
+
+import pytest
+
+from tests.for_all import for_all
+
+
+def test_all_broken_cases_are_told_in_one_failure():
+    tried = []
+
+    @for_all(("number", "square"), [(1, 1), (2, 5), (3, 9), (4, 17)])
+    def rule(number, square):
+        tried.append(number)
+        assert number * number == square
+
+    with pytest.raises(AssertionError, match="2 of 4 cases") as failed:
+        rule()
+    assert tried == [1, 2, 3, 4]
+    assert "\nnumber=2, square=5: AssertionError" in str(failed.value)
+    assert "\nnumber=4, square=17: AssertionError" in str(failed.value)
+
+
+def test_any_error_breaks_a_case_and_a_forced_failure_too():
+    def rule(word):
+        pytest.fail("forced") if word == "b" else {}[word]
+
+    with pytest.raises(AssertionError, match="2 of 2 cases") as failed:
+        for_all("word", "ab")(rule)()
+    assert "\nword='a': KeyError: 'a'\nword='b': Failed: forced" in str(failed.value)
+
+
+def test_a_skipped_case_is_left_out_and_all_of_them_skip_the_test():
+    def rule(number):
+        if number < 3:
+            pytest.skip("no such report")
+
+    for_all("number", [1, 2, 3])(rule)()
+    with pytest.raises(pytest.skip.Exception):
+        for_all("number", [1, 2])(rule)()
+
+
+def test_a_rule_over_no_case_is_refused():
+    with pytest.raises(AssertionError, match="holds nothing"):
+        for_all("number", [])
+
+
+def test_rules_over_pairs_may_stand_on_each_other():
+    seen = []
+    for_all("left", [1, 2])(for_all("right", "ab")(lambda left, right: seen.append((left, right))))()
+    assert seen == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
+
+
+LEFT = {"value": 0}
+
+
+@for_all("number", [1, 2, 3])
+def test_each_case_has_a_folder_and_patches_of_its_own(tmp_path, monkeypatch, number):
+    assert not [*tmp_path.iterdir()]
+    assert LEFT["value"] == 0
+    (tmp_path / "file").touch()
+    monkeypatch.setitem(LEFT, "value", number)
+
+
+@for_all("number", [1, 2])
+async def test_a_rule_may_wait(number):
+    assert number
+
+
+def test_cases_are_named_by_their_ids():
+    def rule(number):
+        assert not number
+
+    for ids in (["first"], {"first": 1}, lambda _: "first"):
+        with pytest.raises(AssertionError, match="\nfirst: AssertionError"):
+            for_all("number", [1], ids=ids)(rule)()
