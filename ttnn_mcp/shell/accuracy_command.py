@@ -46,17 +46,17 @@ async def script(session: Session, run_name: str | None, most: int) -> str:
     kinds: dict[str, list[Suspect]] = {}
     for one in suspects_of(facts):
         kinds.setdefault(one.op_code, []).append(one)
-    told = [_told(facts, op_code, ones) for op_code, ones in kinds.items()]
-    told = [one for one in told if one["names"]][:most]
-    if not told:
+    checked = [_checked(facts, op_code, ones) for op_code, ones in kinds.items()]
+    checked = [one for one in checked if one["names"]][:most]
+    if not checked:
         raise QuestionRefused(
             f"No op of run {run.id} is suspect by what is known of it: tensor_formats(suspects=true) has the list. "
             "Compare the whole model with its reference instead."
         )
-    return text_of(SCRIPT, SCRIPT_BYTES).replace(EMPTY, f"{EMPTY[:-2]}{pformat(told, width=110, compact=True)}")
+    return text_of(SCRIPT, SCRIPT_BYTES).replace(EMPTY, f"{EMPTY[:-2]}{pformat(checked, width=110, compact=True)}")
 
 
-def _told(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[str, Any]:
+def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[str, Any]:
     """One kind of op: its calls in order are the ops of that kind on the first device."""
     ops = facts.ops
     same = facts.named(op_code) & (ops.numbers("device") == ops.numbers("device")[0])

@@ -91,8 +91,8 @@ def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
         for level in ("alone", "accumulated"):
             known = [pcc for pcc in (kept[level], one[level]) if pcc is not None]
             kept[level] = min(known, default=None)
-    told = [layers[number] for number in sorted(layers)]
-    followed = [one for one in told if one["accumulated"] is not None]
+    in_order = [layers[number] for number in sorted(layers)]
+    followed = [one for one in in_order if one["accumulated"] is not None]
     before = [1.0, *(one["accumulated"] for one in followed)]
     lost = [earlier - one["accumulated"] for earlier, one in zip(before, followed)]  # noqa: B905 - Python 3.8
     at, why = None, "no layer loses much, and the model keeps its PCC"
@@ -111,7 +111,7 @@ def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
                 low["layer"],
                 f"the first below {GOOD_MODEL}; every layer loses about {_median(lost):.4f}: drift, no single op",
             )
-    return {"layers": told, "first_drifting_layer": at, "why": why}
+    return {"layers": in_order, "first_drifting_layer": at, "why": why}
 
 
 def main(words: list[str]) -> int:
