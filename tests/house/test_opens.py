@@ -23,6 +23,7 @@ OTHERS = {
     ("server/front_desk.py", "ANSWERS.read_text"): "of the package",
     ("server/handover.py", "os.open"): "the null device",
     ("session/session.py", "self.open"): "a run",
+    ("shell/capture/accuracy_check.py", "open"): "what the script writes, where the user wants it",
     ("shell/capture/mock_report.py", "session.open"): "a run",
     ("shell/capture/mocked.py", "open"): "the system's list of TTNN's libraries, and these",
     ("shell/capture/mocked.py", "os.open"): "a place of which a rule speaks, never read",

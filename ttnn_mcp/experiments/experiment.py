@@ -27,6 +27,9 @@ Noise = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Correlation = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]  # seconds since 1970
 Number = Annotated[int, Field(ge=0, le=2**53)]  # JSON readers keep these exact
+LayerPcc = tuple[Number, Correlation]  # a layer's number, and the PCC of all up to it
+MOST_LAYERS = 10_000
+LayerPccs = Annotated[tuple[LayerPcc, ...], Field(max_length=MOST_LAYERS)]
 Step = Annotated[int, Field(ge=1, le=7)]
 TargetKind: TypeAlias = Literal["latency_ms", "samples_per_s", "roofline_share"]
 
@@ -69,6 +72,8 @@ class Experiment:
         flags: what makes the verdict doubtful, `code: evidence`, such as several changes at once.
         finding: the check whose finding on the baseline was tried; None where nobody said.
         at_most_us: what that finding promised at most.
+        layer_pccs: what the candidate keeps after each layer; none where nobody measured it.
+        drifts_at: its first layer that loses more than others.
     """
 
     change: Annotated[Text, Field(min_length=1)]
@@ -89,6 +94,8 @@ class Experiment:
     note: Text | None = None
     finding: Id | None = None
     at_most_us: Microseconds | None = None
+    layer_pccs: LayerPccs = ()
+    drifts_at: Number | None = None
     recorded: Moment = 0.0
     uid: Id = field(default_factory=lambda: uuid4().hex)
     id: Number = 0

@@ -33,5 +33,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN reading TEXT",
         "ALTER TABLE runs ADD COLUMN program TEXT",
     ),
+    (
+        "ALTER TABLE experiments ADD COLUMN layer_pccs TEXT",
+        "ALTER TABLE experiments ADD COLUMN drifts_at INTEGER",
+    ),
 )
 VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store

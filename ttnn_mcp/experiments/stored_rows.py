@@ -22,11 +22,18 @@ NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
     *("wall_after_ms", "measured", "judged_by", "change_share", "noise_share", "verdict", "why", "flags"),
-    *("finding", "at_most_us"),
+    *("finding", "at_most_us", "layer_pccs", "drifts_at"),
 )
 COLUMNS_READ = (*COLUMNS, "id")
 TARGET_COLUMNS = ("baseline", "kind", "value", "batch", "recorded", "rounds", "hours")
-ADDED = {"finding": 3, "at_most_us": 3, "rounds": 3, "hours": 3}  # column -> the store's version that added it
+ADDED = {
+    "finding": 3,
+    "at_most_us": 3,
+    "rounds": 3,
+    "hours": 3,
+    "layer_pccs": 5,
+    "drifts_at": 5,
+}  # column -> the store's version that added it
 
 
 def selected(columns: Iterable[str], version: int) -> str:
@@ -89,11 +96,11 @@ def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
     fields: Fields = dict(zip(COLUMNS_READ, row, strict=True))
     try:
-        flags = json.loads(fields["flags"])
+        flags, layers = json.loads(fields["flags"]), json.loads(fields["layer_pccs"] or "[]")
     except (TypeError, ValueError, RecursionError):
-        return "its flags cannot be read"
+        return "its flags or layers cannot be read"
     runs_of = {side: runs.get(fields[side]) for side in ("baseline", "candidate")}
-    return experiment_of({**fields, **runs_of, "flags": flags})
+    return experiment_of({**fields, **runs_of, "flags": flags, "layer_pccs": layers})
 
 
 async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
@@ -120,7 +127,7 @@ async def insert_experiment(connection: aiosqlite.Connection, experiment: Experi
             experiment.change_share,
         ),
         *(experiment.noise_share, experiment.verdict, experiment.why, json.dumps(experiment.flags)),
-        *(experiment.finding, experiment.at_most_us),
+        *(experiment.finding, experiment.at_most_us, json.dumps(experiment.layer_pccs), experiment.drifts_at),
     )
     slots = ", ".join("?" * len(COLUMNS))
     statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608

@@ -22,6 +22,11 @@ def answered(options: argparse.Namespace, words: Sequence[str], session: Session
             return _profile(options, session)
         case "capture":
             return _capture(options, session)
+        case "accuracy":
+            from ttnn_mcp.shell import accuracy_command  # noqa: PLC0415
+
+            asked = accuracy_command.script(session, options.of_run, options.worst)
+            print(awaited(asked, "accuracy"), end="")
         case "skill":
             from ttnn_mcp.served.documents import skill_page  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from ttnn_mcp.shell.capture.mock_chips import KINDS
 from ttnn_mcp.shell.questions import QUESTIONS
 
 RUNNING = frozenset({"profile", "capture"})  # what stands behind -- is a command of the user's
-PEOPLE = frozenset({*QUESTIONS, *RUNNING, "demo", "skill", "completion"})
+PEOPLE = frozenset({*QUESTIONS, *RUNNING, "accuracy", "demo", "skill", "completion"})
 MOST = 10_000  # minutes, a week; gigabytes, more than any machine of a lab has
 DEMO = "what is found in a bundled profile"
 NEWEST = "RUN is a name, an id or a path; default: the newest report found."
@@ -35,6 +35,12 @@ examples:
   ttnn-mcp capture --arch n150 -- python model.py
   ttnn-mcp capture --arch t3000 --minutes 60 -- pytest tests/test_my_model.py
 """
+ACCURACY = "a script that finds the op and the layer which lose accuracy"
+ACCURACY_AT_LENGTH = (
+    "Print a Python script that runs a model on a device while TTNN compares the most suspect ops of RUN with torch, "
+    "alone and accumulated: ttnn-mcp accuracy > accuracy_check.py; python accuracy_check.py -- model.py. Its JSON "
+    "names the first layer that drifts; experiments(accuracy=...) takes it."
+)
 COMPLETION = "the completion script of a shell"
 COMPLETION_EPILOG = """\
 examples:
@@ -65,6 +71,9 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")
     _add_profile(commands)
     _add_capture(commands, shared)
+    accuracy = commands.add_parser("accuracy", parents=[shared], help=ACCURACY, description=ACCURACY_AT_LENGTH)
+    accuracy.add_argument("of_run", nargs="?", metavar="RUN", help="default: the newest report found")
+    accuracy.add_argument("--worst", type=_count, default=5, help="kinds of ops, the worst first (default 5)")
     commands.add_parser("demo", parents=[shared], help=DEMO, description=f"Print {DEMO}.")
     skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
     skill.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes
@@ -16,6 +17,7 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.texts import Texts
+from ttnn_mcp.tools.parts.accuracy_suspects import SUSPECTS, table_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
+SUSPECTS_AT_MOST = 8
 FIGURES = ("ops", "kernel_us", "share")
 WEIGHTS = Columns(
     *("dtype", "op_code", *FIGURES, "megabytes", "as_bfloat8_b_megabytes", "heaviest_op"),
@@ -51,6 +54,8 @@ OTHER = "(other)"
 class Arguments(OfWindow):
     """Arguments of tensor_formats."""
 
+    suspects: bool = Field(False, description="Also rank ops by accuracy risk")
+
 
 class Answer(Wire):
     """Answer of tensor_formats."""
@@ -63,11 +68,12 @@ class Answer(Wire):
     conversions: Annotated[Table, CONVERSIONS]
     padding: Annotated[Table, PADDING]
     candidates: Annotated[Table, CANDIDATES]
+    suspects: Annotated[Table, SUSPECTS] | None = None
     caveat: Quoting | None = None
     window: Window
 
 
-def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
+def tensor_formats(facts: WindowFacts, asked: Arguments) -> Answer:
     """Data types, math fidelity, layouts, conversions and tile padding by kernel time of the busiest device.
 
     Each with an example op; candidates bound what a change saves.
@@ -107,6 +113,7 @@ def tensor_formats(facts: WindowFacts, _asked: Arguments) -> Answer:
         ),
         padding=PADDING.table(_folded(facts, np.flatnonzero(padded), (codes, _shapes(facts)), waste=waste)),
         candidates=CANDIDATES.table(_candidates(facts)),
+        suspects=table_of(facts, SUSPECTS_AT_MOST) if asked.suspects else None,
         caveat=None if logical else "padding not known: reports before 2025-09 write padded shapes only",
         window=facts.scope.window,
     )
@@ -192,6 +199,6 @@ TOOL = Tool(
     needs=("performance",),
     search_hint=(
         "dtype bfloat8_b math fidelity tilize untilize layout "
-        "padding typecast precision quantize bfp8 bfloat4_b bf16"
+        "padding typecast precision quantize bfp8 bfloat4_b bf16 accuracy pcc"
     ),
 )

@@ -138,7 +138,9 @@ def mocks(python: Path, asked: argparse.Namespace) -> bool:
     for sentence in wrong:
         say(f"DIFFERS {sentence}")
     say(f"mocks: {len(hows)} captures of a user's script, {len(wrong)} answers differ from what it does")
-    return not wrong
+    ran = within(python, "compared")
+    say(_told(ran, ("DIFFERS", "compared:")))
+    return not wrong and ran.returncode == 0
 
 
 def advice(python: Path, asked: argparse.Namespace) -> bool:

@@ -69,6 +69,10 @@ def test_what_ran_out_is_told_with_a_remedy_and_does_not_fit():
         "operation 9 ttnn.add: L1 for a tensor, bytes: asked 65,536, short 32,096. Try ttnn.deallocate(x)"
     )
     assert told([DRAM])[0]["fits L1"] == "yes"
+    assert [text.partition(":")[0] for text in told([DRAM, SHORT])[1][3:5]] == [
+        "operation 9 ttnn.add", "operation 8 ttnn.add",
+    ]  # fmt: skip
+    assert len(told([DRAM, SHORT, REFUSED])[1]) == 6
     assert told([DRAM])[0]["ran out"] == "operation 8 ttnn.add: DRAM for a tensor, bytes: asked 9"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -134,6 +135,12 @@ def test_another_python_runs_the_command_where_its_own_has_no_ttnn(capture, monk
 def test_a_python_without_a_ttnn_that_records_is_refused(capture, builds, python, says):
     with pytest.raises(ArgumentsInvalid, match=says):
         capture(builds=builds, python=python)
+
+
+def test_a_python_that_has_no_ttnn_either_is_not_taken(capture, monkeypatch):
+    monkeypatch.setattr(mock_run, "ttnn_python", lambda _asked: "/metal/python")
+    with pytest.raises(ArgumentsInvalid, match=re.escape(f"{sys.executable} has no TTNN")):
+        capture(builds=(NONE, NONE))
 
 
 def test_without_a_command_it_says_where_to_write_it(home):

@@ -37,7 +37,7 @@ def test_each_place_goes_before_the_next(pythons, tmp_path, monkeypatch):
 
 
 def test_a_name_that_starts_nothing_is_refused_by_what_named_it(tmp_path, monkeypatch, pythons):
-    with pytest.raises(ArgumentsInvalid, match=r"--ttnn names '.*none'"):
+    with pytest.raises(ArgumentsInvalid, match="--ttnn names '"):
         stated_python(str(tmp_path / "none"))
     monkeypatch.setenv("TTNN_MCP_TTNN", str(tmp_path / "none"))
     with pytest.raises(ArgumentsInvalid, match="TTNN_MCP_TTNN names"):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from tests.asking import session
+from tests.asking import call, session
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.tools.experiments import TOOL
 from ttnn_mcp.tools.parts.loop_actions import set_target
 from ttnn_mcp.tools.parts.loop_answer import Arguments
 from ttnn_mcp.tools.parts.loop_record import _attempt, record
@@ -90,3 +92,35 @@ async def test_a_run_on_record_that_was_overwritten_is_refused_by_its_id(at, rec
 def test_wall_times_come_in_pairs(walls, told):
     before, after = walls
     assert _attempt(Arguments(wall_before_ms=before, wall_after_ms=after)).walls == told
+
+
+def curve(folder, name, *pccs, first=None):
+    layers = [{"layer": number, "alone": 1.0, "accumulated": pcc} for number, pcc in enumerate(pccs, 1)]
+    told = {"format": "ttnn-mcp accuracy", "version": 1, "layers": layers, "first_drifting_layer": first}
+    (folder / name).write_text(json.dumps(told))
+    return str(folder / name)
+
+
+async def test_pcc_per_layer_is_stored_and_compared_with_the_last_that_was(tmp_path):
+    at = session(tmp_path)
+    runs = [
+        str(write(tmp_path / name, replace(Model(), up_ns=up)))
+        for name, up in (("a", 90_000), ("b", 80_000), ("c", 70_000))
+    ]
+
+    async def recorded(before, after, **asked):
+        told = await call(
+            TOOL, at, {"action": "record", "change": "x", "baseline": before, "candidate": after, **asked}
+        )
+        one = told["experiment"]
+        return one.get("drifts_at_layer"), one.get("layer_falls_most")
+
+    assert await recorded(runs[0], runs[1], accuracy=curve(tmp_path, "1.json", 0.999, 0.998, 0.997)) == (None, None)
+    assert await recorded(runs[1], runs[2]) == (None, None)
+    second = curve(tmp_path, "2.json", 0.999, 0.98, 0.9795, 0.5, first=2)
+    assert await recorded(runs[0], runs[2], accuracy=second) == (2, 2)
+    better = curve(tmp_path, "3.json", 0.9995, 0.99)
+    assert await recorded(runs[2], runs[1], accuracy=better) == (None, None)
+    known, _targets = await Store(tmp_path / "state").all()
+    assert [len(one.layer_pccs) for one in known] == [3, 0, 4, 2]
+    assert (known[2].drifts_at, known[2].layer_pccs[1]) == (2, (2, 0.98))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NO_TIMES = "no kernel ran: this report holds no times, and no results either (a check of values fails on it)"
 SHOWN = 3  # lines of each kind; `memory` has the rest
-LONGEST = 240  # characters of TTNN's words, as memory_summary cuts them
+LONGEST = 240  # unmoved: memory_summary has cut TTNN's words to as many characters
 WIDTH = 13  # of the words in front
 
 
@@ -49,7 +49,7 @@ def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     errors: Sequence[Mapping[str, Any]] = answer["errors"]
     short = [one for one in errors if str(one.get("ran_out_of", "")).startswith("L1")]
     refused = [one for one in errors if "ran_out_of" not in one]
-    others = [one for one in errors if one not in short and one not in refused]
+    others = [one for one in errors if "ran_out_of" in one and one not in short]
     return [
         ("fits L1", _fits(answer, short)),
         ("peak", _peak(answer)),

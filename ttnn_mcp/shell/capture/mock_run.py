@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOCKED = Path(__file__).with_name("mocked.py")
 LOGS = {"TT_METAL_LOGGER_LEVEL": "ERROR", "TT_LOGGER_LEVEL": "ERROR"}  # else 30 lines of drivers that are not there
 KERNELS = "mock-kernels"  # apart from those for real devices
-GRACE_S = 120  # for what was recorded until the program's time was up to be written
+GRACE_S = 120  # unmoved: for what was recorded until the program's time was up to be written
 MEMORY_SHARE = 0.75  # of the machine's, so that the program dies before other programs do (ours)
 KILLED, CRASHED = BY_SIGNAL + 9, BY_SIGNAL + 11
 

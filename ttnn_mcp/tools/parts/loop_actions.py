@@ -69,13 +69,23 @@ async def bring_in(session: Session, path: str) -> Answer:
         ReportMissing, QuestionRefused: there is no export at the path.
         StoreUnusable: the log cannot be written.
     """
-    source = _user_path(path)
-    folder = session.settings.state_folder
-    if session.settings.confined and not await asyncio.to_thread(_lies_in, source, folder):
-        raise QuestionRefused("Over HTTP only files in the state folder can be imported. Put the export there.")
+    source = await asyncio.to_thread(readable, session, path)
     document = await asyncio.to_thread(read_document, source)
-    new = await Store(folder).merge(document.experiments, document.targets)
+    new = await Store(session.settings.state_folder).merge(document.experiments, document.targets)
     return Answer(file=Moved(path=str(source), experiments=len(document.experiments), new=new))
+
+
+def readable(session: Session, path: str) -> Path:
+    """The place of a file that a person names. Blocks.
+
+    Raises:
+        ReportMissing: the text is no path.
+        QuestionRefused: it lies where this server reads nothing.
+    """
+    source = _user_path(path)
+    if session.settings.confined and not _lies_in(source, session.settings.state_folder):
+        raise QuestionRefused("Over HTTP only files in the state folder can be imported. Put the file there.")
+    return source
 
 
 def _user_path(text: str) -> Path:

@@ -29,6 +29,7 @@ class Arguments(Closed):
     candidate: str | None = Field(None, description="Run after; default: newest")
     repeats: list[str] | None = None
     pcc: float | None = Field(None, description="Against the reference")
+    accuracy: str | None = Field(None, description="JSON of `ttnn-mcp accuracy`'s script")
     note: str | None = None
     wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
     wall_after_ms: float | None = None
@@ -42,7 +43,10 @@ class Arguments(Closed):
 
 
 class Recorded(Wire):
-    """One experiment as it was recorded."""
+    """One experiment as it was recorded.
+
+    `layer_falls_most`: against the last experiment with layers.
+    """
 
     id: int
     verdict: Literal["keep", "revert", "inconclusive"]
@@ -53,6 +57,8 @@ class Recorded(Wire):
     kernel_ms: BeforeAfterMs
     baseline: str
     candidate: str
+    drifts_at_layer: int | None = None
+    layer_falls_most: int | None = None
 
 
 class LoopRun(Wire):

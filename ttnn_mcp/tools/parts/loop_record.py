@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
+from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
 from ttnn_mcp.experiments.story import story_of
 from ttnn_mcp.experiments.walls import Walls
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
+from ttnn_mcp.tools.parts.loop_actions import readable
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded
 from ttnn_mcp.tools.parts.loop_finding import finding_of, tried
 from ttnn_mcp.tools.parts.loop_runs import log_of
@@ -36,6 +38,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
         StoreUnusable: the log cannot be written.
     """
     finding = finding_of(asked)
+    drift = await asyncio.to_thread(_measured, session, asked.accuracy)
     store = log_of(session)
     known, targets = await store.all()
     baseline = asked.baseline
@@ -53,18 +56,23 @@ async def record(session: Session, asked: Arguments) -> Answer:
     story = story_of(known, targets, pair.before.id) or story_of(known, targets, pair.after.id)
     verdict = await asyncio.to_thread(judged, comparison, _attempt(asked), memory, known, story)
     promise = await tried(pair.before, finding)
-    saved = await store.add(replace(verdict.experiment, **promise._asdict()))
+    measured = {"layer_pccs": drift.pccs, "drifts_at": drift.first}
+    saved = await store.add(replace(verdict.experiment, **promise._asdict(), **measured))
     now = story_of([*known, saved], targets, saved.baseline.id)
     progress = target_progress(now, None) if now else None
     met = progress is not None and progress.status == "met"
     return Answer(
-        experiment=_recorded(saved, verdict),
+        experiment=_recorded(saved, verdict, _fallen(saved, known)),
         suspicious=suspicious(verdict.reasons),
         engaged=engaged(verdict.changes, CHANGES_SHOWN),
         change_taken_as=verdict.taken_as,
         target=progress,
         next=() if met else (_next(saved),),
     )
+
+
+def _measured(session: Session, path: str | None) -> Drift:
+    return read_drift(readable(session, path)) if path else Drift()
 
 
 def _attempt(asked: Arguments) -> Attempt:
@@ -86,7 +94,15 @@ def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> No
         )
 
 
-def _recorded(one: Experiment, verdict: ExperimentJudged) -> Recorded:
+def _fallen(one: Experiment, known: list[Experiment]) -> int | None:
+    """The layer whose PCC fell most since the last experiment that measured layers; None where none fell."""
+    former = dict(next((other.layer_pccs for other in reversed(known) if other.layer_pccs), ()))
+    falls = {layer: former[layer] - pcc for layer, pcc in one.layer_pccs if layer in former}
+    worst = max(falls, key=lambda layer: falls[layer], default=None)
+    return worst if worst is not None and falls[worst] > 0 else None
+
+
+def _recorded(one: Experiment, verdict: ExperimentJudged, fallen: int | None) -> Recorded:
     total = verdict.total
     return Recorded(
         id=one.id,
@@ -98,6 +114,8 @@ def _recorded(one: Experiment, verdict: ExperimentJudged) -> Recorded:
         kernel_ms=BeforeAfterMs(before=total.before_ns / 1e6, after=total.after_ns / 1e6),
         baseline=one.baseline.id,
         candidate=one.candidate.id,
+        drifts_at_layer=one.drifts_at,
+        layer_falls_most=fallen,
     )
 
 

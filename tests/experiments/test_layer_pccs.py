@@ -1,0 +1,42 @@
+"""What the script for accuracy wrote, read back."""
+
+import json
+
+import pytest
+
+from ttnn_mcp.errors import QuestionRefused, ReportMissing
+from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
+
+LAYERS = [
+    {"layer": 1, "alone": 1.0, "accumulated": 0.999},
+    {"layer": 2, "alone": None, "accumulated": None},
+    {"layer": 3, "alone": 1.0, "accumulated": 0.9},
+]
+WRITTEN = {"format": "ttnn-mcp accuracy", "version": 1, "ops": [], "layers": LAYERS, "first_drifting_layer": 3}
+
+
+def test_layers_without_a_figure_are_left_out(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(WRITTEN))
+    assert read_drift(tmp_path / "a.json") == Drift(((1, 0.999), (3, 0.9)), 3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": "other"},
+        {"version": 2},
+        {"layers": [{"layer": 1, "accumulated": 1.1}]},
+        {"layers": [{"layer": -1, "accumulated": 1.0}]},
+        {"layers": [{"layer": 1, "accumulated": 1.0}] * 10_001},
+        {"first_drifting_layer": "3"},
+    ],
+)
+def test_what_the_script_did_not_write_is_refused(tmp_path, changes):
+    (tmp_path / "a.json").write_text(json.dumps({**WRITTEN, **changes}))
+    with pytest.raises(QuestionRefused, match="is not what the script"):
+        read_drift(tmp_path / "a.json")
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(ReportMissing, match="cannot be read"):
+        read_drift(tmp_path / "none.json")

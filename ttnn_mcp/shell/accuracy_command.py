@@ -1,0 +1,77 @@
+"""The command `accuracy`: a script that checks the ops of a run which are most likely to lose accuracy."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from pprint import pformat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttnn_mcp.analyses.window_facts import facts_of
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.tools.parts.accuracy_suspects import Suspect, layers_of, suspects_of
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.session.session import Session
+
+SCRIPT = Path(__file__).with_name("capture") / "accuracy_check.py"
+EMPTY = "SUSPECTS: list[dict[str, Any]] = []"
+SCRIPT_BYTES = 100_000
+IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,79}")
+NAMES = {  # device op -> the ttnn operations that launch it
+    "LayerNorm": ["layer_norm", "rms_norm"],
+    "GroupNorm": ["group_norm"],
+    "Matmul": ["matmul", "linear"],
+    "Conv2d": ["conv2d"],
+    "ScaledDotProductAttention": ["scaled_dot_product_attention"],
+    "ScaledDotProductAttentionDecode": ["scaled_dot_product_attention_decode"],
+    "JointSDPA": ["joint_scaled_dot_product_attention"],
+    "RingJointSDPA": ["ring_joint_scaled_dot_product_attention"],
+}
+
+
+async def script(session: Session, run_name: str | None, most: int) -> str:
+    """The script for the worst `most` kinds of ops.
+
+    Raises:
+        QuestionRefused: no op of the window is suspect, or none has a name in TTNN that is known here.
+    """
+    run = await session.run(run_name)
+    facts = facts_of(run, run.scope())
+    kinds: dict[str, list[Suspect]] = {}
+    for one in suspects_of(facts):
+        kinds.setdefault(one.op_code, []).append(one)
+    checked = [_checked(facts, op_code, ones) for op_code, ones in kinds.items()]
+    checked = [one for one in checked if one["names"]][:most]
+    if not checked:
+        raise QuestionRefused(
+            f"No op of run {run.id} is suspect by what is known of it: tensor_formats(suspects=true) has the list. "
+            "Compare the whole model with its reference instead."
+        )
+    return text_of(SCRIPT, SCRIPT_BYTES).replace(EMPTY, f"{EMPTY[:-2]}{pformat(checked, width=110, compact=True)}")
+
+
+def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[str, Any]:
+    """One kind of op: its calls in order are the ops of that kind on the first device."""
+    ops = facts.ops
+    same = facts.named(op_code) & (ops.numbers("device") == ops.numbers("device")[0])
+    layers = layers_of(facts, np.flatnonzero(same))
+    names = {*NAMES.get(canonical(op_code), ()), *_linked(facts, suspects)}
+    known = layers if all(layer is not None for layer in layers) else []
+    return {"risk": "; ".join(one.risk for one in suspects), "names": sorted(names), "layers": known}
+
+
+def _linked(facts: WindowFacts, suspects: list[Suspect]) -> set[str]:
+    """The names of the ttnn operations behind them, as the memory report has them."""
+    linked, memory = facts.run.linked, facts.run.memory
+    if linked is None or memory is None:
+        return set()
+    operations = {linked.operation_at.get(facts.line(int(row))) for one in suspects for row in one.rows}
+    places = [memory.operations.row(one) for one in operations if one is not None]
+    names = {memory.operations.names[place].rpartition(".")[2] for place in places if place is not None}
+    return {name for name in names if IDENTIFIER.fullmatch(name)}
