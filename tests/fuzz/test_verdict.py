@@ -184,7 +184,7 @@ def test_a_ledger_that_does_not_add_up_is_a_failure():
 def test_no_entry_of_a_ledger_is_negative_or_above_its_window():
     budget = answered("time_budget")
     window_us = budget["window_us"]
-    budget["ledger"]["rows"] = [["no_bound", 2 * window_us, 2, ""], ["unexplained", -window_us, -1, ""]]
+    budget["ledger"]["rows"] = [["no_bound", 2 * window_us, 2, ""], ["above_bounds", -window_us, -1, ""]]
     assert kinds("time_budget", budget) == {"share", "negative"}
     budget["ledger"]["rows"] = [["no_bound", window_us, 1.1, ""]]
     assert kinds("time_budget", budget) == {"share"}

@@ -26,7 +26,7 @@ LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_o
 
 AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
 MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
-NAMED, UNEXPLAINED_NAMED = 3, 5  # kinds of op per entry
+NAMED, ABOVE_NAMED = 3, 5  # kinds of op per entry
 MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
@@ -64,7 +64,7 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     """How fast could this model be, and where does the time go?
 
     Lower bounds of the window, and a ledger that adds up to it: roofline, padding, fidelity, idle cores, waiting,
-    movement, gaps, unexplained.
+    movement, gaps, the rest above all bounds.
     """
     least, line = facts.least_times, facts.timeline
     warm = facts.scope.window.warm
@@ -162,7 +162,7 @@ def _judged(
 
 def _heaviest(facts: WindowFacts, entry: Entry) -> str:
     """`Conv2d 812 (line 117), Matmul 40 (line 9)`: the kinds of op with the largest part, in microseconds."""
-    most = UNEXPLAINED_NAMED if entry.name == "unexplained" else NAMED
+    most = ABOVE_NAMED if entry.name == "above_bounds" else NAMED
     most = most if entry.time_ns >= MINOR * facts.timeline.busy_ns else 1
     return ", ".join(
         f"{shown(name)} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most)

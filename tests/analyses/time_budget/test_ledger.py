@@ -33,7 +33,7 @@ def test_an_op_without_a_bound_counts_whole_and_so_does_one_that_only_moves(tmp_
     assert entries["no_bound"] == [0, 30_000, 0, 0]
     assert entries["movement"] == [0, 0, 40_000, 20_000]
     assert entries["roofline"] == pytest.approx([2 * 1024 * 512 * 2 / 288, 0, 0, 0])
-    assert [part > 0 for part in entries["unexplained"]] == [True, False, False, False]
+    assert [part > 0 for part in entries["above_bounds"]] == [True, False, False, False]
     assert "side_by_side" not in entries
 
 

@@ -145,6 +145,7 @@ def test_of_some_edits_each_saves_what_the_others_among_them_leave(cold):
     assert [edit.name for edit in part.edits] == ["weights-format", "fusion", "constants"]
     assert (part.after_ns, part.expected_ns) == (pytest.approx(21_000), pytest.approx(30_000))
     assert us(plan.only({"fusion"})) == [("fusion", 5.0, 5.0)]
+    assert [edit.name for edit in plan.only({"fusion"}).edits] == ["fusion"]
     assert plan.only(()).after_ns == plan.before_ns
 
 

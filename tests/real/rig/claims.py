@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Claim
+    from ttnn_mcp.checks.diagnosis import Diagnosis
     from ttnn_mcp.run.ops.operand import Operand
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
@@ -40,7 +41,8 @@ def jobs() -> list[dict[str, Any]]:
     """One per distinct fix and op."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for facts in _windows():
-        told = [*_planned(facts)]
+        diagnosis = diagnose(facts, CATALOGUE)
+        told = [*_planned(diagnosis), *_settings(facts, diagnosis)]
         made = [job_of(name, claim, facts) for name, claim in told]
         for job in [*made, *_instead(facts)]:
             if job is not None:
@@ -62,12 +64,21 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
     return {**told, "kind": MESH if op["family"] == "collective" else kind, **op}
 
 
-def _planned(facts: WindowFacts) -> Iterator[tuple[str, Claim]]:
+def _planned(diagnosis: Diagnosis) -> Iterator[tuple[str, Claim]]:
     """Each claim with the fix that its finding prints: the value that all findings agree on."""
-    diagnosis = diagnose(facts, CATALOGUE)
     for edit in diagnosis.plan.edits:
         for part in edit.parts:
             yield part.check.id, replace(part.claim, fix=diagnosis.configs.fix(edit, part).text)
+
+
+def _settings(facts: WindowFacts, diagnosis: Diagnosis) -> Iterator[tuple[str, Claim]]:
+    """What an edit sets of each group of shapes, as `details` prints it, for the heaviest op of the first shape."""
+    for edit in diagnosis.plan.edits:
+        for value, row in (
+            (group.value, facts.heaviest(group.rows[0], 1)[0]) for group in diagnosis.configs.groups(edit)
+        ):
+            part = next(part for part in edit.parts if part.claim.sets is not None and row in part.change.rows)
+            yield part.check.id, replace(part.claim, fix=value, evidence=tuple(facts.cite(row)))
 
 
 def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:

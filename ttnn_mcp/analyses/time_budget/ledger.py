@@ -80,7 +80,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
 
 
 def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """The part of the remaining time that times per core and processor explain, and `unexplained`.
+    """The part of the remaining time that times per core and processor explain, and the rest, `above_bounds`.
 
     Remaining time and a time at the end lie in one kernel: they overlap at least by their sum minus the kernel time.
     """
@@ -99,7 +99,7 @@ def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, N
         "uneven_cores": uneven,
         **entries,
         "after_reading": after_reading,
-        "unexplained": even - alone - after_reading,
+        "above_bounds": even - alone - after_reading,
     }
 
 
