@@ -122,7 +122,7 @@ class _Screen:
 
     def commands(self) -> Iterator[str]:
         """What shows the rest, each whole, so that it can be pasted."""
-        more = {"--all": "all edits and findings, the seven steps"}
+        more = {"--all": "all findings, the seven steps; or --explain WORD"}
         if named_rows(self.answer.get("plan")):
             more = {"--details 1": "its code, evidence, how to verify"} | more
         yield ""
