@@ -10,7 +10,6 @@ from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.perf_report.command import perf_report
-from ttnn_mcp.shell.perf_report.lines import Line
 from ttnn_mcp.shell.perf_report.table import COLUMNS
 
 
@@ -47,8 +46,3 @@ async def test_a_run_that_nobody_named_is_told(tmp_path):
     assert rows(text).keys() == rows(await perf_report(session(tmp_path), ["demo"], told.append)).keys()
     assert len(told) == 1
     assert "the newest report found" in told[0]
-
-
-def test_a_signpost_is_no_op():
-    assert Line(0, 2, "start (signpost)", None).is_signpost
-    assert not Line(0, 2, "start", None).is_signpost
