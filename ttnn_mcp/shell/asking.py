@@ -73,8 +73,8 @@ async def _detailed(
     """
     names = {str(row["rank"]): row["edit"] for row in named_rows(whole.get("plan"))}
     if edit.isdecimal() and edit not in names:
-        there = f"it has {', '.join(names)}" if names else "it has none"
-        raise ArgumentsInvalid(f"The plan has no edit {edit}: {there}.")
+        choice_of = f"it has {', '.join(names)}" if names else "it has none"
+        raise ArgumentsInvalid(f"The plan has no edit {edit}: {choice_of}.")
     return await all_findings(session, {**stated, "details": [names.get(edit, edit)]})
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.shell.perf_report.demo_table import demo
-from ttnn_mcp.shell.perf_report.lines import Line, table_of
+from ttnn_mcp.shell.perf_report.lines import PerfLine, table_of
 
 
 @pytest.fixture(scope="module")
@@ -37,5 +37,5 @@ def test_another_op_has_a_time_and_no_rates(lines):
 
 
 def test_a_signpost_is_no_op():
-    assert Line(0, 2, "start (signpost)", None).is_signpost
-    assert not Line(0, 2, "start", None).is_signpost
+    assert PerfLine(0, 2, "start (signpost)", None).is_signpost
+    assert not PerfLine(0, 2, "start", None).is_signpost

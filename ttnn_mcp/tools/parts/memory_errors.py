@@ -112,8 +112,8 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     number = "" if failed.operation is None else f"operation {failed.operation} "
     line = f" ({failed.line})" if failed.line else ""
     room = [("the largest hole is", failed.largest_free_bytes), ("the limit is", failed.limit_bytes)]
-    there = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
-    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{there}"
+    offered = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
+    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{offered}"
     helps = ""
     if measures:
         first = measures[0]
