@@ -15,9 +15,11 @@ HERE := $(VENV)/bin/python
 ifdef UV
 CREATE := $(UV) venv --quiet --python "$(PYTHON)" $(VENV)
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(HERE)
+INSTALL_TOLD := $(INSTALL)
 else
 CREATE := $(PYTHON) -m venv $(VENV)
 INSTALL := $(HERE) -m pip install -qq --disable-pip-version-check
+INSTALL_TOLD := $(HERE) -m pip install --progress-bar off --disable-pip-version-check
 endif
 
 # Commands in $(VENV) name the place where it was set up, and start nothing after a move of the checkout.
@@ -128,7 +130,8 @@ $(VENV)/ready: constraints.txt pyproject.toml $(STALE)
 	@echo "setting up $(VENV), once; this takes about a minute"
 	@test -x $(HERE) || $(CREATE) || { rm -rf $(VENV); exit 1; }
 	@sed '/^# --- check/,$$d' constraints.txt > $(VENV)/pins.txt
-	@$(INSTALL) --require-hashes --no-deps -r $(VENV)/pins.txt
+	@rm -f $(VENV)/failed; { $(INSTALL_TOLD) --require-hashes --no-deps -r $(VENV)/pins.txt || touch $(VENV)/failed; } \
+		| awk '/^Collecting/ { printf "\r  %d packages", ++n; fflush() } END { if (n) print "" }'; test ! -e $(VENV)/failed
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@echo "$(CURDIR)" > $@
 

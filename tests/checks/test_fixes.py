@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from ttnn_mcp.checks.fixes import Part, marked, parts_of, statement_of
+from ttnn_mcp.checks.fixes import FixPart, marked, parts_of, statement_of
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,16 @@ def test_code_is_told_apart_from_words(fix, code):
 
 def test_words_lose_what_linked_them_to_the_code():
     assert parts_of("first: `ttnn.a(x)`; then,  `ttnn.b(x)`  # line 3; last") == [
-        Part("first", code=False),
-        Part("ttnn.a(x)", code=True),
-        Part("then", code=False),
-        Part("ttnn.b(x)", code=True),
-        Part("line 3; last", code=False),
+        FixPart("first", code=False),
+        FixPart("ttnn.a(x)", code=True),
+        FixPart("then", code=False),
+        FixPart("ttnn.b(x)", code=True),
+        FixPart("line 3; last", code=False),
     ]
-    assert parts_of("`ttnn.a(x)`; `ttnn.b(x)`") == [Part("ttnn.a(x)", code=True), Part("ttnn.b(x)", code=True)]
+    assert parts_of("`ttnn.a(x)`; `ttnn.b(x)`") == [
+        FixPart("ttnn.a(x)", code=True),
+        FixPart("ttnn.b(x)", code=True),
+    ]
 
 
 def test_a_backtick_of_a_profile_begins_no_code():

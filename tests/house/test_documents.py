@@ -52,10 +52,27 @@ def test_the_versions_agree_everywhere():
     published = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
     assert published["version"] == version
     assert {package["version"] for package in published["packages"]} == {version}
-    for bundle in (".claude-plugin/plugin.json", "mcpb/manifest.json"):
+    for bundle in (".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "mcpb/manifest.json"):
         assert json.loads((ROOT / bundle).read_text(encoding="utf-8"))["version"] == version
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest.group(1) == version
+
+
+def test_both_marketplaces_offer_the_plugin_of_this_folder():
+    claude, codex = (
+        json.loads((ROOT / place).read_text(encoding="utf-8"))
+        for place in (".claude-plugin/marketplace.json", ".agents/plugins/marketplace.json")
+    )
+    assert [claude["plugins"][0]["source"], codex["plugins"][0]["source"]["path"]] == ["./", "./"]
+    manifests = [
+        json.loads((ROOT / f".{of}-plugin/plugin.json").read_text(encoding="utf-8")) for of in ("claude", "codex")
+    ]
+    for name in ("name", "description"):
+        assert manifests[0][name] == manifests[1][name]
+    assert claude["plugins"][0]["name"] == codex["plugins"][0]["name"] == manifests[0]["name"]
+    servers = json.loads((ROOT / manifests[1]["mcpServers"]).read_text(encoding="utf-8"))["mcpServers"]
+    assert servers.keys() == manifests[0]["mcpServers"].keys()
+    assert (ROOT / manifests[1]["skills"] / "optimizing-ttnn-models" / "SKILL.md").is_file()
 
 
 def test_what_server_json_promises_the_readme_confirms():

@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
-from ttnn_mcp.shell.perf_report.lines import Line, table_of
+from ttnn_mcp.shell.perf_report.lines import PerfLine, table_of
 from ttnn_mcp.shell.perf_report.table import perf_report_csv
 
 AGREEMENT = Path(__file__).parents[2] / "resources" / "agreement.md"
@@ -62,13 +62,13 @@ def same(mine: float | None, printed: str) -> bool:
     return mine == pytest.approx(float(printed), rel=1e-12, abs=0)
 
 
-def ours(name: str, table: str) -> list[Line]:
+def ours(name: str, table: str) -> list[PerfLine]:
     return table_of(report_of(name), **TABLES[table])
 
 
-def stacked(lines: list[Line]) -> dict[str, tuple[float, float, int]]:
+def stacked(lines: list[PerfLine]) -> dict[str, tuple[float, float, int]]:
     """The stacked table of tt-perf-report: by op and memory of input 0, percent of device time, device time in us, ops."""
-    groups: dict[str, list[Line]] = defaultdict(list)
+    groups: dict[str, list[PerfLine]] = defaultdict(list)
     for line in lines:
         if not line.is_signpost:
             where = "_".join(line.memory.split("_")[-2:]).lower()

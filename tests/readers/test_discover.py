@@ -54,9 +54,18 @@ def test_the_reports_of_each_rank_and_of_tt_torch_are_found(tmp_path):
 def test_the_newest_of_several_csvs_is_read_and_the_others_are_named(tmp_path):
     made(tmp_path / "ops_perf_results_old.csv", age=100)
     made(tmp_path / "ops_perf_results_new.csv")
-    [report] = find_reports([tmp_path])
+    (report,) = classify(tmp_path)
     assert report.path.name == "ops_perf_results_new.csv"
     assert "ops_perf_results_old.csv" in report.caveats[0]
+
+
+def test_two_csvs_of_a_folder_are_two_reports(tmp_path):
+    made(tmp_path / "run/ops_perf_results_old.csv", age=100)
+    made(tmp_path / "run/ops_perf_results_new.csv")
+    newest, old = find_reports([tmp_path])
+    assert (newest.path.name, newest.name, newest.older) == ("ops_perf_results_new.csv", "run", False)
+    assert (old.path.name, old.name, old.older) == ("ops_perf_results_old.csv", "run", True)
+    assert old.caveats == ()
 
 
 def test_a_root_that_is_not_there_holds_nothing(tmp_path):

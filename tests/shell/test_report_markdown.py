@@ -8,7 +8,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
 from ttnn_mcp.report.answers import Answers, answers_of
-from ttnn_mcp.shell.report_markdown import FINDINGS, comment
+from ttnn_mcp.shell.report_markdown import FINDINGS, comment, compared
 
 
 async def test_the_comment_has_verdict_budget_findings_and_peak(tmp_path):
@@ -21,7 +21,7 @@ async def test_the_comment_has_verdict_budget_findings_and_peak(tmp_path):
     for finding in check["findings"]:
         assert f"**{finding['check']}**" in text
         assert f"at most {finding['saving_us']['at_most']:,} us" in text
-    assert text.count("   - fix: ") == FINDINGS
+    assert text.count("   - fix:") == FINDINGS
     assert "7 more findings" in text
     assert "L1 peak: **1,132,864 B** of a bank, at operation 24, ttnn.conv2d, model.py:104." in text
 
@@ -44,6 +44,18 @@ async def test_text_of_a_profile_is_no_markdown(tmp_path):
     assert not re.search(r"(?<!\\)[<\[@]", text)
 
 
+async def test_what_made_most_of_the_change_is_named(tmp_path):
+    before, after = (str(write(tmp_path / name, Model(up_ns=ns))) for name, ns in (("a", 90_000), ("b", 80_000)))
+    answer = await ask(session(tmp_path), "compare_runs", baseline=before, candidate=after)
+    largest = max(answer["groups"]["rows"], key=lambda row: abs(row[3]))
+    total = round((answer["kernel_ms"]["after"] - answer["kernel_ms"]["before"]) * 1000, 2)
+    assert f"Most of it: {largest[0]}, {largest[3]:,} us of {total:,} us." in compared(answer)
+    same = await ask(session(tmp_path), "compare_runs", baseline=before, candidate=before)
+    assert "Most of it" not in "".join(compared(same))
+    empty = {**answer, "groups": {**answer["groups"], "rows": []}}
+    assert "Most of it" not in "".join(compared(empty))
+
+
 def told(**parts):
     """The comment where only these parts were answered."""
     nothing = {each.name: None for each in fields(Answers)}
@@ -62,6 +74,7 @@ def test_a_finding_is_told_with_what_it_has():
         "step": 3,
         "claim": "It is slow.",
         "assumption": "time falls",
+        "fix": "once: `ttnn.a(1)`",
         "verify": "Look.",
     }
     saving = {"at_least": 1.5, "at_most": 2000}
@@ -80,8 +93,10 @@ def test_a_finding_is_told_with_what_it_has():
         *("", "**Findings: 1**", ""),
         "1. **few-cores** (step 3): It is slow.",
         "   - saving: at least 1.5 us, at most 2,000 us; not known: a trial; assumes time falls",
+        *("   - fix:", "", "     ```python", "     # once", "     ttnn.a(1)", "     ```", ""),
         "   - verify: Look.",
         "   - evidence: ops.csv, line 7: CORE COUNT = 8",
+        *("", "- no doubts"),
     ]
 
 
@@ -91,6 +106,10 @@ def test_a_table_has_twenty_rows_and_none_without(rows, more):
     live = {"columns": ["name", "share"], "rows": [[f"t{row}", 0.5] for row in range(rows)]}
     _title, _gap, level, *lines = told(memory={"l1_peak": peak, "live": live})
     assert level == "L1 peak: **1,024 B** of a bank, at operation 24, ttnn.conv2d."
+    assert told(memory={"ran_out": "ran out of L1", "l1_peak": peak, "live": live})[2:4] == [
+        "**ran out of L1**",
+        "",
+    ]
     table = ["", "**Live at the peak**", "", "| name | share |", "| --- | --- |"]
     cells = [f"| t{row} | 50% |" for row in range(min(rows, 20))]
     assert lines == ([*table, *cells, *more] if rows else [])

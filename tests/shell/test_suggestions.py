@@ -74,6 +74,17 @@ def test_a_call_is_a_command_about_the_run_as_a_person_named_it(run, tool, argum
     assert suggestions.following(answer, run) == [(f"{terminal.own_name()} {words}", "because")]
 
 
+def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert suggestions.spoken_here("Call list_runs, then open_run; my_list_ops stays.") == (
+        "Call `ttnn-mcp runs`, then `ttnn-mcp call open_run`; my_list_ops stays."
+    )
+    assert cli.main(["check", "nothing-here"]) == 1
+    assert "Call `ttnn-mcp runs`, or give a path." in capsys.readouterr().err
+    assert cli.main(["call", "optimization_check", "run=nothing-here"]) == 1
+    assert "Call list_runs, or give a path." in capsys.readouterr().err
+
+
 def test_odd_names_and_values_survive_a_shell():
     name, values = "it's $HOME; rm -rf *", [1, "a b"]
     parts = shlex.split(suggestions.command("call", "list_ops", run=name, devices=values))

@@ -1,6 +1,7 @@
 """list_runs: reports under the roots and runs opened before, newest first."""
 
 import os
+from pathlib import Path
 
 from tests.asking import ask, session
 from tests.profiles import write_performance_report
@@ -46,6 +47,24 @@ async def test_a_run_opened_by_its_path_is_remembered_and_listed_once(tmp_path):
     assert [(run["id"], run["name"]) for run in listed(answer)] == [(card["id"], "mine")]
     inside = await ask(session(tmp_path, tmp_path / "elsewhere"), "list_runs")
     assert inside["total"] == 1
+
+
+async def test_a_root_by_its_relative_path_lists_no_run_twice(tmp_path, monkeypatch):
+    path = report(tmp_path / "home" / "a", NEW)
+    monkeypatch.chdir(tmp_path)
+    await ask(session(tmp_path), "open_run", performance=str(path))
+    answer = await ask(session(tmp_path, Path("home")), "list_runs")
+    assert [run["performance"] for run in listed(answer)] == [str(path)]
+
+
+async def test_two_csvs_of_a_folder_are_two_runs(tmp_path):
+    newer = report(tmp_path / "home" / "a", NEW)
+    older = newer.with_name("ops_perf_results_old.csv")
+    older.write_text(newer.read_text().replace("0", "1"))
+    os.utime(older, (OLD, OLD))
+    answer = await ask(session(tmp_path, tmp_path / "home"), "list_runs")
+    assert [run["performance"] for run in listed(answer)] == [str(newer), str(older)]
+    assert len({run["name"] for run in listed(answer)}) == 2
 
 
 async def test_a_run_whose_report_is_gone_is_listed_without_a_time(tmp_path):

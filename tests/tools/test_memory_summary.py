@@ -30,10 +30,12 @@ from tests.profiles.demo_model import demo_program
 from tests.real.stored_truth import folder_of
 from tests.shared_reports import MEMORY, shared
 from ttnn_mcp.analyses.from_graph.models import MODELS
+from ttnn_mcp.analyses.memory.remedies import Remedy
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.replay_records import Differences
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.memory_summary import Arguments, memory_summary
+from ttnn_mcp.tools.parts.memory_errors import Failed, in_a_sentence
 
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank
 SHAPE = [1, 1, 16384, 32]
@@ -273,6 +275,46 @@ async def test_an_allocation_that_found_no_room_is_explained(tmp_path, generatio
         ("move_to_dram", 2 * 16_384, "exact"),  # x, which no operation made, and the weight
     ]
     assert size(answer) < 4_000
+
+
+async def test_what_ran_out_is_told_in_one_sentence_before_everything_else(tmp_path):
+    answer = await summary(tmp_path, crashing(NO_ROOM.format(64 * 1_300_000, 1_300_000)))
+    assert next(iter(answer)) == "ran_out"
+    free_kb = (BANK - 6 * 16_384) / 1000
+    assert answer["ran_out"].startswith("ran out of L1 for a tensor in operation 4 ttnn.conv2d (model.py:8): ")
+    assert f"asked 1.30 MB, the largest hole is {free_kb / 1000:.2f} MB; " in answer["ran_out"]
+    assert answer["ran_out"].endswith("slice the convolution in DRAM, whether that is enough is not known")
+    clash = await summary(tmp_path / "clash", crashing(CLASH.format(1_376_256, 1_403_712)))
+    assert " between circular buffers and tensors in operation 4 ttnn.conv2d " in clash["ran_out"]
+    assert "ran_out" not in await summary(tmp_path / "well", crashing("something else happened"))
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "enough", "size", "told"),
+    [
+        (999_999, True, "1000 kB", "free tensors 31, 33 after their last use, which is enough"),
+        (
+            1_000_000,
+            None,
+            "1.00 MB",
+            "free tensors 31, 33 after their last use, whether that is enough is not known",
+        ),
+        (1_000_001, None, "1.00 MB", "free tensors 31, 33 after their last use, which alone is not enough"),
+    ],
+)
+def test_a_sentence_tells_what_helps_and_whether_it_is_enough(bytes_, enough, size, told):
+    failed = Failed(
+        operation=None,
+        name="ttnn.linear",
+        outcome="unfinished",
+        ran_out_of="L1",
+        asked_bytes=bytes_,
+        short_bytes=bytes_,
+    )
+    measure = Remedy("deallocate", 1_000_000, at_most=False, tensors=(31, 33), enough=enough)
+    assert in_a_sentence(failed, [measure]) == f"ran out of L1 in ttnn.linear: asked {size}; {told}"
+    bare = failed.model_copy(update={"asked_bytes": None, "limit_bytes": 5, "line": "a.py:3", "operation": 7})
+    assert in_a_sentence(bare, []) == "ran out of L1 in operation 7 ttnn.linear (a.py:3)"
 
 
 async def test_a_clash_of_circular_buffers_with_tensors_is_explained(tmp_path):

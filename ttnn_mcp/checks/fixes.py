@@ -19,7 +19,7 @@ REST = "REST"  # what stands for an ellipsis behind keywords
 _LINKS = re.compile(r"[\s;,.:]*")  # between a code and the words behind it, where each has a line of its own
 
 
-class Part(NamedTuple):
+class FixPart(NamedTuple):
     """Words of a fix, or code."""
 
     text: str
@@ -28,37 +28,37 @@ class Part(NamedTuple):
 
 def marked(fix: str) -> str:
     """A fix whose code stands between backticks: calls of ttnn, assignments, and values of arguments."""
-    told = ""
+    marked_text = ""
     for segment in re.split(r"(; )", fix.replace(CODE, "'")):
         statement = statement_of(segment)
         assigned = statement is not None and isinstance(statement.node, ast.Assign)
-        told += f"{CODE}{segment}{CODE}" if assigned else _calls_marked(segment, told)
-    return told
+        marked_text += f"{CODE}{segment}{CODE}" if assigned else _calls_marked(segment, marked_text)
+    return marked_text
 
 
 def _calls_marked(segment: str, before: str) -> str:
-    told, at = "", 0
+    marked_text, at = "", 0
     while begin := _BEGINS.search(segment, at):
         end = _closed(segment, begin.end()) if begin["call"] else begin.end()
-        words = before + told + segment[at : begin.start()]
+        words = before + marked_text + segment[at : begin.start()]
         code = "" if end is None or words.count("(") > words.count(")") else segment[begin.start() : end]
         if not code or not (begin["call"] or begin["into"]) or statement_of(code) is None:  # among the words
-            told += segment[at : begin.end()]
+            marked_text += segment[at : begin.end()]
             at = begin.end()
             continue
-        told += f"{segment[at : begin.start()]}{CODE}{code}{CODE}"
+        marked_text += f"{segment[at : begin.start()]}{CODE}{code}{CODE}"
         at = begin.start() + len(code)
-    return told + segment[at:]
+    return marked_text + segment[at:]
 
 
-def parts_of(fix: str) -> list[Part]:
+def parts_of(fix: str) -> list[FixPart]:
     """The words and codes of a marked fix in their order."""
     texts = enumerate(fix.split(CODE))
-    parts = [Part(text if place % 2 else _trimmed(text), bool(place % 2)) for place, text in texts]
+    parts = [FixPart(text if place % 2 else _trimmed(text), bool(place % 2)) for place, text in texts]
     return [part for part in parts if part.text]
 
 
-class Statement(NamedTuple):
+class CodeStatement(NamedTuple):
     """A code as Python.
 
     Attributes:
@@ -72,7 +72,7 @@ class Statement(NamedTuple):
     left: dict[str, str]
 
 
-def statement_of(code: str) -> Statement | None:
+def statement_of(code: str) -> CodeStatement | None:
     """A code as Python; None where it is none."""
     left = {re.sub(r"\W+", "_", words).upper(): words for words in _LEFT.findall(code)}
     keyword = _KEYWORD.match(code)
@@ -85,7 +85,9 @@ def statement_of(code: str) -> Statement | None:
     except (SyntaxError, ValueError):
         return None
     return (
-        Statement(node, keyword[1] if keyword else None, left) if isinstance(node, (ast.Assign, ast.Expr)) else None
+        CodeStatement(node, keyword[1] if keyword else None, left)
+        if isinstance(node, (ast.Assign, ast.Expr))
+        else None
     )
 
 

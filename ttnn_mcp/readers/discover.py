@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,6 +45,7 @@ class FoundReport:
         name: `<name>/<time>` below a `reports` folder, otherwise the folder's name; cleaned for answers.
         modified: when the file was written last, in seconds since 1970.
         caveats: sentences for every answer from it, such as which other CSVs the folder holds.
+        older: whether it is a CSV beside a newer one: a run of its own, and not what the folder stands for.
     """
 
     kind: Kind
@@ -53,6 +54,7 @@ class FoundReport:
     name: str
     modified: float
     caveats: tuple[str, ...] = ()
+    older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
     skipped: list[str] = []
     chosen: list[FoundReport] = []
     for below, entries in _walk(folder, _DEPTH_OF_PAIR, set(), skipped):
-        chosen.extend(_reports_in(below, entries))
+        chosen.extend(report for report in _reports_in(below, entries) if not report.older)
         if below == folder and chosen:
             break
     for kind in ("performance", "memory"):
@@ -135,7 +137,7 @@ def _classify_folder(folder: Path) -> tuple[FoundReport, ...]:
 
 
 def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[FoundReport]:
-    """The reports in this folder, not below it: at most one of each kind."""
+    """The reports in this folder, not below it: at most one of each kind, and older CSVs."""
     tables = [entry for entry in entries if is_performance_name(entry.name) and _is_file(entry)]
     dated = sorted(((_modified(entry), entry.name) for entry in tables), reverse=True)
     if dated:
@@ -148,6 +150,8 @@ def _reports_in(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[Found
         if len(entries) >= _ENTRIES:
             caveats.append(f"{too_many_in(folder)}: a newer report may be among them")
         yield _found("performance", folder / dated[0][1], tuple(caveats))
+        for name in older:
+            yield replace(_found("performance", folder / name), older=True)
     if any(entry.name == DATABASE and _is_file(entry) for entry in entries):
         yield _found("memory", folder / DATABASE)
 

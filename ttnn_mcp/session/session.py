@@ -228,11 +228,14 @@ class Session:
         return known_run([report for report in (table, database) if report], name, rank)
 
     def _pairs(self) -> list[KnownRun]:
-        """The runs under the roots, newest first, without ids; reports that share a folder are one run. Blocks."""
+        """The runs under the roots, newest first, without ids; reports that share a folder are one run. Blocks.
+
+        A CSV beside a newer one is a run of its own.
+        """
         reports, self.skipped = self.roots.reports()
         by_folder: dict[Path, dict[str, FoundReport]] = {}
         for report in reports:
-            by_folder.setdefault(report.folder, {}).setdefault(report.kind, report)
+            by_folder.setdefault(report.path if report.older else report.folder, {}).setdefault(report.kind, report)
         return [
             known_run([kinds[kind] for kind in ("performance", "memory") if kind in kinds])
             for kinds in by_folder.values()

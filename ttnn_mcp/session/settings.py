@@ -50,12 +50,10 @@ class Settings:
     @property
     def searched(self) -> tuple[Path, ...]:
         """The folders in which reports are looked for."""
-        if self.roots:
-            return tuple(self.roots)
-        folder = Path(os.environ.get("TT_METAL_HOME", ""), "generated")
+        folders = self.roots or (Path(os.environ.get("TT_METAL_HOME", ""), "generated"),)
         with suppress(FileNotFoundError):  # the current folder was removed
-            folder = folder.absolute()
-        return (folder,)
+            return tuple(folder.absolute() for folder in folders)  # as runs that were opened are known
+        return tuple(folders)
 
     @property
     def archive_at_most_mb(self) -> int:

@@ -6,7 +6,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.shell.one_tool import tool_alone
@@ -43,12 +43,24 @@ async def asked(
     if choice:
         tell(choice)
     if question.tool == PAGED:
-        answer = await all_findings(session, stated)
+        try:
+            answer = await all_findings(session, stated)
+        except QuestionRefused as refusal:
+            raise QuestionRefused(f"{refusal}{await _why_it_died(session, stated)}") from None
         return Answered(
             await _detailed(session, reader.details, stated, answer) if reader.details else answer, named
         )
     answer, _text = await answering.answer(session, tool_alone(question.tool), stated)
     return Answered(answer, named)
+
+
+async def _why_it_died(session: Session, stated: Mapping[str, object]) -> str:
+    """' This run ran out of L1 ...' where its memory report tells that; else nothing."""
+    memory, run = tool_alone("memory_summary"), await session.run(str(stated["run"]))
+    if answering.lacks(memory, run):
+        return ""
+    answer, _text = await answering.answer(session, memory, {"run": run.id})
+    return f" This run {answer['ran_out']}." if answer.get("ran_out") else ""
 
 
 async def _detailed(
@@ -61,8 +73,8 @@ async def _detailed(
     """
     names = {str(row["rank"]): row["edit"] for row in named_rows(whole.get("plan"))}
     if edit.isdecimal() and edit not in names:
-        there = f"it has {', '.join(names)}" if names else "it has none"
-        raise ArgumentsInvalid(f"The plan has no edit {edit}: {there}.")
+        choice_of = f"it has {', '.join(names)}" if names else "it has none"
+        raise ArgumentsInvalid(f"The plan has no edit {edit}: {choice_of}.")
     return await all_findings(session, {**stated, "details": [names.get(edit, edit)]})
 
 
@@ -77,13 +89,21 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
     if reader.json:
         return answering.compact(answer) + "\n"
     if reader.markdown:
-        from ttnn_mcp.shell import markdown  # noqa: PLC0415
-
-        return "\n".join(markdown.page(titled(reader.command, named), outline_of(answer))) + "\n"
+        return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
     if reader.command == "check":
         form = edit_report if reader.details else check_report if reader.all else check_screen
         return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
     return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
+
+
+def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
+    """The lines of an answer; findings and comparisons in the form that they have in a report."""
+    from ttnn_mcp.shell import markdown, report_markdown  # noqa: PLC0415 - only where Markdown is asked for
+
+    forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
+    if command in forms:
+        return [f"### {markdown.text(title)}", "", *forms[command](answer)]
+    return markdown.page(title, outline_of(answer))
 
 
 def titled(command: str, named: Sequence[str]) -> str:

@@ -86,12 +86,12 @@ class _Screen:
     def table(self, edits: list[dict[str, Any]]) -> tuple[list[str], Iterator[list[str]]] | None:
         """The heading, and the lines of each edit; None where the terminal is too narrow for names."""
         places = [_place(edit["where"]) for edit in edits]
-        told = [edit["what"] for edit in edits]
+        names = [edit["what"] for edit in edits]
         wide = self.width - len("99 ") - len(GAP) - 2 * (len(GAP) + TIME) - len(GAP) - len(ACCURACY)
-        at_least = [max(map(len, " ".join(texts).split())) for texts in (["what", *told], ["where", *places])]
+        at_least = [max(map(len, " ".join(texts).split())) for texts in (["what", *names], ["where", *places])]
         if sum(at_least) > wide:
             return None
-        whole = max(map(len, told))
+        whole = max(map(len, names))
         where = min(max(map(len, places)), max(wide * 2 // 5, wide - whole))
         where = min(max(where, at_least[1]), wide - at_least[0])
         what = min(max(whole, at_least[0]), wide - where)
@@ -122,14 +122,14 @@ class _Screen:
 
     def commands(self) -> Iterator[str]:
         """What shows the rest, each whole, so that it can be pasted."""
-        more = {"--all": "all edits and findings, the seven steps"}
+        more = {"--all": "all findings, the seven steps; or --explain WORD"}
         if named_rows(self.answer.get("plan")):
             more = {"--details 1": "its code, evidence, how to verify"} | more
         yield ""
         for option, why in more.items():
             line = f"{command('check', self.run)} {option}"
-            told = f"{line}  # {why}"
-            yield told if len(told) <= self.width else line
+            with_reason = f"{line}  # {why}"
+            yield with_reason if len(with_reason) <= self.width else line
 
     def doubt(self) -> Iterator[str]:
         """What is in doubt."""
@@ -169,9 +169,9 @@ def _cut(lines: list[str], most: int = OTHER_LINES) -> list[str]:
 def _row(edit: dict[str, Any], place: str, what: int, where: int) -> list[str]:
     """The lines of an edit in columns of these widths; names are not divided."""
     expected, most, accuracy = _figures(edit)
-    told = textwrap.wrap(edit["what"], what)
+    name = textwrap.wrap(edit["what"], what)
     lying = textwrap.wrap(place, where, break_on_hyphens=False)
-    (first, at), *others = zip_longest(told, lying, fillvalue="")
+    (first, at), *others = zip_longest(name, lying, fillvalue="")
     figures = f"{expected:>{TIME}}{GAP}{most:>{TIME}}{GAP}{accuracy}"
     return [
         f"{edit['rank']:>2} {first:<{what}}{GAP}{at:<{where}}{GAP}{figures}",

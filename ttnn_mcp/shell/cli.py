@@ -86,7 +86,7 @@ def _command(argv: list[str]) -> int:
             return people.answered(options, words, _session(options))
         return COMMANDS[options.command or "serve"](options)
     except TtnnMcpError as refusal:
-        print(refusal, file=sys.stderr)
+        print(_told(refusal, options.command), file=sys.stderr)
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as fault:
@@ -102,6 +102,15 @@ def _command(argv: list[str]) -> int:
         traceback.print_exc()
         print(unforeseen(getattr(options, "tool", None) or options.command or "serve"), file=sys.stderr)
     return FAILED
+
+
+def _told(refusal: TtnnMcpError, command: str | None) -> str:
+    """A refusal in the words of the door: commands where a command was given."""
+    if command not in PEOPLE:
+        return str(refusal)
+    from ttnn_mcp.shell.suggestions import spoken_here  # noqa: PLC0415 - only a mistake waits for it
+
+    return spoken_here(str(refusal))
 
 
 def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:

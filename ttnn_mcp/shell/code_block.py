@@ -13,7 +13,7 @@ from ttnn_mcp.checks.fixes import parts_of, statement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ttnn_mcp.checks.fixes import Statement
+    from ttnn_mcp.checks.fixes import CodeStatement
 
 INDENT = 4
 KNOWN = frozenset({*dir(builtins), "ttnn", "torch"})
@@ -62,14 +62,14 @@ class _Block:
 
     def explained(self) -> str:
         """What the reader has to fill in."""
-        told = [f"fill in {', '.join(sorted(self.missing))}"] if self.missing else []
-        told += [f"{name}: {words}" for name, words in self.left.items()]
-        told += ["...: the rest of your call, as it is"] if self.rest else []
-        told += [f"pass {', '.join(self.passed)} to your call"] if self.passed else []
-        return "; ".join(told)
+        notes = [f"fill in {', '.join(sorted(self.missing))}"] if self.missing else []
+        notes += [f"{name}: {words}" for name, words in self.left.items()]
+        notes += ["...: the rest of your call, as it is"] if self.rest else []
+        notes += [f"pass {', '.join(self.passed)} to your call"] if self.passed else []
+        return "; ".join(notes)
 
 
-def _target(statement: Statement) -> tuple[str | None, str | None]:
+def _target(statement: CodeStatement) -> tuple[str | None, str | None]:
     """What a statement assigns to, and the argument that the reader passes it as."""
     node = statement.node
     if isinstance(node, ast.Assign):

@@ -30,20 +30,22 @@ LEGEND = (  # below the table
 def ops_outline(answer: dict[str, Any]) -> Outline:
     """The answer's outline; that of an answer about operations of the host stays as it is elsewhere."""
     total = answer["total"]
-    shown = "groups" if "groups" in answer else "ops"
-    table, columns = answer[shown], GROUPS if shown == "groups" else EACH
+    kind = "groups" if "groups" in answer else "ops"
+    table, columns = answer[kind], GROUPS if kind == "groups" else EACH
     facts = [
         ("window", window_words(answer["window"])),
         ("total", f"{total['count']:,} ops, {total['kernel_us']:,} us of kernels"),
         *([("caveat", answer["caveat"])] if answer.get("caveat") else []),
     ]
-    there = {heading: table["columns"].index(name) for heading, name in columns.items() if name in table["columns"]}
+    places = {
+        heading: table["columns"].index(name) for heading, name in columns.items() if name in table["columns"]
+    }
     rows = [
-        tuple(TOLD.get(heading, _as_is)(row[place]) for heading, place in there.items()) for row in table["rows"]
+        tuple(TOLD.get(heading, _as_is)(row[place]) for heading, place in places.items()) for row in table["rows"]
     ]
-    devices = {row[place] for heading, place in there.items() if heading == "device" for row in table["rows"]}
-    kept = [place for place, heading in enumerate(there) if heading != "device" or len(devices) > 1]
-    headings = tuple(there)
+    devices = {row[place] for heading, place in places.items() if heading == "device" for row in table["rows"]}
+    kept = [place for place, heading in enumerate(places) if heading != "device" or len(devices) > 1]
+    headings = tuple(places)
     return Outline(
         facts,
         [

@@ -136,5 +136,5 @@ def _table(title: str, value: Any) -> Section | None:
 
 
 def _section(title: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Section:
-    told = [tuple(_told(name, cell) for name, cell in zip(names, row, strict=True)) for row in rows]
-    return Section(title, tuple(map(heading, names)), told)
+    cells = [tuple(_told(name, cell) for name, cell in zip(names, row, strict=True)) for row in rows]
+    return Section(title, tuple(map(heading, names)), cells)

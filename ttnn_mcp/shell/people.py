@@ -48,6 +48,11 @@ def _ask(options: argparse.Namespace, words: Sequence[str], session: Session) ->
     def tell(sentence: str) -> None:
         print(sentence, file=sys.stderr)
 
+    if options.explain:
+        from ttnn_mcp.shell.glossary import explained  # noqa: PLC0415
+
+        print(explained(options.explain))
+        return
     if getattr(options, "format", None):
         from ttnn_mcp.shell.perf_report.command import perf_report  # noqa: PLC0415
 

@@ -66,6 +66,7 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
         asking.add_argument("words", nargs="*", metavar="RUN | name=value", help="runs, and arguments of the tool")
         if name in OPTIONS:
             OPTIONS[name](asking)
+        asking.add_argument("--explain", metavar="WORD", help="what a word of the answer means, and nothing else")
         form = asking.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print the answer as JSON")
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp.report.markup import heading, number, percent
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import WORDS, run_words, window_words
+from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MARK = "## TTNN report"
 FINDINGS = 10  # with their evidence; a comment on GitHub holds 65,536 characters
 ROWS = 20
+CODE_COLUMNS = 90  # a comment on GitHub shows as many without a scroll bar
 
 
 def comment(answers: Answers) -> str:
@@ -26,11 +28,11 @@ def comment(answers: Answers) -> str:
     against = f" against {text(run_words(answers.base))}" if answers.base else ""
     lines = [f"{MARK}: {text(run_words(answers.card))}{against}", ""]
     if answers.comparison:
-        lines += _compared(answers.comparison)
+        lines += compared(answers.comparison)
     if answers.budget:
         lines += _budget(answers.budget)
     if answers.check:
-        lines += _findings(answers.check)
+        lines += findings(answers.check)
     if answers.memory:
         lines += _memory(answers.memory)
     below_findings = answers.check["trust"] if answers.check else ()
@@ -43,7 +45,8 @@ def _verdict(label: str, answer: Answer) -> str:
     return f"{label}: **{outcome}** - {text(answer['why'])}"
 
 
-def _compared(comparison: Answer) -> list[str]:
+def compared(comparison: Answer) -> list[str]:
+    """A comparison: its verdict and times, then the ops that made the change."""
     kernel, groups = comparison["kernel_ms"], comparison["groups"]
     lines = [
         _verdict("Against the baseline", comparison),
@@ -53,6 +56,7 @@ def _compared(comparison: Answer) -> list[str]:
             f"{percent(comparison['change_share'])}, noise {percent(comparison['noise_share'])} "
             f"({text(comparison['noise_from'])})."
         ),
+        *_made_by(comparison),
         "",
         f"Before: {text(window_words(comparison['baseline_window']))}.",
         "",
@@ -66,6 +70,16 @@ def _compared(comparison: Answer) -> list[str]:
     return [*lines, ""]
 
 
+def _made_by(comparison: Answer) -> list[str]:
+    """The ops that made most of the change."""
+    kernel, rows = comparison["kernel_ms"], comparison["groups"]["rows"]
+    change = round((kernel["after"] - kernel["before"]) * 1000, 2)
+    most = max(rows, key=lambda row: abs(row[3]), default=None)
+    if not change or most is None:
+        return []
+    return ["", f"Most of it: {text(most[0])}, {number(most[3])} us of {number(change)} us."]
+
+
 def _budget(budget: Answer) -> list[str]:
     return [
         _verdict("By its own measure", budget),
@@ -77,25 +91,34 @@ def _budget(budget: Answer) -> list[str]:
     ]
 
 
-def _findings(check: Answer) -> list[str]:
-    total = check["total"]
-    plan = (
-        f"{number(total['before_us'])} us of {total['of']}, at best {number(total['after_us'])} us after all edits"
-    )
-    lines = [*_table(f"The plan: {plan}", check["plan"])[1:], "", f"**Findings: {len(check['findings'])}**", ""]
+def findings(check: Answer) -> list[str]:
+    """The plan, and the findings behind it."""
+    total = check.get("total")
+    lines: list[str] = []
+    if total:
+        times = f"{number(total['before_us'])} us of {total['of']}, at best {number(total['after_us'])} us"
+        lines += _table(f"The plan: {times} after all edits", check["plan"])[1:]
+    lines += ["", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]
         saves = saving_words(saving, lambda us: f"{number(us)} us")
         lines += [f"{rank}. **{finding['check']}** (step {finding['step']}): {text(finding['claim'])}"]
         lines += [f"   - saving: {text(saves)}; assumes {text(finding['assumption'])}"]
-        lines += [
-            f"   - {label}: {text(finding[label])}" for label in ("fix", "verify", "caveat") if finding.get(label)
-        ]
+        lines += _fix(finding["fix"])
+        lines += [f"   - {label}: {text(finding[label])}" for label in ("verify", "caveat") if finding.get(label)]
         lines += [f"   - evidence: {_cited(cell)}" for cell in finding["evidence"]]
     more = len(check["findings"]) - FINDINGS
     if more > 0:
         lines += ["", f"{more} more findings, each saving less, are not listed."]
-    return [*lines, *_listed(check["trust"]), ""]
+    return [*lines, *_listed(check["trust"] or ["no doubts"]), ""]
+
+
+def _fix(fix: str) -> list[str]:
+    """A fix in words in one line; its code as a block."""
+    code = code_block(fix, CODE_COLUMNS)
+    if not code:
+        return [f"   - fix: {text(fix)}"]
+    return ["   - fix:", "", *(f"     {line}" for line in ("```python", *code, "```")), ""]
 
 
 def _cited(cell: Answer) -> str:
@@ -109,7 +132,8 @@ def _memory(memory: Answer) -> list[str]:
     place = f"operation {peak['operation']}, {text(peak['name'])}"
     line = f", {text(peak['line'])}" if "line" in peak else ""
     level = f"L1 peak: **{number(peak['bytes_per_bank'])} B** of a bank, at {place}{line}."
-    return [level, *_table("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
+    ran_out = [f"**{text(memory['ran_out'])}**", ""] if memory.get("ran_out") else []
+    return [*ran_out, level, *_table("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
 
 
 def _table(title: str, answer: Answer | None) -> list[str]:

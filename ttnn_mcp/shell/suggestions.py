@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.shell.questions import QUESTIONS
 from ttnn_mcp.shell.terminal import own_name
 
 if TYPE_CHECKING:
@@ -32,6 +34,13 @@ def _call(call: Mapping[str, Any], run: str | None) -> str:
     if run is not None and "run" in arguments:
         arguments["run"] = run
     return command("call", call["tool"], **arguments)
+
+
+def spoken_here(refusal: str) -> str:
+    """A refusal whose tools are the commands that ask them."""
+    commands = {question.tool: command for command, question in QUESTIONS.items() if question.tool != command}
+    commands["open_run"] = "call open_run"
+    return re.sub(rf"\b({'|'.join(commands)})\b", lambda tool: f"`ttnn-mcp {commands[tool[1]]}`", refusal)
 
 
 def more(words: Sequence[str], answer: Mapping[str, Any]) -> str | None:

@@ -79,16 +79,16 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     """
     run, scope = facts.run, facts.scope
     kept = _filtered(facts, asked)
-    ops = scope.ops.take(kept)
+    ops, gaps_ns = scope.ops.take(kept), _gaps_inside(scope.ops)[kept]
     total_ns = float(scope.ops.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
     offset = offset_of(asked.cursor, asked, run.id)
     end = offset + asked.limit
     table = groups = caveat = None
     if asked.group_by == "none":
-        order = _order(ops, asked.sort)
+        order = _order(ops, gaps_ns, asked.sort)
         order = order[ops.numbers("kernel_ns")[order] >= asked.min_share * total_ns]
         page = order[offset:end]
-        table = _ops_table(ops.take(page), facts.roofline_of_devices.take(kept[page]), total_ns)
+        table = _ops_table(ops.take(page), gaps_ns[page], facts.roofline_of_devices.take(kept[page]), total_ns)
         matches = len(order)
     else:
         layering = facts.layering if asked.group_by in ("layer", "role") else None
@@ -97,8 +97,9 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
         folded = [
             group for group in grouped(grouping.keys, ops.numbers("kernel_ns")) if group.kernel_ns >= least_ns
         ]
+        bounds = facts.roofline_of_devices.take(kept)
         groups = groups_table(
-            run, ops, facts.roofline_of_devices.take(kept), folded[offset:end], grouping=grouping, total_ns=total_ns
+            run, ops, bounds, folded[offset:end], gaps_ns=gaps_ns, grouping=grouping, total_ns=total_ns
         )
         caveat = grouping.caveat
         matches = len(folded)
@@ -174,15 +175,22 @@ def _of_layer(layering: Layering | None, layer: int) -> NDArray[np.bool_]:
     return layering.layer == layer
 
 
-def _order(ops: OpTable, sort: str) -> NDArray[np.int64]:
+def _order(ops: OpTable, gaps_ns: NDArray[np.float64], sort: str) -> NDArray[np.int64]:
     if sort == "order":
         return np.arange(len(ops))
-    by = ops.numbers("kernel_ns" if sort == "kernel" else "gap_ns")
+    by = ops.numbers("kernel_ns") if sort == "kernel" else gaps_ns
     return np.argsort(-np.nan_to_num(by, nan=-1.0), kind="stable")
 
 
-def _ops_table(chosen: OpTable, bounds: Roofline, total_ns: float) -> Table:
-    kernel, gaps, cores = chosen.numbers("kernel_ns"), chosen.numbers("gap_ns"), chosen.numbers("cores")
+def _gaps_inside(ops: OpTable) -> NDArray[np.float64]:
+    """The gap before each op of a window; none before the first on its device, which is no part of the window."""
+    gaps_ns = ops.numbers("gap_ns").copy()
+    gaps_ns[np.unique(ops.numbers("device"), return_index=True)[1]] = np.nan
+    return gaps_ns
+
+
+def _ops_table(chosen: OpTable, gaps: NDArray[np.float64], bounds: Roofline, total_ns: float) -> Table:
+    kernel, cores = chosen.numbers("kernel_ns"), chosen.numbers("cores")
     again = np.diff(chosen.numbers("device")) != 0
     shapes = [chosen.shapes(row) for row in range(len(chosen))]
     return OPS.table(

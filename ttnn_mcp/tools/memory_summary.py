@@ -68,6 +68,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     unknown = ", ".join(f"{count} {shown(name)}" for name, count in replayed.programs.unknown.most_common(KINDS))
     return capped(
         Answer(
+            ran_out=next((sentence for _, sentence in errors if sentence), None),
             l1_peak=_peak(replayed, moment, failures, only=only),
             floor=because is not None,
             why=FLOORS[because].format(unknown=unknown)
@@ -84,7 +85,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
             late_frees=tables.late_frees(replayed, late[:LATE_ROWS]),
             more_late_frees=max(len(late) - LATE_ROWS, 0),
             late_frees_return_bytes=_returned(replayed, late),
-            errors=tuple(errors),
+            errors=tuple(failed for failed, _ in errors),
             more_errors=len(failures) - len(errors),
             fragmentation=await _fragmentation(replayed, moment),
             cores=tables.cores(replayed, moment, even=only),

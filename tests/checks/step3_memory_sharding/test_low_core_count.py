@@ -184,7 +184,8 @@ def test_a_matmul_gets_a_core_grid(check):
     put(program, matmul(x, w, program.tensor([8, 1, 32, 1024]), 200_000, cores=8))
     fix = check.ask(program).claim.fix
     assert fix.startswith(
-        "ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>)"
+        "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+        "compute_kernel_config=<as now>)"
     )
     assert "reshape to [1,1,B*M,K] first" in fix
 

@@ -51,7 +51,7 @@ def _tell(written: Traffic) -> Words:
         ),
         evidence=written.cells,
         fix=(
-            "once traced, device = ttnn.open_device(device_id=0, num_command_queues=2), per step: "
+            "traced: device = ttnn.open_device(device_id=0, num_command_queues=2); a step: "
             "ttnn.wait_for_event(1, used); ttnn.copy_host_to_device_tensor(host, x, 1); "
             "e = ttnn.record_event(device, 1); ttnn.wait_for_event(0, e); reshard x; "
             "used = ttnn.record_event(device, 0)"

@@ -36,5 +36,5 @@ async def perf_report(session: Session, words: Sequence[str], tell: Callable[[st
         lines = dict.fromkeys(cell["row"] for cell in finding["evidence"] if isinstance(cell["row"], int))
         for line in lines:
             advice.setdefault(line, []).append(f"{finding['check']}: {finding['fix'].replace(CODE, '')}")
-    told = {line: " • ".join(texts) for line, texts in advice.items()}
-    return perf_report_csv(run.performance, told, signposts=EVERYTHING not in words)
+    joined = {line: " • ".join(texts) for line, texts in advice.items()}
+    return perf_report_csv(run.performance, joined, signposts=EVERYTHING not in words)

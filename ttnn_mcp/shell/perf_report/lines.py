@@ -1,6 +1,6 @@
 """What tt-perf-report 1.4.1 computes, restated over our op table: the same columns, by its model and not by ours.
 
-Its model in short: padded shapes, one architecture per file (Wormhole where none is said), whole bytes per element by
+Its model in short: padded shapes, one architecture per file (Wormhole where none is named), whole bytes per element by
 the digits in the data type's name, three operands of matmuls for DRAM, the cores an op used for the peak.
 """
 
@@ -33,7 +33,7 @@ SIGNPOST = " (signpost)"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PerfLine:
     """One line of its table. Times in us, rates in GB/s and TFLOP/s, None for a blank.
 
     Attributes:
@@ -63,7 +63,7 @@ class Line:
         return self.name.endswith(SIGNPOST)
 
 
-def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[Line]:
+def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[PerfLine]:
     """Its table; with `signposts` it looks only behind the first row that is named like the last signpost."""
     rows = report.rows
     cells = Cells(rows)
@@ -75,7 +75,7 @@ def table_of(report: Performance, *, signposts: bool, merge: bool) -> list[Line]
         order = order[next(place for place, row in enumerate(order) if cells.name(row) == name) + 1 :]
         order = [row for row in order if not cells.signpost(row)]
     chosen = _merged(cells, order) if merge else [(row, None) for row in order]
-    lines: list[Line] = []
+    lines: list[PerfLine] = []
     before: int | None = None
     for row, time in chosen:
         lines.append(cells.line(row, before, time))
@@ -94,9 +94,9 @@ class Cells:
 
     def __init__(self, rows: OpTable) -> None:
         self.rows = rows
-        said = [text.lower() for text in rows.texts("arch").distinct]
+        architectures = [text.lower() for text in rows.texts("arch").distinct]
         self.worker_cores, self.sharded_cores, self.dram_gb_s, peaks = CARDS[
-            "blackhole" if said and "blackhole" in said[0] else "wormhole"
+            "blackhole" if architectures and "blackhole" in architectures[0] else "wormhole"
         ]
         self.peaks = dict(zip(FIDELITIES, peaks, strict=True))
 
@@ -123,13 +123,13 @@ class Cells:
             return None
         return float(time)
 
-    def line(self, row: int, before: int | None, mean_time: float | None) -> Line:
+    def line(self, row: int, before: int | None, mean_time: float | None) -> PerfLine:
         """The line of a row; `mean_time` in ns where it stands for several devices."""
         if self.signpost(row):
-            return Line(row, int(self.rows.lines[row]), f"{self.name(row)}{SIGNPOST}", None)
+            return PerfLine(row, int(self.rows.lines[row]), f"{self.name(row)}{SIGNPOST}", None)
         time = mean_time if mean_time is not None else self.duration(row)
         cores = self.whole("cores", row)
-        name, line = self.name(row), Line(row, int(self.rows.lines[row]), self.name(row), self.device(row))
+        name, line = self.name(row), PerfLine(row, int(self.rows.lines[row]), self.name(row), self.device(row))
         dram = flops = peak = None
         sizes: tuple[int, ...] = ()
         if "Matmul" in name:

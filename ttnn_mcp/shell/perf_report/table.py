@@ -8,7 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.run.ops.op_names import family
-from ttnn_mcp.shell.perf_report.lines import SHARDED, Cells, Line, table_of
+from ttnn_mcp.shell.perf_report.lines import SHARDED, Cells, PerfLine, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def perf_report_csv(report: Performance, advice: Mapping[int, str], *, signposts
     return paper.getvalue()
 
 
-def _row(cells: Cells, line: Line, advice: str) -> list[object]:
+def _row(cells: Cells, line: PerfLine, advice: str) -> list[object]:
     rows, row = cells.rows, line.row
     output, first, second = (
         operands[place].dtype[row] if len(operands) > place else ""
@@ -56,7 +56,7 @@ def _row(cells: Cells, line: Line, advice: str) -> list[object]:
     full = line.dram is not None and line.flops is not None
     analysis = "full" if full else "flops_only" if line.flops is not None else "dram_only" if line.dram else "none"
     attributes = "" if line.is_signpost else rows.texts("attributes")[row]
-    blocks = [found[1] if (found := re.search(rf"{name}=(\d+)", attributes)) else "" for name in BLOCKS]
+    blocks = [block[1] if (block := re.search(rf"{name}=(\d+)", attributes)) else "" for name in BLOCKS]
     return [
         *(line.id, line.share, line.bound, _name(line), line.device, line.time, line.gap, line.cores),
         *(line.dram, line.dram_percent, line.flops, line.flops_percent),
@@ -71,14 +71,14 @@ def _row(cells: Cells, line: Line, advice: str) -> list[object]:
     ]
 
 
-def _name(line: Line) -> str:
+def _name(line: PerfLine) -> str:
     """'Matmul 32 x 1280 x 1280', of several products 'Matmul b={20} x 32 x 64 x 32'."""
     *batches, m, k, n = line.sizes or (1, 0, 0, 0)
     many = f" b={{{batches[0]}}} x" if batches and batches[0] > 1 else ""
     return f"{line.name}{many} {m} x {k} x {n}" if line.sizes else line.name
 
 
-def _fidelity(fidelity: str, output: str, first: str, second: str, line: Line) -> str:
+def _fidelity(fidelity: str, output: str, first: str, second: str, line: PerfLine) -> str:
     """'HiFi4 BF16 x BF16 => BF16' of a product, 'BF16, BF16 => BF16' of another op."""
     if not (output and first):
         return ""

@@ -82,8 +82,9 @@ class Fragmentation(Wire):
 
 
 class Answer(Wire):
-    """Answer of memory_summary."""
+    """Answer of memory_summary; `ran_out` tells the first error if memory ran out."""
 
+    ran_out: Quoting | None = None
     l1_peak: L1Peak
     floor: bool = False
     why: Quoting | None = None

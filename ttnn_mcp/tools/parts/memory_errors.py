@@ -36,6 +36,20 @@ HOW: dict[Measure, str] = {
 }
 
 
+SHORTLY: dict[Measure, str] = {
+    "deallocate": "free tensors {tensors} after their last use",
+    "move_to_dram": "move tensors {tensors} to DRAM",
+    "narrower_dtype": "write tensors {tensors} in a narrower data type",
+    "reallocate": "ttnn.reallocate moves tensors together",
+    "reallocate_halo_output": "reallocate_halo_output=True moves tensors together",
+    "smaller_act_block_h": "a smaller act_block_h_override",
+    "smaller_blocks": "smaller blocks in program_config",
+    "dram_slicing": "slice the convolution in DRAM",
+    "larger_l1_small": "a larger l1_small_size",
+}
+ENOUGH = {True: "which is enough", False: "which alone is not enough", None: "whether that is enough is not known"}
+
+
 class Failed(Wire):
     """One operation that went wrong. Bytes are of one bank, or of one core for circular buffers."""
 
@@ -58,8 +72,8 @@ class Failed(Wire):
     remedies: Annotated[Table, REMEDIES] | None = None
 
 
-async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> Failed:
-    """A failure in full; `brief` leaves out who held the memory and what helps."""
+async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> tuple[Failed, str | None]:
+    """A failure in full, and in a sentence if memory ran out; `brief` leaves out who held it and what helps."""
     place, shortage = failure.place, failure.shortage
     failed = Failed(
         operation=operation_of(replayed, place) if place is not None else None,
@@ -74,20 +88,53 @@ async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False
         scope=shown(failure.scope) if failure.scope else None,
     )
     if shortage is None:
-        return failed
+        return failed, None
     if place is None:
-        return failed.model_copy(update=_told(replayed, shortage))
+        failed = failed.model_copy(update=_told(replayed, shortage))
+        return failed, in_a_sentence(failed, [])
     moment = await moment_of_failure(replayed, place, shortage)
     update = _told(replayed, _settled(replayed, moment, shortage))
     if brief:
-        return failed.model_copy(update=update)
+        failed = failed.model_copy(update=update)
+        return failed, in_a_sentence(failed, [])
     arguments = await replayed.memory.arguments_of(operation_of(replayed, place))
     spoken = ",".join(f"{one.name}={one.value}" for one in arguments)
     measures = remedies(replayed, moment, shortage, name=failure.name, arguments=spoken)
     update["remedies"] = _table(measures[:REMEDIES_SHOWN], update["short_bytes"])
     if shortage.kind != "beyond_l1":
         update["holders"] = _holders(replayed, moment, shortage)
-    return failed.model_copy(update=update)
+    failed = failed.model_copy(update=update)
+    return failed, in_a_sentence(failed, measures)
+
+
+def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
+    """'ran out of L1 for a tensor in operation 5 ttnn.linear (model.py:22): asked 393 kB, ...; free tensor 31, ...'."""
+    number = "" if failed.operation is None else f"operation {failed.operation} "
+    line = f" ({failed.line})" if failed.line else ""
+    room = [("the largest hole is", failed.largest_free_bytes), ("the limit is", failed.limit_bytes)]
+    offered = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
+    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{offered}"
+    helps = ""
+    if measures:
+        first = measures[0]
+        enough = _enough(first, failed.short_bytes)
+        helps = f"; {SHORTLY[first.measure].format(tensors=_named(first))}, {ENOUGH[enough]}"
+    return f"ran out of {failed.ran_out_of} in {number}{failed.name}{line}{asked}{helps}"
+
+
+def _size(size: int) -> str:
+    """393216 -> '393 kB'; from a megabyte on '2.23 MB'."""
+    return f"{size / 1e6:.2f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+
+
+def _named(remedy: Remedy) -> str:
+    return ", ".join(map(str, remedy.tensors[:TENSORS_NAMED])) or "-"
+
+
+def _enough(remedy: Remedy, short: object) -> bool | None:
+    """Whether it leaves room; what gives less than is short does not, whatever lies where."""
+    less = isinstance(short, int) and remedy.bytes_per_bank < short
+    return False if less and not remedy.enough else remedy.enough
 
 
 def _cut(message: str) -> str:
@@ -138,10 +185,6 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
 def _table(measures: list[Remedy], short: object) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in measures:
-        enough = one.enough
-        if isinstance(short, int) and one.bytes_per_bank < short and not one.enough:
-            enough = False  # whatever lies where
-        named = ", ".join(map(str, one.tensors[:TENSORS_NAMED])) or "-"
-        how = HOW[one.measure].format(tensors=named)
+        how, enough = HOW[one.measure].format(tensors=_named(one)), _enough(one, short)
         rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
     return REMEDIES.table(rows)

@@ -143,10 +143,17 @@ def source_lines(run: Run, ops: OpTable) -> tuple[list[str], str | None]:
 
 
 def groups_table(
-    run: Run, ops: OpTable, bounds: Roofline, groups: list[Group], *, grouping: Grouping, total_ns: float
+    run: Run,
+    ops: OpTable,
+    bounds: Roofline,
+    groups: list[Group],
+    *,
+    gaps_ns: NDArray[np.float64],
+    grouping: Grouping,
+    total_ns: float,
 ) -> Table:
     """One row per group; rates only where some group has them."""
-    kernel, gaps, cores = ops.numbers("kernel_ns"), ops.numbers("gap_ns"), ops.numbers("cores")
+    kernel, cores = ops.numbers("kernel_ns"), ops.numbers("cores")
     rates = [_rates(run, ops, bounds, group) for group in groups]
     empty = [name for place, name in enumerate(RATES) if all(row[place] is None for row in rates)]
     shown_rates = [place for place, name in enumerate(RATES) if name not in empty]
@@ -158,7 +165,9 @@ def groups_table(
             len(group.rows),
             group.kernel_ns / 1e3,
             group.kernel_ns / total_ns,
-            float(np.nanmedian(gaps[group.rows])) / 1e3 if np.isfinite(gaps[group.rows]).any() else float("nan"),
+            float(np.nanmedian(gaps_ns[group.rows])) / 1e3
+            if np.isfinite(gaps_ns[group.rows]).any()
+            else float("nan"),
             float(np.nanmin(cores[group.rows])) if np.isfinite(cores[group.rows]).any() else float("nan"),
             int(ops.lines[heaviest]),
             kernel[heaviest] / 1e3,
