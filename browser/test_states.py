@@ -16,7 +16,6 @@ from ttnn_mcp.report.page import page as page_of
 
 SCREEN = 900
 FRAME_MS = 1000 / 30  # what the eye takes for fluent
-SCROLL_MS = 1000 / 20  # fifteen new rows at once
 PAINT_MS = 16.0  # of a frame at 60 per second
 FIRST_PAINT_MS = 1_000
 PAGE_BYTES = 3_000_000
@@ -326,7 +325,13 @@ def test_twenty_thousand_ops_are_fluent(chromium, twenty_thousand):
             canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: box.left + 500, clientY: box.top + 50, cancelable: true }));
             paints.push(Number(figure.dataset.paintMs));
           });
-          const scrolled = await each(() => { rows.scrollTop += 400; });
+          const scrolled = [];
+          await each(() => {
+            rows.scrollTop += 400;
+            const began = performance.now();
+            plots.ops.fill();
+            scrolled.push(performance.now() - began);
+          });
           const began = performance.now();
           look("matmul");
           document.querySelector("#ops th.of-kernel button").click();
@@ -339,14 +344,14 @@ def test_twenty_thousand_ops_are_fluent(chromium, twenty_thousand):
     )
     size = file.stat().st_size / 1e6
     print(
-        f"\n{count:,} ops, {size:.2f} MB: first paint {first:.0f} ms, a frame of zooming {zoomed:.1f} ms, of scrolling "
-        f"{scrolled:.1f} ms, painted in {paint:.1f} ms, found and sorted in {frames['sorted']:.0f} ms"
+        f"\n{count:,} ops, {size:.2f} MB: first paint {first:.0f} ms, a frame of zooming {zoomed:.1f} ms, painted "
+        f"in {paint:.1f} ms, rows filled in {scrolled:.1f} ms, found and sorted in {frames['sorted']:.0f} ms"
     )
     assert page.locator("#ops tbody tr").count() < 60
     assert page.locator("#ops-count").text_content().startswith(f"{count // 45 * 21:,} of {count:,} ops")
     context.close()
     assert first <= FIRST_PAINT_MS
     assert zoomed <= FRAME_MS
-    assert scrolled <= SCROLL_MS
+    assert scrolled <= PAINT_MS
     assert paint <= PAINT_MS
     assert frames["sorted"] < FIRST_PAINT_MS

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.report.reading import Page
-from ttnn_mcp.report.kinds import Kind, of_comparison, of_window, short, signed, stacked
+from ttnn_mcp.report.kinds import KindTime, of_comparison, of_window, short, signed, stacked
 
 RECTS = re.compile(r'<rect class="([\w-]+)" x="([\d.]+)" y="0" width="([\d.]+)" height="30"><title>([^<]*)<')
 ITEMS = re.compile(r"<li>(.*?)</li>")
@@ -35,9 +35,9 @@ def test_a_change_has_its_sign_and_the_digits_of_answers(value, told):
 def test_the_kinds_of_a_window_stand_by_their_time_and_gaps_last():
     kinds = of_window(listed(("b", 1, 5.0), ("aDeviceOperation", 2, 30.0)), 12.5)
     assert kinds == [
-        Kind("a", "kind-1", None, 30.0, 2),
-        Kind("b", "kind-2", None, 5.0, 1),
-        Kind("gaps", "gaps", None, 12.5, None),
+        KindTime("a", "kind-1", None, 30.0, 2),
+        KindTime("b", "kind-2", None, 5.0, 1),
+        KindTime("gaps", "gaps", None, 12.5, None),
     ]
     assert [one.name for one in of_window(listed(("b", 1, 5.0)), 0.0)] == ["b"]
 
@@ -48,14 +48,14 @@ def test_nine_kinds_have_a_colour_and_of_more_than_one_other_the_sum_is_told(cou
     assert [one.style for one in kinds] == [*(f"kind-{at + 1}" for at in range(coloured)), "others"][:count]
     assert kinds[-1].name == last
     if count == 11:
-        assert kinds[-1] == Kind("2 others", "others", None, 91.0 + 90.0, 9 + 10)
+        assert kinds[-1] == KindTime("2 others", "others", None, 91.0 + 90.0, 9 + 10)
 
 
 def test_of_a_comparison_the_others_are_added_up_on_both_sides():
     rows = [[f"k{at}", 100.0 - at, 90.0 - at, -10.0, 1, 1] for at in range(11)]
     kinds = of_comparison({"rows": rows})
-    assert kinds[0] == Kind("k0", "kind-1", 100.0, 90.0, None)
-    assert kinds[-1] == Kind("2 others", "others", 91.0 + 90.0, 81.0 + 80.0, None)
+    assert kinds[0] == KindTime("k0", "kind-1", 100.0, 90.0, None)
+    assert kinds[-1] == KindTime("2 others", "others", 91.0 + 90.0, 81.0 + 80.0, None)
 
 
 def test_of_a_comparison_a_kind_that_is_gone_counts_by_what_it_was():
@@ -64,7 +64,7 @@ def test_of_a_comparison_a_kind_that_is_gone_counts_by_what_it_was():
 
 
 def test_a_window_is_one_bar_whose_parts_follow_each_other():
-    made = stacked([Kind("a", "kind-1", None, 75.0, 3), Kind("gaps", "gaps", None, 25.0, None)])
+    made = stacked([KindTime("a", "kind-1", None, 75.0, 3), KindTime("gaps", "gaps", None, 25.0, None)])
     assert RECTS.findall(made) == [
         ("kind-1", "0.00", "750.00", "a 75.0 us"),
         ("gaps", "750.00", "250.00", "gaps 25.0 us"),
@@ -77,7 +77,7 @@ def test_a_window_is_one_bar_whose_parts_follow_each_other():
 
 
 def test_a_comparison_is_two_bars_in_one_scale():
-    made = stacked([Kind("a", "kind-1", 100.0, 50.0, None), Kind("b", "kind-2", 100.0, 100.0, None)])
+    made = stacked([KindTime("a", "kind-1", 100.0, 50.0, None), KindTime("b", "kind-2", 100.0, 100.0, None)])
     assert [(style, x, wide) for style, x, wide, _ in RECTS.findall(made)] == [
         ("kind-1", "0.00", "500.00"),
         ("kind-2", "500.00", "500.00"),
@@ -88,12 +88,17 @@ def test_a_comparison_is_two_bars_in_one_scale():
     assert [texts(item)[-1] for item in ITEMS.findall(made)] == ["-50.0 us", "as before"]
 
 
+@pytest.mark.parametrize(("ops", "told"), [(1, "1 op"), (2, "2 ops"), (None, "")])
+def test_ops_are_counted_in_words(ops, told):
+    assert KindTime("a", "kind-1", None, 1.0, ops).ends == told
+
+
 def test_the_others_can_not_be_looked_for():
-    made = stacked([Kind("2 others", "others", None, 1.0, 2)])
+    made = stacked([KindTime("2 others", "others", None, 1.0, 2)])
     assert "<button" not in made
 
 
 def test_kinds_without_time_do_not_fail():
-    made = stacked([Kind("a", "kind-1", None, 0.0, 3)])
+    made = stacked([KindTime("a", "kind-1", None, 0.0, 3)])
     assert RECTS.findall(made) == [("kind-1", "0.00", "0.00", "a 0.0 us")]
     assert "0.0%" in made

@@ -19,6 +19,7 @@ NEEDED = (
     "1_content.js",
     "2_axes.js",
     "2_plot.js",
+    "2_tip.js",
     "3_lanes.js",
     "3_timeline.js",
     "4_roofline.js",

@@ -17,7 +17,7 @@ NAMED = 2  # in a sentence
 
 def makers(groups: dict[str, Any]) -> list[list[Any]]:
     """The groups of compare_runs that together make most of the change, the largest first."""
-    rows = sorted((row for row in groups["rows"] if row[3]), key=lambda row: -abs(row[3]))
+    rows = sorted(groups["rows"], key=lambda row: -abs(row[3]))
     wanted = MOST_OF * sum(abs(row[3]) for row in rows)
     chosen: list[list[Any]] = []
     for row in rows[:MOST_KINDS]:

@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 1000, 30  # units of a bar; it is stretched to the width of the 
 OTHERS, GAPS = "others", "gaps"
 
 
-class Kind(NamedTuple):
+class KindTime(NamedTuple):
     """A kind of op: its name, the style of its colour, its time before a change if there was one, and after it."""
 
     name: str
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
         if self.before_us is not None:
             change = round(self.after_us - self.before_us, 3)
             return f"{signed(change)} us" if change else "as before"
-        return f"{number(self.ops)} ops" if self.ops is not None else ""
+        return f"{number(self.ops)} op{'s' * (self.ops != 1)}" if self.ops is not None else ""
 
 
 def short(op_code: str) -> str:
@@ -44,36 +44,36 @@ def signed(value: float) -> str:
     return f"{round(value, 3):+,}"
 
 
-def of_window(kinds: Answer, gaps_us: float) -> list[Kind]:
+def of_window(kinds: Answer, gaps_us: float) -> list[KindTime]:
     """The kinds of a window, the most time first, then the others together, then the gaps."""
     columns = kinds["columns"]
     rows = [dict(zip(columns, row, strict=True)) for row in kinds["rows"]]
     rows.sort(key=lambda row: -row["kernel_us"])
     each = [(row["key"], None, row["kernel_us"], row["count"]) for row in rows]
-    return [*_coloured(each), *([Kind(GAPS, GAPS, None, gaps_us, None)] if gaps_us else [])]
+    return [*_coloured(each), *([KindTime(GAPS, GAPS, None, gaps_us, None)] if gaps_us else [])]
 
 
-def of_comparison(groups: Answer) -> list[Kind]:
+def of_comparison(groups: Answer) -> list[KindTime]:
     """The kinds of both windows, the most time first."""
     rows = sorted(groups["rows"], key=lambda row: -max(row[1], row[2]))
     return _coloured([(row[0], row[1], row[2], None) for row in rows])
 
 
-def _coloured(each: Sequence[tuple[str, float | None, float, int | None]]) -> list[Kind]:
+def _coloured(each: Sequence[tuple[str, float | None, float, int | None]]) -> list[KindTime]:
     kept = each if len(each) <= MOST_KINDS + 1 else each[:MOST_KINDS]
     drawn = [
-        Kind(short(name), f"kind-{place}" if place <= MOST_KINDS else OTHERS, before_us, after_us, ops)
+        KindTime(short(name), f"kind-{place}" if place <= MOST_KINDS else OTHERS, before_us, after_us, ops)
         for place, (name, before_us, after_us, ops) in enumerate(kept, start=1)
     ]
     left = each[len(kept) :]
     if left:
         before = None if left[0][1] is None else sum(one[1] or 0.0 for one in left)
         count = None if left[0][3] is None else sum(one[3] or 0 for one in left)
-        drawn.append(Kind(f"{len(left)} {OTHERS}", OTHERS, before, sum(one[2] for one in left), count))
+        drawn.append(KindTime(f"{len(left)} {OTHERS}", OTHERS, before, sum(one[2] for one in left), count))
     return drawn
 
 
-def stacked(kinds: Sequence[Kind]) -> Markup:
+def stacked(kinds: Sequence[KindTime]) -> Markup:
     """The bars, and below them what each colour stands for, with its time."""
     after, before = (
         sum(times) for times in zip(*((one.after_us, one.before_us or 0.0) for one in kinds), strict=True)
@@ -86,7 +86,7 @@ def stacked(kinds: Sequence[Kind]) -> Markup:
     return Markup("".join([*bars, element("ul", *(_item(one, after) for one in kinds), class_="kinds")]))
 
 
-def _bar(label: str, parts: Sequence[tuple[Kind, float]], longest: float) -> Markup:
+def _bar(label: str, parts: Sequence[tuple[KindTime, float]], longest: float) -> Markup:
     rects: list[Markup] = []
     at = 0.0
     for kind, us in parts:
@@ -107,7 +107,7 @@ def _bar(label: str, parts: Sequence[tuple[Kind, float]], longest: float) -> Mar
     return element("div", *([element("span", label)] if label else []), drawing, class_="stacked")
 
 
-def _item(kind: Kind, total_us: float) -> Markup:
+def _item(kind: KindTime, total_us: float) -> Markup:
     share = f"{100 * kind.after_us / (total_us or 1.0):.1f}%"
     finds = kind.style not in (OTHERS, GAPS)
     name = (

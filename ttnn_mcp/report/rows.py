@@ -20,7 +20,7 @@ MOST_OPS = 50_000  # of one page: 5 MB, which browsers open at once (measured; o
 ROOFLINE = tuple(RooflineOf.model_fields)
 
 
-class Rows(NamedTuple):
+class WindowRows(NamedTuple):
     """The ops of a window, and for each of them its roofline, its stage and its layer; `kinds`: the same by op code."""
 
     ops: Answer
@@ -30,11 +30,11 @@ class Rows(NamedTuple):
     kinds: Answer
 
 
-def window_rows(facts: WindowFacts) -> Rows:
+def window_rows(facts: WindowFacts) -> WindowRows:
     """Everything that a page draws of the ops of a window."""
     ops = cleaned(ops_of(facts))
     rooflines = cleaned(rooflines_of(facts, ops))
-    return Rows(
+    return WindowRows(
         ops, rooflines, cleaned(stages_of_ops(facts, ops)), layers_of_ops(facts, ops), cleaned(kinds_of(facts))
     )
 

@@ -8,10 +8,7 @@ class Plot {
     this.figure = figure;
     this.canvas = figure.querySelector("canvas");
     this.output = figure.querySelector("output");
-    this.tip = document.createElement("div");
-    this.tip.className = "tip";
-    this.tip.hidden = true;
-    figure.append(this.tip);
+    this.tip = new Tip(figure, this.canvas);
     this.home = home;
     this.view = { ...home };
     this.zoomsBoth = zoomsBoth;
@@ -27,7 +24,7 @@ class Plot {
     canvas.addEventListener("pointerdown", (event) => this.pressed(event));
     canvas.addEventListener("pointermove", (event) => this.dragged(event));
     canvas.addEventListener("pointerup", (event) => this.released(event));
-    canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    canvas.addEventListener("pointerleave", () => this.tip.tell(null));
     canvas.addEventListener("keydown", (event) => this.keyed(event));
     canvas.addEventListener("focus", () => this.redraw());
     canvas.addEventListener("blur", () => this.redraw());
@@ -162,7 +159,7 @@ class Plot {
       this.hover(event.offsetX, event.offsetY);
       return;
     }
-    this.tip.hidden = true;
+    this.tip.tell(null);
     const { width, height } = this.area;
     const [dx, dy] = [event.offsetX - this.drag.x, event.offsetY - this.drag.y];
     this.drag = { x: event.offsetX, y: event.offsetY, moved: this.drag.moved + Math.abs(dx) + Math.abs(dy) };
@@ -171,15 +168,9 @@ class Plot {
 
   // What lies under the pointer, told beside it.
   hover(offsetX, offsetY) {
-    const { x, y, width, height } = this.area, tip = this.tip;
+    const { x, y, width, height } = this.area;
     const inside = offsetX >= x && offsetX <= x + width && offsetY >= y && offsetY <= y + height;
-    const words = inside ? this.hint(offsetX, offsetY) : null;
-    tip.hidden = !words;
-    if (!words) return;
-    tip.textContent = words;
-    const left = this.canvas.offsetLeft + offsetX, room = this.figure.clientWidth - tip.offsetWidth;
-    tip.style.left = `${Math.max(Math.min(left + 14, room), 0)}px`;
-    tip.style.top = `${this.canvas.offsetTop + offsetY + 18}px`;
+    this.tip.tell(inside ? this.hint(offsetX, offsetY) : null, offsetX, offsetY);
   }
 
   hint(offsetX, offsetY) {
@@ -253,12 +244,5 @@ class Plot {
   // Whether this picture has the mark; one of ops may lack some.
   has() {
     return true;
-  }
-}
-
-// What else shows the same: pictures, and the table of ops.
-function selectElsewhere(origin, mark) {
-  for (const other of Object.values(plots)) {
-    if (other !== origin && other.marks === origin.marks && other.has(mark)) other.show(mark);
   }
 }

@@ -80,9 +80,10 @@ class Levels extends Plot {
     pen.beginPath();
     polygon(pen, [[x, y - 2], [x + 6, y - 11], [x - 6, y - 11]]);
     pen.fill();
+    const edge = this.area.x + this.area.width - 14;
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
-    if (label) pen.fillText(label, x, y - 12);
+    if (label) pen.fillText(label, Math.max(Math.min(x, edge), this.area.x + 14), y - 12);
   }
 
   nearest(offsetX, offsetY) {
