@@ -157,7 +157,7 @@ def test_small_blocks_are_a_tile_of_k_or_of_the_output(tmp_path, k, said, small)
         (2016, {}, False),  # 31.5 steps
         (2048, {"block_w": 4}, False),
         (2048, {"name": "MatmulMultiCoreReuseProgramConfig"}, False),
-        (2048, {"name": "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"}, False),
+        (2048, {"name": "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"}, True),
         (2048, {"name": "MatmulMultiCoreReuseMultiCast1DProgramConfig"}, True),
         (2048, {"block_w": None}, False),
     ],

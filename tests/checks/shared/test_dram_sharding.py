@@ -10,7 +10,15 @@ from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
-from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, fastest, fastest_ns, multicast, sharded_ns
+from ttnn_mcp.checks.shared.dram_sharding import (
+    banked,
+    deeper_in_shards,
+    dram_sharded,
+    fastest,
+    fastest_ns,
+    multicast,
+    sharded_ns,
+)
 
 
 @pytest.fixture
@@ -82,8 +90,13 @@ def test_the_law_tells_what_is_expected_and_bandwidth_where_it_is_silent(facts):
 
 
 def test_what_has_no_config_has_no_time(facts):
-    short = facts(1024, 4096)
+    short, prime = facts(1024, 4096), facts(67 * 32, 4096)
     assert np.isnan(sharded_ns(short, short.matmuls.rows)).all()
+    assert (banked(prime, 0), np.isnan(sharded_ns(prime, prime.matmuls.rows)).all()) == (None, True)
+
+
+def test_what_has_no_config_has_no_deeper_block(facts):
+    assert deeper_in_shards(facts(4096, 4096), 0, 38) == []
 
 
 def test_a_chip_nobody_measured_has_no_remedy(facts):

@@ -69,6 +69,15 @@ def test_half_is_enough_on_dram_sharded_weights(check):
     line = 4 * ENGINE_NS * 64 // 12
     check.pair(sharded, silent=line + 20, fires=line - 20)
 
+    def beside_lofi(given):
+        program = sharded(line - 20)
+        program.device_ops[-1].attributes["program_config"] = given
+        linear(program, 32, 2048, 1024, 10_000, weights="BFLOAT8_B", fidelity="LoFi")
+        return program
+
+    said = check.pair(beside_lofi, silent=config.replace("DRAMSharded", ""), fires=config)
+    assert said.claim.rows.tolist() == [0]
+
 
 @pytest.mark.parametrize("fidelity", ["HiFi3", "HiFi4"])
 def test_above_hifi2_another_check_comes_first(check, fidelity):

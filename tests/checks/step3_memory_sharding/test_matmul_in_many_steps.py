@@ -120,6 +120,13 @@ def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
     assert check.ask(banked(kernel_ns=400_000)).at_most_ns == pytest.approx(64_000)  # 80 steps become 16
 
 
+def test_on_banked_weights_steps_count_whatever_the_roofline(check):
+    """At 60 % of it; below 32 steps they are few."""
+    near = round(5120 * 2048 * 1.0625 / (0.85 * 512) / 0.6)
+    assert check.ask(banked(kernel_ns=near)).fires
+    check.pair(lambda block: banked(block=block, k=16 * 32 * 8, kernel_ns=near), silent=8, fires=4)
+
+
 def test_blocks_of_banked_weights_divide_a_cores_share(check):
     """Twelve tiles on each of 16 cores, or five."""
     assert check.ask(banked(k=6144, kernel_ns=90_000)).claim.fix.endswith("in0_block_w=4 or 6 or 12")

@@ -34,7 +34,7 @@ SHORT_NS = 34_000.0  # 128 cached tokens take as long, nearly no bytes: MLA, tt-
 def look(facts: WindowFacts) -> Problems:
     """Yield all attention on wide caches."""
     keys = facts.ops.inputs[1]
-    wide = DECODES.mask(facts) & keys.in_dram & keys.dtype.among("BFLOAT16", "FLOAT32")
+    wide = DECODES.mask(facts) & keys.dtype.among("BFLOAT16", "FLOAT32")
     rows = np.flatnonzero(wide & (facts.kernel_ns > SHORT_NS))
     spared = 1 - ELEMENT_BYTES["BFLOAT8_B"] / keys.element_bytes[rows]
     caches = np.where(attributes_of(facts.ops).flags(rows, "use_mla"), 1, 2)  # a latent is key and value
