@@ -40,6 +40,12 @@ def test_the_quicker_config_of_the_same_run_is_named(check):
     assert cells(outcome) == [(lines[6], TIME), (lines[6], CONFIG), (lines[2], TIME), (lines[2], CONFIG)]
 
 
+def test_the_middle_one_of_the_quicker_config_is_expected(check):
+    claim = check.ask(twins((1, 100), (8, 41), (8, 50), (8, 55))).claim
+    assert (claim.at_least_ns.tolist(), claim.at_most_ns.tolist()) == ([45_000], [59_000])
+    assert claim.expected.saved_ns.tolist() == [50_000]
+
+
 def test_texts_are_short(check):
     claim = check.ask(twins((1, 100), (8, 41))).claim
     assert (len(claim.claim) <= 200, len(claim.fix) <= 260, len(claim.verify) <= 120) == (True,) * 3
