@@ -188,7 +188,9 @@ async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_pat
     as_version(written.path, tmp_path / "old", version)
     store = Store(tmp_path / "old")
     assert await store.all() == ([old], [])
-    new = await store.add(replace(experiment("new"), finding="low-core-count", at_most_us=12.5))
+    new = await store.add(
+        replace(experiment("new"), finding="low-core-count", at_most_us=12.5, layer_pccs=((1, 0.5),), drifts_at=1)
+    )
     target = Target(new.baseline, "latency_ms", 10.0, recorded=1.0, rounds=5, hours=2.5)
     await store.set_target(target)
     assert await store.all() == ([old, new], [target])

@@ -95,12 +95,14 @@ def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
 
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
     fields: Fields = dict(zip(COLUMNS_READ, row, strict=True))
+    name, texts = "flags", {"flags": fields["flags"], "layer_pccs": fields["layer_pccs"] or "[]"}
     try:
-        flags, layers = json.loads(fields["flags"]), json.loads(fields["layer_pccs"] or "[]")
+        for name, text in texts.items():
+            fields[name] = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        return "its flags or layers cannot be read"
+        return f"its {name} cannot be read"
     runs_of = {side: runs.get(fields[side]) for side in ("baseline", "candidate")}
-    return experiment_of({**fields, **runs_of, "flags": flags, "layer_pccs": layers})
+    return experiment_of({**fields, **runs_of})
 
 
 async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
