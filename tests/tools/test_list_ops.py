@@ -311,6 +311,16 @@ async def test_a_default_list_stays_short_on_many_devices_and_its_pages_still_jo
     assert len(seen) == page["total"]["count"] == len({row[0] for row in seen})
 
 
+async def test_the_gap_before_a_window_is_no_part_of_it(at, run):
+    said = await ask(at, "list_ops", run=run, sort="order")
+    gaps = column(said["ops"], "gap_us")
+    assert gaps[0] is None
+    assert None not in gaps[1:]
+    assert max(gaps[1:]) < 1000
+    by_gap = await ask(at, "list_ops", run=run, sort="gap")
+    assert column(by_gap["ops"], "gap_us") == [*sorted(gaps[1:], reverse=True), None]
+
+
 async def test_a_gap_that_was_not_measured_is_not_zero(at, tmp_path):
     rows = performance_rows(block())
     for row in rows:

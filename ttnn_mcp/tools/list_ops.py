@@ -184,7 +184,7 @@ def _order(ops: OpTable, gaps_ns: NDArray[np.float64], sort: str) -> NDArray[np.
 
 def _gaps_inside(ops: OpTable) -> NDArray[np.float64]:
     """The gap before each op of a window; none before the first on its device, which is no part of the window."""
-    gaps_ns = ops.numbers("gap_ns").copy()
+    gaps_ns = np.array(ops.numbers("gap_ns"), dtype=np.float64)
     gaps_ns[np.unique(ops.numbers("device"), return_index=True)[1]] = np.nan
     return gaps_ns
 
