@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +30,7 @@ class Answering:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
 
-async def asked(app, *parts, session=b"s", method="POST"):
+async def asked(app, *parts, session=b"s", method="POST", token=None):
     """The status and body of the answer to a body in these parts; None ends the connection."""
     messages = [
         {"type": "http.disconnect"}
@@ -46,6 +47,7 @@ async def asked(app, *parts, session=b"s", method="POST"):
         sent.append(message)
 
     headers = [(ID, session)] if session else []
+    headers += [(b"authorization", b"Bearer " + token)] if token else []
     await app({"type": "http", "method": method, "headers": headers}, receive, send)
     return [message.get("status", message.get("body")) for message in sent]
 
@@ -127,3 +129,16 @@ async def test_what_has_no_body_passes_at_once(method):
     inner = Answering()
     inner.go.set()
     assert await asked(Arrivals(inner), b"", method=method) == [200]
+
+
+@pytest.mark.parametrize(("token", "kept"), [(b"ada", True), (b"eve", False), (None, False)])
+async def test_no_body_is_kept_of_whoever_may_not_ask(token, kept):
+    """The application sees the request at once, and refuses it."""
+    messages = []
+
+    async def refusing(scope, receive, send):
+        messages.append(await receive())
+
+    app = Arrivals(refusing, SimpleNamespace(owner={"ada": "Ada"}.get))
+    await asked(app, b"ab", None, token=token)
+    assert messages == ([] if kept else [{"type": "http.request", "body": b"ab", "more_body": True}])

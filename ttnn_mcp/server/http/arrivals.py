@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.server.http.shares import ID
+from ttnn_mcp.server.http.streams import token_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ttnn_mcp.server.http.token_file import TokenFile
 
 logger = logging.getLogger(__name__)
 
@@ -24,13 +27,14 @@ class Arrivals:
     the first would wait for ever.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, tokens: TokenFile | None = None) -> None:
         self._app = app
+        self._tokens = tokens
         self._asked: set[tuple[bytes, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        if scope["type"] != "http" or scope["method"] != "POST":
+        if scope["type"] != "http" or scope["method"] != "POST" or not self._may_ask(scope):
             await self._app(scope, receive, send)
             return
         begun, arrived = await _arrived(receive)
@@ -51,6 +55,10 @@ class Arrivals:
             await self._app(scope, replayed, send)
         finally:
             self._asked -= under_way
+
+    def _may_ask(self, scope: Scope) -> bool:
+        """Whether a body is worth keeping; the application refuses whoever has no token before it reads one."""
+        return self._tokens is None or self._tokens.owner(token_of(scope) or "") is not None
 
 
 async def _arrived(receive: Receive) -> tuple[list[Message], bool]:

@@ -102,7 +102,7 @@ def _app(session: Session, door: Door, tokens: TokenFile | None, turns: Turns) -
         token_verifier=tokens,
         custom_starlette_routes=[Route("/", HomePage(security, _tools(), tokens=tokens is not None).answer)],
     )
-    shared = Arrivals(SessionShares(app))
+    shared = Arrivals(SessionShares(app), tokens)
     return EndedStreams(shared, tokens) if tokens else shared
 
 
