@@ -105,7 +105,7 @@ def test_a_current_folder_that_was_removed_stops_no_question(tmp_path, monkeypat
     (tmp_path / "gone").rmdir()
     state = ["--state", str(tmp_path)]
     assert cli.main(["check", "demo", *state]) == 0
-    assert "The seven steps" in capsys.readouterr().out
+    assert "Do this first" in capsys.readouterr().out
     assert cli.main(["runs", *state]) == 0
     out, err = capsys.readouterr()
     assert "No report found" in out

@@ -32,7 +32,7 @@ examples:
   ttnn-mcp call                                     list the tools; their answers are JSON
   ttnn-mcp call open_run performance=path/to/report
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
-  ttnn-mcp archive add '/nightly/**/*.csv'          keep what many runs measured
+  ttnn-mcp archive add '/nightly/**/ops_perf*.csv'  keep what many runs measured
   ttnn-mcp history                                  since when is the newest run's model slower?
   ttnn-mcp doctor                                   what this machine has
 

@@ -79,7 +79,7 @@ def test_a_good_run_ends_with_what_is_slow(profile, home):
     status, out, err = profile(*odd, report=DEMO)
     assert status == 0
     assert out.splitlines()[0] == f"model {json.dumps(odd)}"
-    assert "stalled-on-host" in out
+    assert "Do this first: the device waits for the host" in out
     assert "Performance report: " in err
     csv = next((home / "generated").rglob("ops_perf_results*.csv"))
     manifest = json.loads((csv.parent / "run_manifest.json").read_text())
@@ -91,7 +91,7 @@ def test_a_good_run_ends_with_what_is_slow(profile, home):
 def test_the_status_of_the_command_is_kept_and_its_report_is_still_read(profile):
     status, out, err = profile("7", options=["--memory"], report=DEMO)
     assert status == 7
-    assert "stalled-on-host" in out
+    assert "Do this first: the device waits for the host" in out
     assert "No memory run follows, because the command ended with status 7." in err
 
 
@@ -125,7 +125,7 @@ def test_of_several_reports_the_newest_is_read_and_that_is_told(profile, home):
     assert status == 0, err
     assert "2 performance reports were written: the newest is read." in err
     assert (home / "generated/profiler/reports/new/run_manifest.json").is_file()
-    assert "stalled-on-host" in out
+    assert "Do this first: the device waits for the host" in out
 
 
 def test_the_memory_is_recorded_in_a_run_of_its_own(profile, home):
@@ -136,7 +136,7 @@ def test_the_memory_is_recorded_in_a_run_of_its_own(profile, home):
     assert status == 0, err
     assert out.count("ran\n") == 2
     assert "Memory report: " in err
-    assert "db.sqlite, " in out  # the findings cite both reports
+    assert "model.py:104 +7" in out  # the findings cite both reports
     database = next((home / "generated").rglob("db.sqlite"))
     assert (database.parent / "run_manifest.json").is_file()
 
@@ -168,7 +168,7 @@ def test_lost_ops_are_told_although_a_report_came(profile):
     following = next(line for line in err.splitlines() if line.startswith("ttnn-mcp: Next: "))
     words = shlex.split(following.removeprefix("ttnn-mcp: Next: "))
     assert words[-5:] == ["--tracy=--op-support-count=10000", "--", sys.executable, "model.py", "0"]
-    assert "stalled-on-host" in out
+    assert "Do this first: the device waits for the host" in out
 
 
 def test_a_report_that_cannot_be_believed_is_told(profile, tmp_path):
@@ -177,7 +177,7 @@ def test_a_report_that_cannot_be_believed_is_told(profile, tmp_path):
     assert status == 1
     assert "No device op has a kernel time" in err
     assert "Next: " in err
-    assert "The seven steps" not in out
+    assert "Do this first" not in out
 
 
 @pytest.mark.parametrize("variable", CONFLICTS)
