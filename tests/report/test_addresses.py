@@ -3,7 +3,9 @@
 import itertools
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.asking import session
@@ -88,3 +90,16 @@ async def test_the_hole_of_a_real_run_out_of_l1_is_between_its_buffers(tmp_path)
     there = sorted((row[0], row[1]) for row in answer["spans"]["rows"] if row[2] <= 4 < row[3])
     holes = [after - (at + size) for (at, size), (after, _) in itertools.pairwise(there)]
     assert max(holes) == 196_608  # as TTNN's own message says
+
+
+@pytest.mark.parametrize("change", [{"unplaced": True}, {"operations": np.empty(0, dtype=np.int64)}])
+async def test_a_dry_capture_and_a_report_without_operations_have_no_addresses(tmp_path, monkeypatch, change):
+    run = await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", program())))
+    known = await addresses.replay_of(run)
+
+    async def changed(_run):
+        return replace(known, **change)
+
+    assert await addresses_of(run)
+    monkeypatch.setattr(addresses, "replay_of", changed)
+    assert await addresses_of(run) is None
