@@ -172,20 +172,20 @@ def expecting(check, share):
     return replace(check, look=look)
 
 
-@pytest.mark.parametrize(("part", "first"), [(0.44, "weights-format"), (0.46, "fusion")])
+@pytest.mark.parametrize(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
 def test_half_of_a_saving_that_may_cost_accuracy_counts(cold, part, first):
-    exact, rough = check("exact", part, rows=[0]), check("rough", 0.9, WEIGHTS, rows=[1], costs_accuracy=True)
+    exact, rough = check("exact", part, rows=[0]), check("rough", 0.9, CONSTANTS, rows=[1], costs_accuracy=True)
     assert us(planned(cold, rough, exact))[0][0] == first
 
 
-@pytest.mark.parametrize(("part", "first"), [(0.44, "weights-format"), (0.46, "fusion")])
+@pytest.mark.parametrize(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
 def test_half_of_a_bound_counts_where_nothing_is_expected(cold, part, first):
-    known, bounded = expecting(check("known", part, rows=[0]), 1.0), check("bounded", 0.9, WEIGHTS, rows=[1])
+    known, bounded = expecting(check("known", part, rows=[0]), 1.0), check("bounded", 0.9, CONSTANTS, rows=[1])
     assert us(planned(cold, bounded, known))[0][0] == first
 
 
 def test_what_is_expected_is_what_is_left_of_the_whole(cold):
-    plan = planned(cold, expecting(check("known", 0.8, rows=[0]), 0.5), check("bounded", 0.9, WEIGHTS, rows=[1]))
+    plan = planned(cold, expecting(check("known", 0.8, rows=[0]), 0.5), check("bounded", 0.9, CONSTANTS, rows=[1]))
     known = next(each for each in plan.ranked if each.expected)
     assert (known.expected.saved_ns, known.expected.low_ns, known.expected.high_ns) == (4_000, 2_000, 8_000)
     assert (known.expected.kind, plan.expected_ns) == ("law", 36_000)
