@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
+from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
@@ -49,6 +50,7 @@ class Session:
         registry: the record of runs opened before.
         kept: copies of large reports' columns, in the state folder; safe to remove.
         archive: what was seen in earlier runs, in the state folder; None where it is switched off.
+        replays: results of replayed ops, in the state folder.
         archiving: adds the runs of this session to it.
         shared: the session of the whole server, where this is one of a client: its names are known here too.
         skipped: sentences on what the latest search under the roots could not read.
@@ -63,6 +65,7 @@ class Session:
         self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
         self.archiving = Archiving(settings, self.archive)
         self.shared: Session | None = None
+        self.replays = Replays(settings.state_folder / "replays", settings.ttnn, settings.confined)
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
         self._runs, self._ahead = OpenRuns(), ReadAhead()
@@ -279,6 +282,7 @@ class Session:
         shared = (SHARED,) if known.named_by_hand and self.settings.confined and self.shared is None else ()
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
         self.archiving.note(run)
+        run.kept.store(self.replays)
         if run_id != DEMO and self._known.get(run_id) != known:
             self._known[run_id] = known
             self.forgetful = await self.registry.remember(known)

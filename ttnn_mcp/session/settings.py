@@ -36,6 +36,7 @@ class Settings:
         cache_mb: how much the copies of large reports' columns may take in the state folder; 0 for none.
         archive_mb: how much the archive of runs may take there; 0 for none; None means $TTNN_MCP_ARCHIVE_MB, or the
             default without it.
+        ttnn: a Python with the user's TTNN, to prove with; over HTTP naming it allows to run it.
     """
 
     roots: Sequence[Path] = ()
@@ -46,6 +47,7 @@ class Settings:
     state: Path | None = None
     cache_mb: int = CACHE_MB
     archive_mb: int | None = None
+    ttnn: Path | None = None
 
     @property
     def searched(self) -> tuple[Path, ...]:

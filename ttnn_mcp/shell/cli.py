@@ -126,6 +126,7 @@ def _session(options: argparse.Namespace, *, confined: bool = False) -> Session:
             state=options.state,
             cache_mb=CACHE_MB if options.cache_mb is None else options.cache_mb,
             archive_mb=options.archive_mb,
+            ttnn=options.ttnn,
         )
     )
 

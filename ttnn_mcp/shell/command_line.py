@@ -203,6 +203,13 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
         metavar="MB",
         help=f"most that the archive of runs takes there (default ${ARCHIVE_VARIABLE} or {ARCHIVE_MB}; 0: none)",
     )
+    group.add_argument(
+        "--ttnn",
+        type=Path,
+        default=default,
+        metavar="PYTHON",
+        help="a Python with your TTNN, to prove with on mock devices (over HTTP: allows to); see doctor",
+    )
 
 
 def _megabytes(written: str) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.served import documents
 from ttnn_mcp.shell.copies import Told, remembered
 from ttnn_mcp.shell.one_tool import tool_alone
@@ -38,6 +39,7 @@ async def report(session: Session) -> tuple[str, bool]:
         f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}",
         *("", "Reports are looked for under", *(f"  {root}{_doubt(root)}" for root in settings.searched)),
         *("", "What is remembered lies in", *memory.lines),
+        *("", "To prove with", f"  {interpreter(settings.ttnn).told}"),
         *("", "Runs", *runs.lines),
         *(["", "Broken", *(f"  {sentence}" for sentence in broken)] if broken else []),
     ]

@@ -9,16 +9,18 @@ from pydantic import Field
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.captured_op import captured_op
-from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge
+from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge, may_be_older
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.predicted import LegalChoice, predicted
 from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_seen import tried_before
+from ttnn_mcp.tools.parts.replays import Proof, proof_of
 from ttnn_mcp.tools.parts.setting_choices import Choice, law_of, listed, marks_of, nearest, summary
 from ttnn_mcp.tools.parts.setting_values import setting_value
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
@@ -60,7 +62,6 @@ Setting: TypeAlias = Literal[
     "q_chunk_size",
     "k_chunk_size",
 ]
-SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
 LOOK_BACK = 4  # ops before: enough to see who sharded a conv's input
 
 
@@ -73,6 +74,7 @@ class Arguments(OfRun):
         default=None,
         description="64, true, bfloat8_b, HiFi2, BLOCK, 8x7",
     )
+    prove: bool = Field(False, description="Ask your TTNN too, on a mock device")
 
 
 class Predicted(Wire):
@@ -108,6 +110,7 @@ class Answer(Wire):
     needs: Quoting | None = None
     earlier: Quoting | None = None
     caveat: Quoting | None = None
+    proof: Proof | None = None
 
 
 async def check_setting(run: Run, asked: Arguments) -> Answer:
@@ -116,13 +119,30 @@ async def check_setting(run: Run, asked: Arguments) -> Answer:
     Without a value: the legal ones, the fastest by the laws of time.
     """
     op = _op(run, row_at(run, asked.op), await told_shards(run, asked.op))
-    return _answered(run, asked, op, await room_at(run, asked.op))
+    answer = _answered(run, asked, op, await room_at(run, asked.op))
+    sweep = _only(asked)
+    return (
+        await _proven(run, answer, await rebuilt(run, asked.op, row_at(run, asked.op), sweep)) if sweep else answer
+    )
 
 
 async def setting_alone(run: Run, asked: Arguments) -> Answer:
     """The answer of a memory report alone: legality and L1 of an operation's op, and no time."""
     op, room = await captured_op(run, asked.op)
-    return _answered(run, asked, op, room)
+    answer = _answered(run, asked, op, room)
+    sweep = _only(asked)
+    return await _proven(run, answer, await rebuilt_from_graph(run, asked.op, sweep)) if sweep else answer
+
+
+def _only(asked: Arguments) -> Sweep | None:
+    """The one value that is to be proven; None where none is."""
+    if not asked.prove or asked.value is None:
+        return None
+    return Sweep([asked.setting], only={asked.setting: setting_value(asked.setting, asked.value)})
+
+
+async def _proven(run: Run, answer: Answer, one: Rebuilt) -> Answer:
+    return answer.model_copy(update={"proof": await proof_of(run, one)})
 
 
 def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
@@ -131,7 +151,7 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     if asked.setting not in settings.takes:
         name = shown(canonical(op.table.texts("op_code")[0]))
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
-    bench = _Bench(op, settings, asked.setting, limit, room, older=_may_be_older(run))
+    bench = _Bench(op, settings, asked.setting, limit, room, older=may_be_older(run))
     if asked.value is None:
         return _listed(asked, bench, _tried_before(run, asked, None))
     value = setting_value(asked.setting, asked.value)
@@ -198,13 +218,6 @@ class _Bench:
             for value, one in judgements
             if one.legal and not one.wrong_values
         ]
-
-
-def _may_be_older(run: Run) -> bool:
-    """Whether the run may come from a build before 0.81, by the schema of its memory report."""
-    numbers = (run.memory.schema_version or "").split(".") if run.memory else []
-    known = [int(one) for one in numbers if one.isdecimal()]
-    return known < SCHEMA_OF_TODAY
 
 
 def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:

@@ -11,6 +11,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
+from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
@@ -56,6 +57,7 @@ class Answer(Wire):
     more_operands: int = 0
     repeats: Annotated[Table, REPEATS] | None = None
     earlier: Annotated[Table, SEEN_ROWS] | None = None
+    replayed: Quoting | None = None
     call: Call | None = None
     loc: Quoted | None = None
     caveat: Quoting | None = None
@@ -90,6 +92,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         attributes=attributes_of_op(op, asked.whole),
         repeats=_repeats(ops, row),
         earlier=seen_of(run, asked.op),
+        replayed=cited(run, op) or None,
         call=await call_of(run, operation, asked.whole) if operation is not None else None,
         loc=shown_path(op.texts("loc")[0]) or None,
         caveat="; ".join(filter(None, (_why_no_call(run, operation), why_no_cores))) or None,

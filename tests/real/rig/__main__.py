@@ -1,6 +1,6 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
-    python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | trials]
+    python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | replays | trials]
         [--seed SEED] [--count COUNT] [--jobs N]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
@@ -16,12 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.real import l1_captures
 from tests.real.rig import proven_programs, report_rows, whole_programs
+from tests.real.rig import replays as scripts
 from tests.real.rig.anew import differences, of_program
 from tests.real.rig.claims import MESH, jobs
 from tests.real.rig.coverage import IN_WORDS, gaps
@@ -280,6 +282,22 @@ def _told(ran: subprocess.CompletedProcess[str], starts: tuple[str, ...]) -> str
     return "\n".join(lines) or f"died with {ran.returncode}: {ran.stderr.strip()[-300:]}"
 
 
+def replays(python: Path, asked: argparse.Namespace) -> bool:
+    """Scripts of ops of the reports at hand, run unchanged: what we call legal is accepted, and takes the L1 we say."""
+    accepted: Counter[str] = Counter()
+    refused = unlike = unwritten = 0
+    for told in side_by_side(asked, lambda report: scripts.proven(report, python), scripts.reports()):
+        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike)):
+            for line in lines:
+                say(f"{how} {line}")
+        accepted += told.accepted
+        refused, unlike = refused + len(told.refused), unlike + len(told.unlike)
+        unwritten += told.unwritten.total()
+    say(f"replays: {accepted.total()} of {accepted.total() + refused} accepted, {unlike} with other L1, "
+        f"of {len(accepted)} kinds of op; {unwritten} ops are not rebuilt, which was said")  # fmt: skip
+    return accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
+
+
 PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
     "demo": demo,
     "names": names,
@@ -288,6 +306,7 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
     "advice": advice,
     "captures": captures,
     "proofs": proofs,
+    "replays": replays,
     "trials": trials,
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ttnn_mcp.readers.graph.graph_memory import GraphMemory
+    from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.run.run import Run
 
 CALLS = ("linear", "matmul", "minimal_matmul")
@@ -25,7 +26,13 @@ JUDGED = ("conv", "matmul", "attention")
 
 
 async def captured_op(run: Run, operation: int) -> tuple[Op, int | None]:
-    """The op of an operation, and the bytes per core below the lowest tensor while it ran.
+    """The op of an operation, and the bytes per core below the lowest tensor while it ran."""
+    op, room, _ = await captured_in_full(run, operation)
+    return op, room
+
+
+async def captured_in_full(run: Run, operation: int) -> tuple[Op, int | None, Launch]:
+    """The same, and what its graph prints of it.
 
     Raises:
         QuestionRefused: no such operation, none or several ops of it can be judged, or the graph does not print enough.
@@ -64,7 +71,7 @@ async def captured_op(run: Run, operation: int) -> tuple[Op, int | None]:
         **fitting_shards(row.outputs, 0, launch.outputs),
     }
     room = room_of(await replay_of(run), operation, graph, at)
-    return op_of(row, run.chip, before, shards), room
+    return op_of(row, run.chip, before, shards), room, launch
 
 
 def _tells_config(call: str, arguments: Mapping[str, str]) -> bool:

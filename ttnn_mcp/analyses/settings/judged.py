@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.settings.trial import Trial
+    from ttnn_mcp.run.run import Run
 
+SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
 Verdict = Literal["fits", "legal", "too_large", "illegal", "cannot_tell"]
 
 
@@ -63,6 +65,13 @@ def judge(trial: Trial, limit: L1Limit | None, room_bytes: int | None = None, *,
         more += trial.unsure_bytes
     wrong = trial.wrong_values if older else ""
     return Judged(trial, _verdict(trial, limit, (total, more), measured=measured), total, l1, wrong)
+
+
+def may_be_older(run: Run) -> bool:
+    """Whether the run may come from a build before 0.81, by the schema of its memory report."""
+    numbers = (run.memory.schema_version or "").split(".") if run.memory else []
+    known = [int(one) for one in numbers if one.isdecimal()]
+    return known < SCHEMA_OF_TODAY
 
 
 def _verdict(trial: Trial, limit: L1Limit | None, need: tuple[int | None, int], *, measured: bool) -> Verdict:

@@ -8,7 +8,7 @@ that wrote a tensor of that description tell the same shard. (What was uploaded 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 Shape: TypeAlias = "tuple[int, int]"
+Told = TypeVar("Told")
 
 
 async def told_shards(run: Run, line: int) -> dict[str, Shape]:
@@ -46,7 +47,31 @@ async def told_shards(run: Run, line: int) -> dict[str, Shape]:
     ]
     if any(captured):  # device ops that may be it must tell the same
         return captured[0] if captured.count(captured[0]) == len(captured) else {}
-    return {one.name: shape for one in table.inputs if one.sharded[row] and (shape := _written(table, row, one))}
+    written = {one.name: _written(table, row, one, _own_shard) for one in table.inputs if one.sharded[row]}
+    return {name: shape for name, shape in written.items() if shape is not None}
+
+
+async def told_placements(run: Run, line: int) -> dict[str, Placement]:
+    """The whole placement, cores included, of the op's operands in shards, by the operand's name."""
+    table = run.performance_report.ops
+    row = table.at_line(line)
+    if row is None:
+        return {}
+    operands = [one for one in (*table.inputs, *table.outputs) if one.sharded[row]]
+    for launch in await captured_launches(run, line):
+        specs = dict(zip((one.name for one in table.inputs), launch.inputs, strict=False))
+        specs |= dict(zip((one.name for one in table.outputs), launch.outputs, strict=False))
+        shards = {
+            one.name: place
+            for one in operands
+            if one.name in specs
+            and prod(specs[one.name].shape) == int(one.elements[row])
+            and (place := _whole(specs[one.name].placement, one.placement[row].partition("_")[2])) is not None
+        }
+        if shards:
+            return shards
+    written = {one.name: _written(table, row, one, _own_place) for one in table.inputs if one.sharded[row]}
+    return {name: place for name, place in written.items() if place is not None}
 
 
 def fitting_shards(operands: Sequence[Operand], row: int, specs: Sequence[Spec]) -> dict[str, Shape]:
@@ -59,7 +84,9 @@ def fitting_shards(operands: Sequence[Operand], row: int, specs: Sequence[Spec])
     return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
-def _written(table: OpTable, row: int, operand: Operand) -> Shape | None:
+def _written(
+    table: OpTable, row: int, operand: Operand, own: Callable[[Attributes, str], Told | None]
+) -> Told | None:
     """The shard that the op right before wrote, if all before that wrote a tensor of that description tell the same."""
     devices = np.nan_to_num(table.numbers("device"), nan=-1.0)  # a report of one device need not name it
     before = (np.arange(len(table)) < row) & (devices == devices[row])
@@ -71,8 +98,8 @@ def _written(table: OpTable, row: int, operand: Operand) -> Shape | None:
     attributes, makers = table.texts("attributes"), np.flatnonzero(made)
     makers = makers[np.unique(attributes.codes[makers], return_index=True)[1]]
     layout = operand.placement[row].partition("_")[2]
-    shapes = {_own_shard(parse_attributes(attributes[maker]), layout) for maker in makers.tolist()}
-    return shapes.pop() if len(shapes) == 1 else None
+    shards = {own(parse_attributes(attributes[maker]), layout) for maker in makers.tolist()}
+    return shards.pop() if len(shards) == 1 else None
 
 
 def _alike(output: Operand, operand: Operand, row: int) -> NDArray[np.bool_]:
@@ -90,6 +117,16 @@ def _own_shard(attributes: Attributes, layout: str) -> Shape | None:
     if rows and columns:
         return rows * TILE_SIDE, columns * TILE_SIDE
     return _shape(parse_memory_config(attributes.text_of(*CONFIG_KEYS) or ""), layout)
+
+
+def _own_place(attributes: Attributes, layout: str) -> Placement | None:
+    return _whole(parse_memory_config(attributes.text_of(*CONFIG_KEYS) or ""), layout)
+
+
+def _whole(placement: Placement | None, layout: str) -> Placement | None:
+    """A placement of that layout that names its cores."""
+    shard = placement.shard if placement is not None and placement.layout == layout else None
+    return placement if shard is not None and len(shard.shape) == 2 and shard.ranges else None
 
 
 def _shape(placement: Placement | None, layout: str) -> Shape | None:

@@ -17,6 +17,7 @@ import numpy as np
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.performance.columns import BY_NAME, is_operand
+from ttnn_mcp.readers.performance.frame import TextColumn
 from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.operand import Operand, operands_of
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
@@ -161,6 +162,12 @@ class OpTable:
     def of_one_device(self) -> OpTable:
         """The same rows as rows of device 0: for a report without any DEVICE ID."""
         return self._assigned(device=np.zeros(len(self)))
+
+    def with_attributes(self, text: str) -> OpTable:
+        """The same rows, all with these attributes: an op with another setting."""
+        frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))
+        column = TextColumn(np.zeros(len(self), dtype=np.int64), (text,))
+        return OpTable(frame.assigned({"attributes": column}), self.lines, self._report)
 
     def shapes(self, row: int) -> str:
         """`1x384x1280 * 1280x5120 -> 1x384x5120`: logical shapes, with the padded size in brackets where it differs."""

@@ -11,6 +11,7 @@ from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import story_of
 from ttnn_mcp.experiments.targets import parse_target
+from ttnn_mcp.replay.results import is_result, read_results
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Moved
 from ttnn_mcp.tools.parts.loop_runs import best_run_now, log_of, seen_alone
@@ -70,6 +71,10 @@ async def bring_in(session: Session, path: str) -> Answer:
         StoreUnusable: the log cannot be written.
     """
     source = await asyncio.to_thread(readable, session, path)
+    if await asyncio.to_thread(is_result, source):
+        results = await asyncio.to_thread(read_results, source)
+        await asyncio.to_thread(session.replays.keep, results)
+        return Answer(file=Moved(path=str(source), experiments=0, replayed=len(results.candidates)))
     document = await asyncio.to_thread(read_document, source)
     new = await Store(session.settings.state_folder).merge(document.experiments, document.targets)
     return Answer(file=Moved(path=str(source), experiments=len(document.experiments), new=new))

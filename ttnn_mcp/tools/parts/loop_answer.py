@@ -100,6 +100,7 @@ class Moved(Wire):
     path: str
     experiments: int
     new: int | None = None
+    replayed: int | None = None
 
 
 class Answer(Wire):

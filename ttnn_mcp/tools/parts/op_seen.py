@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
 from ttnn_mcp.archive.precedents import telling
 from ttnn_mcp.archive.settings_apart import has_value, written
+from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.wire import Columns, Table
 
@@ -45,6 +46,7 @@ def seen_of(run: Run, line: int) -> Table | None:
 
 def tried_before(run: Run, line: int, setting: str, value: object) -> str | None:
     """What the op took when the setting had this value, or any other value where none is asked for."""
+    alone = cited(run, run.performance_report.ops.take(np.array([row_at(run, line)])), {setting: value})
     earlier = _remembered(run, line)
     names = PRINTED_AS.get(setting, (setting,))
 
@@ -54,11 +56,11 @@ def tried_before(run: Run, line: int, setting: str, value: object) -> str | None
         )
 
     if earlier is None:
-        return None
+        return alone or None
     tried = sorted(filter(is_asked, earlier.precedents), key=lambda precedent: len(precedent.differences))
     parts = [f"{precedent.verdict}, {precedent.spoken}" for precedent in tried[:QUOTED_IN_A_SENTENCE]]
     here = f"{earlier.ours.median_us:.1f} here, noise {tried[0].noise_share:.0%}" if tried else ""
-    return "; ".join([*parts, here]) if parts else None
+    return "; ".join([*([alone] if alone else []), *([*parts, here] if parts else [])]) or None
 
 
 def _remembered(run: Run, line: int) -> Remembered | None:

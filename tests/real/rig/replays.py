@@ -1,0 +1,102 @@
+"""Proves scripts of replayed ops: from the reports at hand, two ops of each kind, run unchanged on mock devices.
+
+Runs in the project's own environment; `replay_op(prove=true)` starts TTNN, as it does for anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, SHARED
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.tools.replay_op import Arguments, replay_op
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ttnn_mcp.tools.replay_op import Answer
+
+REPORTS = ("demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER)))
+CAPTURES = SHARED.parent / "real" / "reports"
+OF_A_KIND = 2
+LEAST_SHARE = 0.95  # of all candidates that TTNN accepts
+
+
+@dataclass
+class Proven:
+    """What came of the scripts of one report."""
+
+    accepted: Counter[str] = field(default_factory=Counter)
+    refused: list[str] = field(default_factory=list)
+    unlike: list[str] = field(default_factory=list)
+    unwritten: Counter[str] = field(default_factory=Counter)
+
+
+def reports() -> list[str]:
+    """Those that are at hand."""
+    known = [name for name in REPORTS if name == "demo" or Path(name).is_file()]
+    return [*known, *sorted(str(path) for path in CAPTURES.glob("*") if path.is_dir())]
+
+
+def proven(report: str, python: Path) -> Proven:
+    """The scripts of one report."""
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_proven(report, python, Path(folder)))
+
+
+async def _proven(report: str, python: Path, folder: Path) -> Proven:
+    told = Proven()
+    at = Session(Settings(state=folder / "state", archive_mb=0, ttnn=python))
+    run = await at.run(report)
+    for name, op in _chosen(run):
+        script = str(folder / f"replay_{op}.py")
+        try:
+            answer = await replay_op(at, Arguments(run=report, op=op, path=script, prove=True, limit=8))
+        except QuestionRefused as refusal:
+            told.unwritten[f"{name}: {refusal}"] += 1
+            continue
+        _judge(told, f"{Path(report).name} {op} {name}", name, answer)
+    return told
+
+
+def _judge(told: Proven, place: str, name: str, answer: Answer) -> None:
+    proof = answer.proof
+    if proof is None or proof.failed:
+        told.refused.append(f"{place}: {proof.failed if proof else 'no proof'}")
+        return
+    for candidate, outcome, actual, predicted, _, why in proof.candidates.rows:
+        if outcome != "accepted":
+            told.refused.append(f"{place}, {candidate}: {outcome}, {why}")
+            continue
+        told.accepted[name] += 1
+        if predicted is not None and predicted != actual:
+            told.unlike.append(f"{place}, {candidate}: {predicted} bytes predicted, {actual} taken")
+
+
+def _chosen(run) -> Iterator[tuple[str, int]]:
+    """Two ops of each kind, with other attributes."""
+    seen: Counter[str] = Counter()
+    if run.performance is None:
+        for operation, name in zip(
+            run.memory_report.operations.ids, run.memory_report.operations.names, strict=True
+        ):
+            seen[name] += 1
+            if seen[name] <= OF_A_KIND:
+                yield name, int(operation)
+        return
+    ops = run.performance_report.ops
+    known = set()
+    for row in range(len(ops)):
+        code, attributes = ops.texts("op_code")[row], ops.texts("attributes")[row]
+        name = canonical(code)
+        if (code, attributes) not in known and seen[name] < OF_A_KIND:
+            known.add((code, attributes))
+            seen[name] += 1
+            yield name, int(ops.lines[row])

@@ -1,0 +1,134 @@
+"""The measuring part of a script, with a stand-in for TTNN whose times and manners are known."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.asking import ask, session
+from tests.replay.made import linear, report
+
+STAND_INS = Path(__file__).parent / "stand_ins"
+NOW = "2"  # in0_block_w of the profile
+
+
+@pytest.fixture
+def replayed(tmp_path):
+    """Write the script of the made matmul, run it with the stand-in, and give what it wrote and what we say of it."""
+
+    async def of(manners, *options, **asked):
+        at = session(tmp_path)
+        told = {"run": report(tmp_path, linear(kernel_ns=asked.pop("kernel_ns", 20_000))), "op": 3}
+        script = tmp_path / "replay.py"
+        await ask(at, "replay_op", **told, sweep=["in0_block_w"], path=str(script), **asked)
+        environment = {**os.environ, "PYTHONPATH": str(STAND_INS), "STAND_IN": json.dumps(manners)}
+        ran = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, script, "--repeats", "3", "--calls", "2", *options],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        results = script.with_suffix(".json")
+        answer = await ask(at, "replay_op", **told, sweep=["in0_block_w"], results=str(results))
+        verdicts = {row[0]: row[1] for row in answer["measured"]["verdicts"]["rows"]}
+        return json.loads(results.read_text()), answer["measured"], verdicts, ran.stdout
+
+    return of
+
+
+async def test_each_candidate_gets_the_verdict_that_its_manners_deserve(replayed):
+    wrote, measured, verdicts, printed = await replayed(
+        {NOW: [20.0, 20.2, 20.1], "1": "die", "4": [15.0, 15.1, 15.0], "8": "wrong", "wrong_us": [9.0]}
+    )
+    assert verdicts == {
+        "as profiled": "alike", "in0_block_w=1": "died", "in0_block_w=4": "faster", "in0_block_w=8": "wrong result",
+    }  # fmt: skip
+    assert measured["winner"] == "in0_block_w=4"
+    assert "in0_block_w=4" in measured["change"]
+    assert "per_core_M=1" in measured["change"]
+    assert any("exit status 3" in one.get("why", "") for one in wrote["candidates"])
+    assert wrote["ttnn"] == "0.0.stand-in"
+    assert "in0_block_w=4: measured, 15.00 us by the device profiler, noise 0.7%, PCC 1.00000" in printed
+
+
+async def test_a_refusal_as_profiled_ends_the_sweep_in_the_words_of_ttnn(replayed):
+    wrote, _, verdicts, _ = await replayed({NOW: "refuse"})
+    assert wrote["ended"] == "the op as profiled was refused: RuntimeError: it must divide K"
+    assert verdicts["in0_block_w=4"] == "skipped"
+
+
+async def test_a_baseline_that_does_not_reproduce_ends_the_sweep(replayed):
+    wrote, measured, verdicts, _ = await replayed({NOW: [23.0], "1": [1.0], "4": [1.0], "8": [1.0]})
+    assert "takes 23.0 us here and 20.0 us in its profile" in wrote["ended"]
+    assert {verdict for name, verdict in verdicts.items() if name != "as profiled"} == {"skipped"}
+    assert measured["summary"].startswith("no candidate was compared")
+
+
+@pytest.mark.parametrize(("here", "ended"), [(22.0, False), (22.1, True), (18.0, False), (17.9, True)])
+def test_a_tenth_is_how_far_the_baseline_may_be_from_its_profile(here, ended):
+    from ttnn_mcp.replay.measuring import _unlike_its_profile
+
+    answer = {"outcome": "measured", "median_us": here, "source": "device profiler"}
+    assert bool(_unlike_its_profile({"kernel_us": 20.0}, answer)) is ended
+
+
+def test_what_is_expected_to_be_slower_at_best_than_what_was_measured_is_not_run():
+    from argparse import Namespace
+
+    from ttnn_mcp.replay.measuring import _cannot_win
+
+    measured = [{"outcome": "measured", "median_us": 9.0}, {"outcome": "measured", "median_us": 10.0}]
+    asked = Namespace(accept=False)
+    assert _cannot_win({"low_us": 10.1}, measured, asked)
+    assert not _cannot_win({"low_us": 10.0}, measured, asked)
+    assert not _cannot_win({}, measured, asked)
+    assert not _cannot_win({"low_us": 10.1}, measured[:1], asked)
+    assert not _cannot_win({"low_us": 10.1}, measured, Namespace(accept=True))
+
+
+def test_a_process_that_hangs_is_ended(tmp_path, monkeypatch):
+    from argparse import Namespace
+
+    from ttnn_mcp.replay.measuring import _in_a_process
+
+    script = tmp_path / "hangs.py"
+    script.write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    for accept in (False, True):
+        asked = Namespace(accept=accept, repeats=1, calls=1, warm_up=1, limit_s=0.2)
+        assert _in_a_process(range(2), asked) == [{"outcome": "hung", "why": "no answer after 0.2 s"}]
+
+
+def test_of_a_call_of_several_programs_the_one_replayed_is_timed():
+    from ttnn_mcp.replay.measuring import _of_the_op
+
+    assert _of_the_op([1.0, 5.0, 1.0, 7.0], 2, 1) == 6.0
+    assert _of_the_op([1.0, 5.0, 1.0, 7.0], 2, None) == 7.0
+    assert _of_the_op([1.0, 5.0, 1.0], 2, 1) is None
+    assert _of_the_op([], 2, None) is None
+
+
+def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not():
+    from ttnn_mcp.replay.measuring import _programs
+
+    start = {
+        "node_type": "function_start",
+        "params": {"name": "MatmulDeviceOperation", "program_factory_type": "x"},
+    }
+    buffers = [
+        {"node_type": "circular_buffer_allocate", "params": {"size": size, "core_range_set": cores, **more}}
+        for size, cores, more in (
+            (100, "{[0-0 - 1-0]}", {}),
+            (50, "{[1-0 - 1-0], [3-3 - 3-3]}", {}),
+            (999, "{[0-0 - 0-0]}", {"globally_allocated": 1}),
+        )
+    ]
+    assert _programs([{"node_type": "capture_start", "params": None}, start, *buffers]) == [
+        ("MatmulDeviceOperation", 150)
+    ]

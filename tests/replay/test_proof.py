@@ -1,0 +1,178 @@
+"""prove=true: which Python, which chip, with which limits, and what is said where nothing can be proven."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.asking import ask, session
+from tests.replay.made import report
+from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.replay import interpreters, proof
+from ttnn_mcp.replay.interpreters import Interpreter, interpreter
+from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
+from ttnn_mcp.session.session import Session, Settings
+
+ANSWERING = """
+import json, os, sys
+out = sys.argv[sys.argv.index("--out") + 1]
+assert "--accept" in sys.argv and os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"].endswith("cluster_descriptor.yaml")
+import resource
+assert resource.getrlimit(resource.RLIMIT_AS)[0] == 12 << 30
+facts = {"line": 3, "op": "Matmul", "signature": "0" * 16, "tuned": "0" * 16, "arch": None, "clock_ghz": None}
+told = {"name": "as profiled", "settings": {}, "outcome": "accepted", "buffer_bytes": 7, "tensor_bytes": 8}
+told |= {"device_ops": ["MatmulDeviceOperation"], "output": {"shape": "Shape([1])"}}
+facts |= {"kernel_us": None, "floor_us": None, "mode": "accepted", "chip": {"arch": "wormhole_b0", "mock": IS_IT}}
+json.dump({"format": "ttnn-mcp replay 1", **facts, "candidates": [told]}, open(out, "w"))
+"""
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """A Python whose TTNN is as told."""
+
+    def is_(version="0.81.1", *, mock=True):
+        found = Interpreter(Path(sys.executable), "--ttnn", version, mock)
+        monkeypatch.setattr("ttnn_mcp.tools.parts.replays.interpreter", lambda _: found)
+
+    return is_
+
+
+async def proven(tmp_path, at=None, **asked):
+    return await ask(
+        at or session(tmp_path), "replay_op", run=report(tmp_path), op=3, sweep=[], prove=True, **asked
+    )
+
+
+async def test_what_ttnn_says_on_a_mock_device_is_told(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "True"))
+    said = (await proven(tmp_path))["proof"]
+    assert (said["ttnn"], said["chip"], said["accepted"], said["refused"]) == ("0.81.1", "n150", 1, 0)
+    assert said["device_ops"] == "MatmulDeviceOperation"
+    assert said["candidates"]["rows"] == [["as profiled", "accepted", 7, None, 8, ""]]
+
+
+async def test_an_answer_that_comes_from_no_mock_device_is_none(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "False"))
+    said = (await proven(tmp_path))["proof"]
+    assert (said["accepted"], said["failed"]) == (0, "it wrote no answer")
+
+
+async def test_a_script_that_fails_or_hangs_is_said_to(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr(
+        "ttnn_mcp.replay.rebuilt.script_of", lambda *_: "# ttnn-mcp replay\nraise SystemExit('no such thing')"
+    )
+    assert (await proven(tmp_path))["proof"]["failed"] == "exit status 1: no such thing"
+    monkeypatch.setattr(proof, "LIMIT_S", 0.3)
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: "import time; time.sleep(60)")
+    assert (await proven(tmp_path))["proof"]["failed"] == "no answer after 0.3 s"
+
+
+@pytest.mark.parametrize(
+    ("version", "mock", "why"), [(None, False, "no TTNN in"), ("0.60", False, "which knows no mock devices")]
+)
+async def test_without_a_ttnn_that_can_be_kept_from_devices_the_model_judges(tmp_path, known, version, mock, why):
+    known(version, mock=mock)
+    with pytest.raises(QuestionRefused, match=f"{why}.*Until then our model judges"):
+        await proven(tmp_path)
+
+
+async def test_over_http_nothing_is_run_or_written_unless_the_operator_allows_it(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "True"))
+    run = {"run": report(tmp_path), "op": 3, "sweep": []}
+
+    def confined(**more):
+        return Session(Settings(roots=(tmp_path,), state=tmp_path / "state", confined=True, **more))
+
+    with pytest.raises(QuestionRefused, match="its operator allows it with --ttnn PYTHON"):
+        await ask(confined(), "replay_op", **run, prove=True)
+    answer = await ask(confined(ttnn=Path(sys.executable)), "replay_op", **run, prove=True)
+    assert answer["proof"]["accepted"] == 1
+    assert "file" not in answer
+    assert answer["script"].startswith("\nimport json")
+    with pytest.raises(QuestionRefused, match="Over HTTP no file is written"):
+        await ask(confined(), "replay_op", **run, path="x.py")
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(QuestionRefused, match="Over HTTP only results in the state folder"):
+        await ask(confined(), "replay_op", **run, results=str(tmp_path / "results.json"))
+
+
+async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
+    known()
+    written = {}
+
+    def script(_told, _call, facts, _file):
+        written.update(facts)
+        return ANSWERING.replace("IS_IT", "True")
+
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", script)
+    asked = {"run": report(tmp_path), "op": 3, "setting": "in0_block_w", "value": 5}
+    answer = await ask(session(tmp_path), "check_setting", **asked, prove=True)
+    assert (answer["legal"], answer["proof"]["accepted"]) == (False, 1)
+    assert [one["settings"] for one in written["candidates"]] == [{}, {"in0_block_w": 5}]
+    assert "proof" not in await ask(session(tmp_path), "check_setting", **asked)
+
+
+def test_a_python_is_found_by_name_variable_and_place(tmp_path, monkeypatch):
+    monkeypatch.delenv("TT_METAL_HOME", raising=False)
+    monkeypatch.delenv(interpreters.VARIABLE, raising=False)
+    told = {str(tmp_path / "a"): "1", str(tmp_path / "b"): "2", str(tmp_path / "python_env/bin/python"): "3"}
+    monkeypatch.setattr(
+        interpreters, "probed", lambda path, how: Interpreter(path, how, told.get(str(path)), mock=True)
+    )
+    assert interpreter(None).told == f"no TTNN in {sys.executable} (the own one)"
+    monkeypatch.setenv("TT_METAL_HOME", str(tmp_path))
+    assert interpreter(None).version == "3"
+    monkeypatch.setenv(interpreters.VARIABLE, str(tmp_path / "b"))
+    assert interpreter(None).origin == "$TTNN_MCP_TTNN"
+    assert interpreter(tmp_path / "a").told == f"TTNN 1 in {tmp_path / 'a'} (--ttnn)"
+
+
+def test_a_python_without_ttnn_or_none_at_all_has_no_version(tmp_path):
+    interpreters.probed.cache_clear()
+    assert interpreters.probed(Path(sys.executable), "x").version is None
+    assert interpreters.probed(tmp_path / "none", "x").version is None
+
+
+@pytest.mark.parametrize(
+    ("arch", "cores", "kind"),
+    [("wormhole_b0", 64, "n150"), ("wormhole_b0", 56, "n150"), ("wormhole_b0", 72, "galaxy"), ("blackhole", 110, "p300"),
+     ("blackhole", None, "p150"), ("blackhole", 130, "p100"), ("grayskull", 64, None), (None, None, None)],
+)  # fmt: skip
+def test_the_mock_device_is_the_chip_of_the_run(arch, cores, kind):
+    assert kind_of(arch, cores) == kind
+    assert kind is None or f"  0: {KINDS[kind].board}" in description(kind)
+
+
+async def test_what_was_measured_is_cited_later(tmp_path):
+    at, run = session(tmp_path), report(tmp_path)
+    script = tmp_path / "s.py"
+    await ask(at, "replay_op", run=run, op=3, sweep=["in0_block_w"], path=str(script))
+    text = script.read_text()
+    facts = eval(text[text.index("FACTS = ") + 8 : text.index("def operands")])  # noqa: S307 - a literal of ours
+    times = {"as profiled": 20.0, "in0_block_w=4": 15.0}
+    told = [
+        {"name": name, "settings": {"in0_block_w": 4} if us < 20 else {}, "outcome": "measured", "median_us": us,
+         "noise_share": 0.01, "source": "device profiler", "pcc": 0.9999}
+        for name, us in times.items()
+    ]  # fmt: skip
+    results = tmp_path / "s.json"
+    document = {"format": "ttnn-mcp replay 1", **facts, "candidates": told, "mode": "measured", "ttnn": "0.81.1"}
+    results.write_text(json.dumps(document))
+    moved = await ask(at, "experiments", action="import", path=str(results))
+    assert moved["file"]["replayed"] == 2
+    said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
+    assert (await ask(at, "op_detail", run=run, op=3))["replayed"] == said
+    asked = {"run": run, "op": 3, "setting": "in0_block_w"}
+    assert (await ask(at, "check_setting", **asked, value=4))["earlier"] == said
+    assert "earlier" not in await ask(at, "check_setting", **asked, value=8)
+    answer = await ask(at, "replay_op", run=run, op=3, results=str(results))
+    assert answer["measured"]["next"]["arguments"]["change"] == "line 3: in0_block_w=4"
+    results.write_text(json.dumps({**document, "signature": "0" * 16}))
+    with pytest.raises(QuestionRefused, match="was measured of another op"):
+        await ask(at, "replay_op", run=run, op=3, results=str(results))

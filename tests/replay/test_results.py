@@ -1,0 +1,129 @@
+"""Verdicts on what a script measured."""
+
+import json
+
+import pytest
+
+from ttnn_mcp.errors import QuestionRefused, ReportMissing
+from ttnn_mcp.replay.results import is_result, judged, read_results
+
+BASE = {
+    "name": "as profiled",
+    "settings": {},
+    "outcome": "measured",
+    "median_us": 100.0,
+    "source": "device profiler",
+}
+
+
+def tried(median_us, noise_share=0.0, pcc=0.9999, **more):
+    return {
+        **BASE,
+        "name": f"a={median_us}",
+        "median_us": median_us,
+        "noise_share": noise_share,
+        "pcc": pcc,
+        **more,
+    }
+
+
+@pytest.fixture
+def of(tmp_path):
+    def results(*candidates, base=None, **more):
+        facts = {"line": 3, "op": "Matmul", "signature": "0" * 16, "tuned": "1" * 16, "arch": "wormhole_b0"}
+        facts |= {"clock_ghz": 1.0, "kernel_us": 100.0, "floor_us": 10.0, "mode": "measured"}
+        document = {
+            "format": "ttnn-mcp replay 1",
+            **facts,
+            "candidates": [base or tried(100.0), *candidates],
+            **more,
+        }
+        path = tmp_path / "replay.json"
+        path.write_text(json.dumps(document))
+        return judged(read_results(path))
+
+    return results
+
+
+def verdict(judgement, place=1):
+    return judgement.verdicts[place][1]
+
+
+@pytest.mark.parametrize(
+    ("us", "noise", "said"),
+    [(99.5, 0.0, "alike"), (99.4, 0.0, "faster"), (100.5, 0.0, "alike"), (100.6, 0.0, "slower"),
+     (95.0, 0.05, "alike"), (94.9, 0.05, "faster")],
+)  # fmt: skip
+def test_a_difference_within_the_noise_of_either_is_none(of, us, noise, said):
+    assert verdict(of(tried(us, noise))) == said
+    assert verdict(of(tried(us), base=tried(100.0, noise))) == said
+
+
+@pytest.mark.parametrize(("us", "said"), [(10.0, "faster"), (9.9, "impossible")])
+def test_a_time_below_the_floor_of_the_chip_is_not_believed(of, us, said):
+    judgement = of(tried(us))
+    assert verdict(judgement) == said
+    assert (judgement.winner is None) == (said == "impossible")
+
+
+@pytest.mark.parametrize(
+    ("pcc", "base", "said"),
+    [(0.99, 0.9999, "faster"), (0.9899, 0.9999, "wrong result"), (0.979, 0.98, "faster"),
+     (0.9789, 0.98, "wrong result"), (0.5, None, "wrong result"), (None, 0.9999, "faster")],
+)  # fmt: skip
+def test_a_result_further_from_torch_is_wrong(of, pcc, base, said):
+    assert verdict(of(tried(50.0, pcc=pcc), base=tried(100.0, pcc=base))) == said
+
+
+@pytest.mark.parametrize(("count", "flat"), [(2, False), (3, True)])
+def test_three_that_do_not_differ_are_a_flat_curve(of, count, flat):
+    assert of(*[tried(100.0 + place / 10) for place in range(count)]).summary.startswith("flat") is flat
+
+
+def test_one_that_is_slower_is_no_flat_curve(of):
+    assert of(*[tried(100.0)] * 3, tried(120.0)).summary == "none is faster"
+
+
+def test_times_of_two_kinds_are_not_compared(of):
+    assert verdict(of(tried(50.0, source="traced replay"))) == "not measured"
+
+
+def test_what_was_not_measured_keeps_its_outcome(of):
+    judgement = of({**BASE, "outcome": "hung", "median_us": None}, {**BASE, "median_us": None})
+    assert [verdict(judgement, place) for place in (1, 2)] == ["hung", "not measured"]
+    assert judgement.summary == "no candidate was measured"
+    assert verdict(of(tried(50.0), base={**BASE, "outcome": "refused", "median_us": None})) == "not measured"
+
+
+def test_a_sweep_that_ended_compares_nothing(of):
+    judgement = of(tried(50.0), ended="another time")
+    assert (verdict(judgement), judgement.winner) == ("not measured", None)
+    assert judgement.summary == "no candidate was compared: another time"
+
+
+def test_consent_alone_is_no_measurement(of):
+    judgement = of(
+        {"name": "b", "settings": {}, "outcome": "refused"}, base={**BASE, "outcome": "accepted"}, mode="accepted"
+    )
+    assert judgement.summary == "TTNN takes 1 of 2; nothing was measured"
+
+
+def test_the_fastest_of_the_faster_wins(of):
+    judgement = of(tried(90.0), tried(80.0), tried(85.0))
+    assert judgement.winner.median_us == 80.0
+    assert judgement.summary == "a=80.0 is faster: 80.00 instead of 100.00 us (20.0%)"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "ttnn-mcp replay 2"}', '{"format": "ttnn-mcp replay 1"}'])
+def test_any_other_file_is_refused(tmp_path, text):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(QuestionRefused, match="no result of a replay"):
+        read_results(path)
+    assert is_result(path) is ("replay 1" in text)
+
+
+def test_no_file_is_missing(tmp_path):
+    with pytest.raises(ReportMissing):
+        read_results(tmp_path / "none.json")
+    assert not is_result(tmp_path / "none.json")

@@ -1,0 +1,159 @@
+"""What a script says of its op: as the row printed it, nothing else, and nothing that a report's text could run."""
+
+import ast
+
+import pytest
+
+from tests.asking import ask, session
+from tests.checks.rows import put
+from tests.profiles import L1, Program, block_sharded, write_performance_report
+from tests.profiles.ops import matmul
+from tests.replay.made import CONFIG, linear, report
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+
+
+@pytest.fixture
+def written(tmp_path):
+    """The text of the script of the only op of a program, and the answer."""
+
+    async def of(program, **asked):
+        path = tmp_path / "script.py"
+        answer = await ask(
+            session(tmp_path), "replay_op", run=report(tmp_path, program), op=3, path=str(path), **asked
+        )
+        text = path.read_text()
+        compile(text, "script", "exec")
+        return text, answer
+
+    return of
+
+
+def call_in(text):
+    """The op's call, as one line."""
+    tree = ast.parse(text)
+    return ast.unparse(next(one for one in tree.body if getattr(one, "name", "") == "call").body[-1])
+
+
+KERNEL = "WormholeComputeKernelConfig(math_fidelity=HiFi2,math_approx_mode=0,fp32_dest_acc_en=1,packer_l1_acc=1)"
+
+
+async def test_a_matmul_is_called_with_what_its_row_prints(written):
+    text, answer = await written(linear(compute_kernel_config=KERNEL), sweep=["in0_block_w", "math_fidelity"])
+    call = call_in(text)
+    assert call.startswith(
+        "return ttnn.matmul(x[0], x[1], program_config=ttnn.MatmulMultiCoreReuseMultiCastProgramConfig("
+    )
+    for told in (
+        "compute_with_storage_grid_size=ttnn.CoreCoord(8, 8)", "in0_block_w=s['in0_block_w']", "out_block_w=2",
+        "transpose_mcast=False", "fuse_batch=True", "math_fidelity=getattr(ttnn.MathFidelity, s['math_fidelity'])",
+        "fp32_dest_acc_en=True", "packer_l1_acc=True", "dtype=ttnn.bfloat16", "memory_config=ttnn.DRAM_MEMORY_CONFIG",
+    ):  # fmt: skip
+        assert told in call, told
+    assert "fused_activation" not in call
+    assert '{"shape": (1, 1, 256, 512), "dtype": ttnn.bfloat8_b, "layout": ttnn.TILE_LAYOUT' in text
+    assert "x[0] @ x[1]" in text
+    assert "'settings': {'in0_block_w': 2, 'math_fidelity': 'HiFi2'}" in text
+    names = [row[0] for row in answer["candidates"]["rows"]]
+    assert {"in0_block_w=1", "in0_block_w=4", "in0_block_w=8", "math_fidelity=LoFi"} <= {*names}
+    assert "in0_block_w=4, math_fidelity=LoFi" in names
+    assert not {"in0_block_w=2", "math_fidelity=HiFi2"} & {*names}
+
+
+async def test_blocks_of_the_output_follow_the_blocks_of_a_core(written):
+    text, answer = await written(linear(), sweep=["per_core_N", "out_subblock_w"])
+    assert "out_block_w=s['per_core_N']" in call_in(text)
+    assert "per_core_N=4, out_subblock_w=4" in [row[0] for row in answer["candidates"]["rows"]]
+
+
+async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written):
+    _, answer = await written(linear(), sweep=["in0_block_w", "out_subblock_w"], limit=2)
+    assert len(answer["candidates"]["rows"]) == 2
+    assert answer["left_out"]["more"] > 0
+    assert answer["left_out"]["illegal"] > 0
+    _, answer = await written(linear(), sweep=[])
+    assert "candidates" not in answer
+
+
+async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
+    text, answer = await written(linear(config="std::nullopt"), sweep=["in0_block_w"])
+    assert call_in(text).count("if s['own_config'] else None") == 1
+    assert "'own_config': False" in text
+    assert len(answer["candidates"]["rows"]) > 1
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"config": "os.system(1)"}, "program_config"),
+        ({"config": CONFIG.replace("in0_block_w=2", "in0_block_w=__import__('os')")}, "program_config"),
+        ({"config": CONFIG.replace("fuse_batch=1", "fuse_batch=1,gather_in0=1")}, "gather_in0"),
+        ({"global_cb": "GlobalCircularBuffer()"}, "global_cb"),
+        ({"user_fused_activation": "UnaryWithParam(op_type=UnaryOpType::EXP;param={})"}, "activation exp"),
+        (
+            {"compute_kernel_config": "WormholeComputeKernelConfig(math_fidelity=HiFi2(),fp32_dest_acc_en=1)"},
+            "compute_k",
+        ),
+    ],
+)
+async def test_what_is_no_value_of_ttnn_is_refused_by_its_name(tmp_path, said, why):
+    with pytest.raises(QuestionRefused, match=f"cannot be replayed.*{why}"):
+        await ask(session(tmp_path), "replay_op", run=report(tmp_path, linear(**said)), op=3, sweep=[])
+
+
+async def test_text_of_a_report_stays_text(tmp_path):
+    program = linear()
+    at = session(tmp_path)
+    odd = write_performance_report(tmp_path / 'x"""; import os #\'', program)
+    path = tmp_path / "script.py"
+    await ask(at, "replay_op", run=str(odd), op=3, path=str(path))
+    compile(path.read_text(), "script", "exec")
+    assert "import os #" not in path.read_text()
+
+
+async def test_shards_that_no_report_prints_are_not_made_up(tmp_path):
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 256, 256], placement=block_sharded(32, 32, (8, 8)))
+    w, y = program.weight([1, 1, 256, 512], "BFLOAT8_B"), program.tensor([1, 1, 256, 512], placement=L1)
+    put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
+    with pytest.raises(QuestionRefused, match="INPUT_0 lies in L1_BLOCK_SHARDED and no report prints its shards"):
+        await ask(session(tmp_path), "replay_op", run=report(tmp_path, program), op=3)
+
+
+async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
+    at, run = session(tmp_path), report(tmp_path)
+    with pytest.raises(QuestionRefused, match="q_chunk_size cannot be swept for this op"):
+        await ask(at, "replay_op", run=run, op=3, sweep=["q_chunk_size"])
+    with pytest.raises(QuestionRefused, match="core_grid cannot be swept"):
+        await ask(at, "replay_op", run=run, op=3, sweep=["core_grid"])
+    with pytest.raises(ArgumentsInvalid, match="'limit' is 0 to 200"):
+        await ask(at, "replay_op", run=run, op=3, limit=201)
+
+
+async def test_a_file_of_another_kind_is_left_alone(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("print()\n")
+    with pytest.raises(QuestionRefused, match="is no script of ours"):
+        await ask(session(tmp_path), "replay_op", run=report(tmp_path), op=3, path=str(path))
+    assert path.read_text() == "print()\n"
+
+
+async def test_without_a_path_the_script_lies_in_the_state_folder(tmp_path):
+    answer = await ask(session(tmp_path), "replay_op", run=report(tmp_path), op=3)
+    assert answer["file"] == str(tmp_path / "state" / "replays" / "replay_3_matmul.py")
+    assert answer["assumed"] == ["random values"]
+
+
+async def test_the_demo_is_rebuilt_but_for_what_the_page_names(tmp_path):
+    """One op of each kind of the demo: the families and their words."""
+    at = session(tmp_path)
+    wanted = {
+        64: "ttnn.conv2d(", 46: "ttnn.to_memory_config(", 50: "ttnn.unary_chain(x[0], [ttnn.UnaryWithParam(",
+        75: "ttnn.matmul(", 78: "ttnn.layer_norm(", 73: "ttnn.untilize(", 72: "ttnn.tilize(", 61: "ttnn.concat([x[0], x[1]], 3",
+        68: "ttnn.add(", 42: "ttnn.tilize_with_val_padding(", 81: "ttnn.untilize_with_unpadding(",
+    }  # fmt: skip
+    for op, words in wanted.items():
+        path = tmp_path / f"{op}.py"
+        await ask(at, "replay_op", run="demo", op=op, path=str(path), sweep=[])
+        text = path.read_text()
+        compile(text, "script", "exec")
+        assert words in text.replace("(\n        ", "(").replace(",\n        ", ", "), op

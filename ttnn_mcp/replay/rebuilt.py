@@ -1,0 +1,150 @@
+"""An op of a run as a script: as its reports tell it, with the candidates of a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.settings.captured_op import captured_in_full
+from ttnn_mcp.analyses.settings.judged import may_be_older
+from ttnn_mcp.analyses.settings.room import room_at
+from ttnn_mcp.analyses.settings.told_shards import told_placements, told_shards
+from ttnn_mcp.analyses.settings.trial import op_of
+from ttnn_mcp.hardware import canonical_architecture
+from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
+from ttnn_mcp.replay.families import call_of
+from ttnn_mcp.replay.kept import signature_of
+from ttnn_mcp.replay.script import script_of
+from ttnn_mcp.replay.source import OpCall, OpSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ttnn_mcp.analyses.settings.trial import Op, Value
+    from ttnn_mcp.readers.graph.specs import Spec
+    from ttnn_mcp.readers.printed.memory_config import Placement
+    from ttnn_mcp.run.ops.operand import Operand
+    from ttnn_mcp.run.run import Run
+
+CANDIDATES = 12  # that a script has beside the op as profiled, unless asked otherwise: four minutes on a device
+L1_SMALL_BYTES = 32_768  # what convolutions need; a report without one does not tell what the model reserved
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """An op that can be replayed.
+
+    Attributes:
+        told: what its reports tell of it.
+        call: the call that it is.
+        facts: what the script knows of it, its candidates among it.
+        file: a name for the script.
+        text: the script.
+        candidates: the candidates, and what was left out.
+    """
+
+    source: OpSource
+    call: OpCall
+    facts: dict[str, Any]
+    file: str
+    text: str
+    candidates: Shortlist
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is to be swept.
+
+    Attributes:
+        settings: names; None for the op's own that cost no accuracy.
+        most: how many candidates.
+        only: the one candidate, whatever is thought of it.
+    """
+
+    settings: Sequence[str] | None = None
+    most: int = CANDIDATES
+    only: Mapping[str, Value] | None = None
+
+
+async def rebuilt(run: Run, line: int, row: int, sweep: Sweep) -> Rebuilt:
+    """The op at a row of the performance report.
+
+    Raises:
+        QuestionRefused: it cannot be rebuilt, or has no such setting; the message says what is missing.
+    """
+    table = run.performance_report.ops
+    op = op_of(table.take(np.array([row])), run.chip, shards=await told_shards(run, line))
+    return _written(run, (op, line, await room_at(run, line)), await told_placements(run, line), sweep)
+
+
+async def rebuilt_from_graph(run: Run, operation: int, sweep: Sweep) -> Rebuilt:
+    """The op of an operation of a memory report alone.
+
+    Raises:
+        QuestionRefused: as `rebuilt`.
+    """
+    op, room, launch = await captured_in_full(run, operation)
+    pairs = [(op.table.inputs, launch.inputs), (op.table.outputs, launch.outputs)]
+    places = {name: place for operands, specs in pairs for name, place in _placed(operands, specs)}
+    return _written(run, (op, operation, room), places, sweep)
+
+
+def _placed(operands: Sequence[Operand], specs: Sequence[Spec]) -> list[tuple[str, Placement]]:
+    paired = zip(operands, specs, strict=False)
+    return [(one.name, spec.placement) for one, spec in paired if spec.placement is not None and one.sharded[0]]
+
+
+def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placement], sweep: Sweep) -> Rebuilt:
+    (op, line, room), limit = at, l1_limit(run)
+    safe = limit.safe_bytes if limit else 0
+    source = OpSource(op, places, swept_of(op, sweep.settings, safe), safe)
+    call = call_of(source)
+    source.swept = tuple(name for name in source.swept if name in source.settings)
+    lost = [name for name in sweep.settings or () if name not in source.swept]
+    if lost:
+        raise source.refused(f"its row does not print {lost[0]}, so that it can be changed")
+    beside = Beside(limit, room, may_be_older(run))
+    candidates = (
+        candidates_of(source, beside, sweep.most) if sweep.only is None else only_one(source, beside, sweep.only)
+    )
+    signature, tuned = signature_of(op.table, run.chip.arch)
+    facts: dict[str, Any] = {
+        "run": run.id,
+        "line": line,
+        "op": source.name,
+        "signature": signature,
+        "tuned": tuned,
+        "arch": canonical_architecture(run.chip.arch or "") or None,
+        "clock_ghz": run.chip.clock_ghz,
+        "kernel_us": op.kernel_us,
+        "floor_us": op.least_ns / 1e3 if op.kernel_us is not None else None,
+        "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
+        "mesh": _mesh(call.on_mesh),
+        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)
+        or (L1_SMALL_BYTES if source.name == "Conv2d" else 0),
+        "settings": dict(source.settings),
+        "candidates": [{"name": "as profiled", "settings": {}}, *map(_candidate, candidates.chosen)],
+    }
+    file = f"replay_{line}_{source.name.lower()}.py"
+    return Rebuilt(source, call, facts, file, script_of(source, call, facts, file), candidates)
+
+
+def _candidate(one: Candidate) -> dict[str, Any]:
+    expected = one.expected
+    times = {"expected_us": round(expected.us, 3), "low_us": round(expected.low_us, 3)} if expected else {}
+    return {
+        "name": one.name,
+        "settings": dict(one.settings),
+        **times,
+        "buffer_bytes": sum(one.judged.trial.buffers.values()),
+    }
+
+
+def _mesh(on_mesh: tuple[int, int] | None) -> list[int] | None:
+    if on_mesh is None:
+        return None
+    chips, axis = on_mesh
+    return [chips, 1] if axis == 0 else [1, chips]
