@@ -116,6 +116,7 @@ async def test_two_servers_see_what_either_adds(here, tmp_path):
 async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch, caplog):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
     monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 0.05)
+    caplog.set_level("INFO")
     started = time.monotonic()
     answer = in_time(archive_of(at), lambda _cursor: time.sleep(1.0) or "late", "nothing", asker="")
     assert answer == "nothing"
@@ -140,7 +141,8 @@ async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
 
 
 LEAVING = """
-import sys, time
+import logging, sys, time
+logging.basicConfig(level="INFO")
 from ttnn_mcp.archive import patience
 from ttnn_mcp.archive.store import Archive
 patience.PATIENCE_S = float(sys.argv[2])

@@ -141,12 +141,12 @@ def test_a_python_without_ttnn_or_none_at_all_has_no_version(tmp_path):
 
 @pytest.mark.parametrize(
     ("arch", "cores", "kind"),
-    [("wormhole_b0", 64, "n150"), ("wormhole_b0", 56, "n150"), ("wormhole_b0", 72, "galaxy"), ("blackhole", 110, "p300"),
+    [("wormhole_b0", 64, "n150"), ("wormhole_b0", 56, "n300-8x7"), ("wormhole_b0", 72, "galaxy"), ("blackhole", 110, "p300"),
      ("blackhole", None, "p150"), ("blackhole", 130, "p100"), ("grayskull", 64, None), (None, None, None)],
 )  # fmt: skip
 def test_the_mock_device_is_the_chip_of_the_run(arch, cores, kind):
     assert kind_of(arch, cores) == kind
-    assert kind is None or f"  0: {KINDS[kind].board}" in description(kind)
+    assert kind is None or f"  0: {KINDS[kind].board}" in description(KINDS[kind])
 
 
 async def test_what_was_measured_is_cited_later(tmp_path):

@@ -115,7 +115,7 @@ def _asked(check: Check, facts: WindowFacts) -> Asked:
 
 def _gated(check: Check, facts: WindowFacts) -> Asked:
     if check.step == FORMATS and facts.chip.foreign:
-        return Asked(check, "cannot_tell", "which formats this architecture has is not known")
+        return Asked(check, "cannot_tell", "the profile names an architecture whose formats are not known")
     if lacking := _lacking(check, facts, np.ones(len(facts), dtype=np.bool_), of_run=True):
         return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)

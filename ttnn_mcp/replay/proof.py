@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.replay.interpreters import MOCK
-from ttnn_mcp.replay.mock_chips import description, kind_of
+from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
 from ttnn_mcp.replay.results import read_results
 
 if TYPE_CHECKING:
@@ -116,4 +116,4 @@ def _descriptor(run: Run) -> tuple[str, str]:
     kind = kind_of(run.chip.arch, run.chip.worker_cores)
     if kind is None:
         raise QuestionRefused("The run does not tell its architecture, so no mock device is like it.")
-    return description(kind), kind
+    return description(KINDS[kind]), kind

@@ -85,8 +85,9 @@ def _profile(options: argparse.Namespace, session: Session) -> int:
 def _capture(options: argparse.Namespace, session: Session) -> int:
     from ttnn_mcp.shell.capture.mock_run import MockCapture  # noqa: PLC0415
 
-    state = session.settings.state_folder
-    asked = (options.behind, options.arch, options.ttnn, options.minutes, options.memory_gb, state)
+    settings = session.settings
+    python = None if settings.ttnn is None else str(settings.ttnn)
+    asked = (options.behind, options.arch, python, options.minutes, options.memory_gb, settings.state_folder)
     capture = MockCapture(*asked, tell=_tell)
     capture.run()
     if capture.report is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ttnn_mcp.shell.capture.mock_chips import KINDS
+from ttnn_mcp.replay.mock_chips import KINDS
 from ttnn_mcp.shell.questions import QUESTIONS
 
 RUNNING = frozenset({"profile", "capture"})  # what stands behind -- is a command of the user's
@@ -135,7 +135,6 @@ def _add_capture(commands: Any, shared: argparse.ArgumentParser) -> None:
         epilog=CAPTURE_EPILOG.format(names=", ".join(KINDS)),
     )
     capture.add_argument("--arch", required=True, metavar="NAME", help="the chips that COMMAND shall see")
-    capture.add_argument("--ttnn", metavar="PYTHON", help="the Python that has TTNN")
     capture.add_argument("--minutes", type=_count, default=30, help="end COMMAND after so long (default 30)")
     capture.add_argument(
         "--memory-gb", type=_count, help="refuse it more memory (default: three quarters of the machine's)"

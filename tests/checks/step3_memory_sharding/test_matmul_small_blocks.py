@@ -20,6 +20,10 @@ from tests.profiles.ops import matmul
 
 TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
 
+DEVICES_GRID = (
+    "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), comp"
+)
+
 
 @for_all(
     ("given", "seen", "cell"),
@@ -143,14 +147,14 @@ def test_half_of_l1_holds_the_blocks_that_are_suggested(check):
 def test_a_grid_of_no_known_card_is_left_to_the_device(check):
     program = Program("wormhole_b0", grid=(7, 7))
     linear(program, program_config=config(block=1))
-    assert check.ask(program).claim.fix.startswith("ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), comp")
+    assert check.ask(program).claim.fix.startswith(DEVICES_GRID)
 
 
 def test_a_batched_matmul_is_left_to_the_core_grid(check):
     program = Program("wormhole_b0")
     x, w, y = (program.tensor([1, 4, 512, 512]) for _ in range(3))
     put(program, matmul(x, w, y, 100_000, program_config=config(block=1)))
-    assert check.ask(program).claim.fix.startswith("ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x)")
+    assert check.ask(program).claim.fix.startswith(DEVICES_GRID)
 
 
 def test_dram_sharded_weights_are_another_checks(check):

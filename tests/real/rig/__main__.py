@@ -32,7 +32,7 @@ from tests.real.rig.models import MODELS
 from tests.real.rig.page_names import PAGES
 from tests.real.trials import outcome, summary
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.shell.capture.mock_chips import KINDS as MOCK_CHIPS
+from ttnn_mcp.replay.mock_chips import KINDS as MOCK_CHIPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

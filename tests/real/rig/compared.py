@@ -14,8 +14,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.shell.capture.accuracy_check import SUSPECTS, main
-from ttnn_mcp.shell.capture.mock_chips import KINDS, description
 
 LAYERS = 3
 NORMS = {"risk": "a test", "names": ["layer_norm"], "layers": [layer for layer in (1, 2, 3) for _ in range(2)]}

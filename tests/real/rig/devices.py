@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ttnn_mcp.shell.capture.mock_chips import KINDS as MOCK_CHIPS
-from ttnn_mcp.shell.capture.mock_chips import T3000, Chips, description
+from ttnn_mcp.replay.mock_chips import KINDS as MOCK_CHIPS
+from ttnn_mcp.replay.mock_chips import T3000, Chips, description
 
 L1_SMALL_BYTES = 32_768
 

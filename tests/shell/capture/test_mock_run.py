@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.capture import mock_run
 from ttnn_mcp.shell.capture.build import Build
-from ttnn_mcp.shell.capture.mock_chips import KINDS, description
 from ttnn_mcp.shell.capture.mock_run import MockCapture
 
 DATABASE = Path(demo_reports()[1], "db.sqlite")

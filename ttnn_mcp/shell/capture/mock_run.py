@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.readers.discover import DATABASE
 from ttnn_mcp.readers.manifest import MOCK
+from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build, ttnn_of
-from ttnn_mcp.shell.capture.mock_chips import KINDS, description
 from ttnn_mcp.shell.capture.streaming import BY_SIGNAL, streamed
 from ttnn_mcp.shell.capture.target import UserCommand, target_of
 from ttnn_mcp.shell.capture.ttnn_python import stated_python, ttnn_python

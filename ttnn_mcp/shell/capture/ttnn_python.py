@@ -7,8 +7,8 @@ import shutil
 import sys
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.replay.interpreters import VARIABLE
 
-VARIABLE = "TTNN_MCP_TTNN"
 IN_METAL = os.path.join("python_env", "bin", "python")  # noqa: PTH118
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ttnn_mcp.shell.capture.mock_chips import KINDS, description
+from ttnn_mcp.replay.mock_chips import KINDS, description
 
 
 @pytest.mark.parametrize("kind", KINDS)
