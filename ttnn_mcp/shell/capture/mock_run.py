@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,9 +66,8 @@ class MockCapture:
         text = _cluster(self.arch)
         target = self.target()
         started = time.time()
-        name = f"capture_{time.strftime('%Y_%m_%d_%H_%M_%S', time.localtime(started))}"
-        folder = (Settings().searched[0] / "ttnn" / "reports" / name).absolute()
-        folder.mkdir(parents=True)
+        moment = time.strftime("%Y_%m_%d_%H_%M_%S", time.localtime(started))
+        folder = _fresh((Settings().searched[0] / "ttnn" / "reports").absolute(), f"capture_{moment}")
         for variable, value in {**LOGS, "TT_METAL_CACHE": str(self.state / KERNELS)}.items():
             os.environ.setdefault(variable, value)
         most = self.memory_gb * 1e9 if self.memory_gb else _physical_bytes() * MEMORY_SHARE
@@ -120,6 +121,16 @@ class MockCapture:
         return (
             f"No report (status {self.status}): a device must be opened with ttnn.open_device or open_mesh_device."
         )
+
+
+def _fresh(reports: Path, name: str) -> Path:
+    """A new folder for a report; captures that begin within one second are numbered."""
+    for number in itertools.count(1):
+        folder = reports / (name if number == 1 else f"{name}_{number}")
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise AssertionError  # never: the count has no end
 
 
 def _cluster(arch: str) -> str:

@@ -37,7 +37,7 @@ HOW: dict[Measure, str] = {
 
 
 SHORTLY: dict[Measure, str] = {
-    "deallocate": "free tensors {tensors} after their last use",
+    "deallocate": "free tensors {tensors} after last use",
     "move_to_dram": "move tensors {tensors} to DRAM",
     "narrower_dtype": "write tensors {tensors} in a narrower data type",
     "reallocate": "ttnn.reallocate moves tensors together",
@@ -47,7 +47,7 @@ SHORTLY: dict[Measure, str] = {
     "dram_slicing": "slice the convolution in DRAM",
     "larger_l1_small": "a larger l1_small_size",
 }
-ENOUGH = {True: "which is enough", False: "which alone is not enough", None: "whether that is enough is not known"}
+ENOUGH = {True: "enough", False: "not enough alone", None: "perhaps not enough"}
 
 
 class Failed(Wire):
@@ -111,7 +111,7 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     """'ran out of L1 for a tensor in operation 5 ttnn.linear (model.py:22): asked 393 kB, ...; free tensor 31, ...'."""
     number = "" if failed.operation is None else f"operation {failed.operation} "
     line = f" ({failed.line})" if failed.line else ""
-    room = [("the largest hole is", failed.largest_free_bytes), ("the limit is", failed.limit_bytes)]
+    room = [("largest hole", failed.largest_free_bytes), ("limit", failed.limit_bytes)]
     offered = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
     asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{offered}"
     helps = ""
