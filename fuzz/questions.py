@@ -62,6 +62,7 @@ def of_performance(rng, *, lines, based=False):
     )
     for line in [rng.choice(lines) for _ in range(4)] if lines else [2]:
         yield "op_detail", {**run, "op": line}
+        yield "replay_op", {**run, "op": line, "limit": 2}
     yield "sharding_summary", {**run, **window}
     yield "reshard_detect", {**run, **rng.choice(WINDOWS)}
     yield "host_overhead", {**run, **window, "wall_ms": rng.choice((0.001, 1, 1e6))}

@@ -137,7 +137,7 @@ async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
     assert card["answerable"] == declared
     assert card["not_answerable"] == []
     about_no_report = {tool.name for tool in TOOLS} - {*declared}
-    assert about_no_report == {"experiments", "history", "list_runs", "open_run", "skill_step"}
+    assert about_no_report == {"experiments", "history", "list_runs", "open_run", "replay_op", "skill_step"}
 
 
 TIMED = (

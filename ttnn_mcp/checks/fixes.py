@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from threading import Lock
 from typing import NamedTuple
 
 CODE = "`"
@@ -16,6 +17,7 @@ _BEGINS = re.compile(
 _KEYWORD = re.compile(r"(\w+)=(?=\w)")
 _LEFT = re.compile(r"<([^<>]*)>")  # what a fix leaves to its reader: `sparsity=<as before>`
 REST = "REST"  # what stands for an ellipsis behind keywords
+_PARSING = Lock()  # Python 3.11 counts the depth of all threads as one, and raises SystemError (cpython #106905)
 _LINKS = re.compile(r"[\s;,.:]*")  # between a code and the words behind it, where each has a line of its own
 
 
@@ -80,8 +82,10 @@ def statement_of(code: str) -> CodeStatement | None:
     if "=" in text and text.endswith(", ...)"):
         left[REST] = "the other arguments of your call"
         text = f"{text.removesuffix('...)')}**{REST})"
+    text = _LEFT.sub(lambda words: re.sub(r"\W+", "_", words[1]).upper(), text)
     try:
-        [node] = ast.parse(_LEFT.sub(lambda words: re.sub(r"\W+", "_", words[1]).upper(), text)).body
+        with _PARSING:
+            [node] = ast.parse(text).body
     except (SyntaxError, ValueError):
         return None
     return (

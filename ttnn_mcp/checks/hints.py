@@ -6,7 +6,7 @@ These are no findings: no line tells from a report whether they would help, and 
 from __future__ import annotations
 
 _HEADS = (
-    "of heads: pad the head size to 32 in the weights once, then nlp_create_qkv_heads, nlp_concat_heads"
+    "of heads: pad the head size to 32 in the weights, then nlp_create_qkv_heads, nlp_concat_heads"
     # ttnn 0.81.1 has both; tt-metal PR #22938: 672 -> 612 ms over 70 attentions
 )
 _MASKS = "if it applies a mask: make it once outside the pass, or give it to fused attention (attn_mask, is_causal)"

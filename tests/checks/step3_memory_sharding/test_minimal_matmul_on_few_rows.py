@@ -41,6 +41,10 @@ def test_minimal_matmul_over_one_row_of_tiles_is_the_wrong_tool(check):
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_MEMORY")]
 
 
+def test_without_a_format_no_share_of_the_peak_is_told(check, tmp_path):
+    assert "peak" not in check.ask(without(tmp_path, ("INPUT_1_DATATYPE",), program_of())).claim.claim
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(program_of())
 

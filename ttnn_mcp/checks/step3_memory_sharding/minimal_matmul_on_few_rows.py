@@ -51,11 +51,12 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(best_ns: float, ops: Affected) -> Words:
     facts, remedy = ops.facts, fastest(ops.facts, ops.row)
     reached = facts.roofline.dram_ns[ops.rows] / facts.kernel_ns[ops.rows]
-    low, high = f"{reached.min():.0%}", f"{reached.max():.0%}"
+    known = reached[np.isfinite(reached)]
+    ends = " to ".join(dict.fromkeys(f"{end:.0%}" for end in (known.min(), known.max()))) if known.size else ""
     return Words(
         claim=(
-            f"{ops.many('minimal_matmul call')} with at most {ROWS_AT_MOST} rows ({ops.time}) at "
-            f"{low if low == high else f'{low} to {high}'} of DRAM peak: {ops.example}"
+            f"{ops.many('minimal_matmul call')} with at most {ROWS_AT_MOST} rows ({ops.time})"
+            f"{f' at {ends} of DRAM peak' if ends else ''}: {ops.example}"
         ),
         assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(best_ns)}" if remedy else "",
         cells=((facts.input(1), "MEMORY"),),

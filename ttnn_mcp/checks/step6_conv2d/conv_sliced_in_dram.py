@@ -72,7 +72,7 @@ CHECK = conv_check(
     title="conv cut into DRAM slices",
     look=look,
     lever=CONV_CONFIG,
-    of=Subject(_sliced, "no conv in DRAM slices (no SliceWrite behind one)"),
+    of=Subject(_sliced, "no conv in DRAM slices (no SliceWrite behind a Conv2d)"),
     needs=(BLOCK_CONFIG,),
     worth=Worth(time=USUAL),
 )
