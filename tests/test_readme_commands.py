@@ -18,6 +18,10 @@ ELSEWHERE = {  # what other tests run, and where
     "claude ": "clients/",
     "ttnn-mcp profile ": "tests/shell/capture, with a stand-in for Tracy",
     "python -m tracy ": "needs tt-metal",
+    "ttnn-mcp capture ": "tests/shell/capture, with a stand-in for TTNN; make real, with TTNN",
+    "ttnn-mcp accuracy ": "the same",
+    "ttnn-mcp call replay_op ": "tests/replay; make real, with TTNN",
+    "python try.py": "needs a device",
     "ttnn-mcp serve ": "tests/server, which end it too",
 }
 ONE_READING = ("ttnn-mcp gate ", 2)  # the baseline is the candidate here: it cannot judge

@@ -31,6 +31,7 @@ os.chdir(sys.argv[1])
 print(getattr(build, sys.argv[2])(sys.argv[3]))
 """
 
+OURS = {"ttnn_mcp", "recorded"}  # the second: a file that runs in the user's Python finds it beside itself
 EXTRAS = {"duckdb", "matplotlib"}  # what is imported only where it is asked for
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,7 @@ def imported():
     """The packages of others that ours imports, by the name under which they are installed."""
     distributions = packages_distributions()
     tops = {name.partition(".")[0] for path in (ROOT / "ttnn_mcp").rglob("*.py") for name in imports_of(path)}
-    return {distributions[top][0] for top in tops - sys.stdlib_module_names - {"ttnn_mcp"} - EXTRAS}
+    return {distributions[top][0] for top in tops - sys.stdlib_module_names - OURS - EXTRAS}
 
 
 def test_the_wheel_asks_for_what_it_imports_and_nothing_else(wheel):
