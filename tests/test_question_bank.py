@@ -24,7 +24,7 @@ from tests.pairs import Model, write
 from tests.profiles import Iteration, write_performance_report
 from tests.profiles.demo import FIGURES
 from tests.real.stored_truth import folder_of, truth_of
-from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, SHARED, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -397,7 +397,7 @@ _answered: dict[str, tuple[list[Answer], int]] = {}
 
 
 async def answered(asked: Question, folder: Path) -> tuple[list[Answer], int]:
-    """The answers, and their bytes as JSON; asked once."""
+    """The answers, and their bytes as JSON without the folders' names, which differ by machine; asked once."""
     if asked.words not in _answered:
         at, run = session(folder), path_of(asked.report, folder)
         answers: list[Answer] = []
@@ -406,7 +406,8 @@ async def answered(asked: Question, folder: Path) -> tuple[list[Answer], int]:
             given = {} if tool == "skill_step" else {where.get(tool, "run"): run}
             others = {key: path_of(str(value), folder) for key, value in arguments.items() if key == "candidate"}
             answers.append(await ask(at, tool, **{**given, **arguments, **others}))
-        size = sum(len(json.dumps(one, separators=(",", ":"))) for one in answers)
+        text = "".join(json.dumps(one, separators=(",", ":")) for one in answers)
+        size = len(text.replace(str(folder), "").replace(str(SHARED), ""))
         _answered[asked.words] = answers, size
     return _answered[asked.words]
 
