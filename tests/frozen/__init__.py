@@ -14,12 +14,17 @@ from tests.frozen.layer import Layer, Lever
 from tests.frozen.llama_1b import LLAMA_1B
 from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
+from tests.frozen.mistral_24b import MISTRAL_24B
+from tests.frozen.modernbert import MODERNBERT
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
+from tests.frozen.qwen_drafter import QWEN_DRAFTER
+from tests.frozen.qwen_vision import QWEN_VISION
+from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -39,6 +44,15 @@ SECOND_MODELS: dict[str, tuple[Layer, ...]] = {
     "Llama 3.2 1B": LLAMA_1B,
     "Laguna XS 2.1": LAGUNA,
 }
-LAYERS = tuple(layer for models in (MODELS, SECOND_MODELS) for layers in models.values() for layer in layers)
+THIRD_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Mistral Small 24B": MISTRAL_24B,
+    "Qwen3.5 9B, Qwen3.6 27B": QWEN_WORMHOLE,
+    "Qwen's vision tower": QWEN_VISION,
+    "Qwen's drafter": QWEN_DRAFTER,
+    "ModernBERT": MODERNBERT,
+}
+LAYERS = tuple(
+    layer for models in (MODELS, SECOND_MODELS, THIRD_MODELS) for layers in models.values() for layer in layers
+)
 
-__all__ = ["LAYERS", "MODELS", "SECOND_MODELS", "Layer", "Lever"]
+__all__ = ["LAYERS", "MODELS", "SECOND_MODELS", "THIRD_MODELS", "Layer", "Lever"]
