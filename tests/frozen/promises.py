@@ -25,14 +25,25 @@ def promises_of(case: WindowFacts) -> list[Promise]:
     parts = [(edit.name, part) for edit in edits for part in edit.parts]
     made: list[Promise] = []
     for finding in diagnosis.findings:
-        of_it = [
-            part.claim.rows
+        claims = [
+            part.claim
             for edit, part in parts
             if (edit, part.check.id) == (finding.edit, finding.check) and finding.claim.startswith(part.claim.claim)
         ]
-        saving = finding.saving_us
-        ops = frozenset(int(row) for rows in of_it for row in rows)
-        made.append(Promise(finding.fix, ops, saving.at_least, saving.at_most, saving.expected))
+        shares: dict[int, float] = {}
+        for claim in claims:
+            shares |= dict(zip(claim.rows.tolist(), claim.at_most_ns.tolist(), strict=True))
+        saving, whole = finding.saving_us, any(claim.gap_ns is not None for claim in claims)
+        made.append(
+            Promise(
+                finding.fix,
+                frozenset(shares),
+                saving.at_least,
+                saving.at_most,
+                saving.expected,
+                None if whole else shares,
+            )
+        )
     return made
 
 

@@ -32,6 +32,11 @@ def test_every_finding_has_ops_of_its_own(promises):
     assert max(max(one.ops) for one in promises) < len(program().device_ops)
 
 
+def test_every_saving_divides_over_its_ops_but_that_of_gaps(promises):
+    assert all({*one.shares} == {*one.ops} for one in promises if one.shares is not None)
+    assert any(one.shares for one in promises)
+
+
 def test_bounds_are_in_order(promises):
     assert all(0 <= one.at_least_us <= one.at_most_us for one in promises)
 

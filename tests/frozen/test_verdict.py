@@ -9,8 +9,10 @@ def lever(kind="gain", saving=100.0, ops=(3, 4), names="LoFi"):
     return Lever("some/lever", kind, "a change", saving, ops, names, "a source", "a note")
 
 
-def promise(least=50.0, most=200.0, *, fix="math_fidelity=ttnn.MathFidelity.LoFi", ops=(4,), expected=None):
-    return Promise(fix, frozenset(ops), least, most, expected)
+def promise(
+    least=50.0, most=200.0, *, fix="math_fidelity=ttnn.MathFidelity.LoFi", ops=(4,), expected=None, shares=None
+):
+    return Promise(fix, frozenset(ops), least, most, expected, shares)
 
 
 def said(one, *promises):
@@ -78,21 +80,29 @@ def test_dead_end_of_which_nobody_speaks_is_quiet():
 
 
 @for_all(("most", "expected", "loud"), [
-    (50, None, "quiet"), (51, None, "promised"), (50, 10, "quiet"), (50, 11, "promised"), (0, 0, "quiet"),
+    (50, 10, "quiet"), (51, 10, "promised"), (50, 11, "promised"), (0, 0, "quiet"), (900, None, "quiet"),
 ])  # fmt: skip
-def test_dead_end_is_promised_above_its_shares_of_the_window(most, expected, loud):
+def test_dead_end_is_promised_above_its_shares_of_the_window_but_not_by_a_trial(most, expected, loud):
     assert said(lever("dead"), promise(0, most, expected=expected)) == loud
 
 
 def test_promises_of_a_dead_end_are_added():
-    assert said(lever("dead"), promise(0, 30), promise(0, 30)) == "promised"
+    assert said(lever("dead"), promise(0, 30, expected=1), promise(0, 30, expected=1)) == "promised"
     assert said(lever("dead"), promise(0, 0, expected=6), promise(0, 0, expected=6)) == "promised"
 
 
 def test_promises_on_other_ops_of_a_dead_end_are_not_added():
-    assert said(lever("dead"), promise(0, 30), promise(0, 30, ops=(7,))) == "quiet"
+    assert said(lever("dead"), promise(0, 30, expected=1), promise(0, 30, expected=1, ops=(7,))) == "quiet"
+
+
+def test_promise_is_judged_by_its_share_on_the_ops():
+    """A quarter of 400 us is promised of op 4, and the rest elsewhere."""
+    of_two = promise(0, 400, expected=320, ops=(4, 7), shares={4: 1.0, 7: 3.0})
+    assert (said(lever(saving=100), of_two), near(lever(saving=100), of_two)) == ("right", True)
+    assert said(lever(saving=103), of_two) == "bound wrong"
+    assert said(lever(saving=103, ops=(4, 7)), of_two) == "right"
 
 
 def test_each_lever_has_one_verdict_in_order():
-    found = verdicts([lever(), lever("dead")], [promise()], WINDOW_US)
-    assert found == [Verdict("some/lever", "gain", "right"), Verdict("some/lever", "dead", "promised")]
+    found = verdicts([lever(), lever("dead")], [promise(expected=100)], WINDOW_US)
+    assert found == [Verdict("some/lever", "gain", "right", near=True), Verdict("some/lever", "dead", "promised")]

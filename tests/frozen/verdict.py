@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tests.frozen.layer import Lever
 
@@ -19,13 +19,27 @@ NEAR = 2  # an expectation within this factor of the measured saving is near it
 
 @dataclass(frozen=True)
 class Promise:
-    """What somebody says a change to these ops saves."""
+    """What somebody says a change to these ops saves; without an expectation it is a trial, and promises nothing.
+
+    `shares`: how the saving divides over the ops; None where it does not.
+    """
 
     fix: str
     ops: frozenset[int]
     at_least_us: float
     at_most_us: float
     expected_us: float | None = None
+    shares: Mapping[int, float] | None = None
+
+    def on(self, ops: frozenset[int]) -> Promise:
+        """What it says of those of its ops."""
+        if self.shares is None or not (whole := sum(self.shares.values())):
+            return self
+        part = sum(share for op, share in self.shares.items() if op in ops) / whole
+        expected = None if self.expected_us is None else self.expected_us * part
+        return replace(
+            self, at_least_us=self.at_least_us * part, at_most_us=self.at_most_us * part, expected_us=expected
+        )
 
 
 @dataclass(frozen=True)
@@ -47,14 +61,14 @@ def verdicts(levers: Iterable[Lever], promises: Sequence[Promise], window_kernel
 
 
 def _about(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
-    """Those that name this very change, on at least one of its ops."""
+    """Those that name this very change, on at least one of its ops: what they say of these."""
     ops = frozenset(lever.ops)
-    return [one for one in promises if one.ops & ops and re.search(lever.names, one.fix, re.IGNORECASE)]
+    return [one.on(ops) for one in promises if one.ops & ops and re.search(lever.names, one.fix, re.IGNORECASE)]
 
 
 def _judge(lever: Lever, about: Sequence[Promise], window_kernel_us: float) -> Verdict:
     if lever.kind == "dead":
-        most = sum(one.at_most_us for one in about)
+        most = sum(one.at_most_us for one in about if one.expected_us is not None)
         expected = sum(one.expected_us or 0 for one in about)
         loud = most > MOST_OF_A_DEAD_END * window_kernel_us or expected > EXPECTED_OF_A_DEAD_END * window_kernel_us
         return Verdict(lever.id, lever.kind, "promised" if loud else "quiet")

@@ -247,6 +247,7 @@ class Problem(Bounds):
         weigh_ns: per op of these, what ranks it: the time of a pair of ops that goes together.
         of_window: whether it is seen elsewhere, in no op of the window: then it may be one without ops.
         sets: what its fix sets of each op's configs; None where it sets none.
+        is_trial: whether what the change brought elsewhere says nothing about it: it was measured both ways.
     """
 
     tell: Callable[[Affected], Words]
@@ -255,6 +256,7 @@ class Problem(Bounds):
     weigh_ns: Floats | None = None
     of_window: bool = False
     sets: Sets | None = None
+    is_trial: bool = False
 
     @property
     def exists(self) -> bool:

@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
-from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
+from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
@@ -30,9 +30,15 @@ if TYPE_CHECKING:
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}
 INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: same sources
+# of narrow weights the banks of a Blackhole deliver 492 GB/s at LoFi (same study); at more passes the core beside each
+# bank computes for longer: the 320 GB/s of HiFi2 are 87 % of what eight cores can multiply
+BANKS_GB_S = {"wormhole_b0": 240.0, "blackhole": 492.0}
+NARROW = ("BFLOAT8_B", "BFLOAT4_B")
+CORE_USED = 0.87
 LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
 DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
 STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
+BANKED_L1_SHARE = 0.87  # of L1 for such a matmul: Muse-Glimmer 30B's gate and up ran with 1.20 MB of buffers
 USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
 ROOMY_L1_SHARE = 0.75  # where operands need less of it: one row of tiles, or all of them in DRAM (ours)
@@ -64,17 +70,25 @@ class ShardedTimes(NamedTuple):
 
     expected_ns: Floats
     least_ns: Floats
+    by_law: Mask
+    computes: Mask  # whether arithmetic on the banks' cores, not their bytes, decides where no law tells
 
 
 def sharded_ns(facts: WindowFacts, rows: Rows) -> ShardedTimes:
-    """By the law of such matmuls; where it is silent, at the measured bandwidth, on the cores that would work."""
-    gb_s = SHARDED_GB_S.get(facts.chip.arch or "", np.nan)
-    streamed = _bytes_at(facts, rows, lambda row: gb_s if dram_sharded(facts, row) else None)
+    """By the law of such matmuls; where it is silent, the bytes of the banks or the arithmetic beside them."""
+    arch, weight = facts.chip.arch or "", facts.ops.inputs[1]
+    rates = {True: BANKS_GB_S.get(arch), False: SHARDED_GB_S.get(arch)}
+    streamed = _bytes_at(
+        facts, rows, lambda row: rates[weight.dtype[row] in NARROW] if dram_sharded(facts, row) else None
+    )
     slower = (facts.chip.cores or np.nan) / (dram_banks(facts.chip) or np.nan)
-    plain = np.fmax(streamed, np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower))
+    computed = np.where(np.isnan(streamed), np.nan, facts.roofline.compute_ns[rows] * slower)
+    plain = np.fmax(streamed, computed / CORE_USED)
     lawful = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.us * 1e3)
     low = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.low_us * 1e3)
-    return ShardedTimes(np.where(np.isnan(lawful), plain, lawful), np.fmin(plain, low))
+    by_law = ~np.isnan(lawful)
+    least = np.fmin(np.fmax(streamed, computed), low)
+    return ShardedTimes(np.where(by_law, lawful, plain), least, by_law, computed / CORE_USED > streamed)
 
 
 def _law_of_sharded(facts: WindowFacts, row: int) -> Expected | None:
@@ -211,7 +225,7 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
     ]
     for cores, block in sorted(fitting, key=lambda pair: (-pair[1], abs(pair[0] - USUAL_CORES))):
         config = DramSharded(tiles, banks, columns * rows, cores, block, 1, -(-tiles.n // cores), packer_l1=True)
-        if all(config.rules().values()) and sum(config.buffers.values()) <= ROOMY_L1_SHARE * facts.safe_l1_bytes:
+        if all(config.rules().values()) and sum(config.buffers.values()) <= BANKED_L1_SHARE * facts.safe_l1_bytes:
             return cores, block
     return None
 

@@ -68,7 +68,11 @@ def _tell(ops: Affected) -> Words:
         ),
         fix=_fix(facts, row, deal),
         verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
-        caveat="other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit",
+        caveat=(
+            "keep out_subblock_w=1: at 2 and 3 the experts' results were wrong (PCC 0.83 to 0.87, GLM-4.7-Flash)"
+            if facts.named("SparseMatmul")[row]
+            else "other ops may hold the idle cores on purpose (prefetcher, collectives); or DRAM may be the limit"
+        ),
     )
 
 
@@ -92,10 +96,15 @@ def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
         )
     config = (
         f"program_config as now with compute_with_storage_grid_size={deal.grid}, per_core_M={deal.could_be[0]}, "
-        f"per_core_N={deal.could_be[1]}, and out_block and out_subblock sizes that divide them"
+        f"per_core_N={deal.could_be[1]}, and {_sizes(facts, row)} that divide them"
     )
     padded = f"pad the weights' N to {deal.padded_n * TILE_SIDE} with zeros (an uneven N came out wrong), "
     return f"{padded if deal.padded_n else ''}{config}"
+
+
+def _sizes(facts: WindowFacts, row: int) -> str:
+    """Wider subblocks of sparse matmuls are no advice."""
+    return "out_block sizes" if facts.named("SparseMatmul")[row] else "out_block and out_subblock sizes"
 
 
 CHECK = Check(
