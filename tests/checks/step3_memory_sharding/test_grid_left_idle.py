@@ -65,6 +65,16 @@ def test_columns_of_a_matmul_could_be_dealt_out_finer(check):
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "ATTRIBUTES.program_config")]
 
 
+def test_wider_subblocks_of_sparse_matmuls_are_no_advice(check):
+    """At out_subblock_w of 2 and 3 the experts of GLM-4.7-Flash came out wrong."""
+    sparse, dense = (
+        check.ask(of_matmul(one_sided(6), name=name, nnz=1)).claim for name in ("SparseMatmul", "Matmul")
+    )
+    assert ("out_subblock" in sparse.fix, "out_subblock" in dense.fix) == (False, True)
+    assert sparse.caveat.startswith("keep out_subblock_w=1")
+    assert "on purpose" in dense.caveat
+
+
 @pytest.mark.parametrize("program", [lambda: of_matmul(one_sided()), attending])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())

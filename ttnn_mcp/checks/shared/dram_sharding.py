@@ -87,7 +87,7 @@ def sharded_ns(facts: WindowFacts, rows: Rows) -> ShardedTimes:
     lawful = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.us * 1e3)
     low = by_row(facts, rows, lambda row: (law := _law_of_sharded(facts, row)) and law.low_us * 1e3)
     by_law = ~np.isnan(lawful)
-    least = np.fmin(np.fmax(streamed, computed), low)
+    least = np.where(by_law, np.fmin(plain, low), np.fmax(streamed, computed))
     return ShardedTimes(np.where(by_law, lawful, plain), least, by_law, computed / CORE_USED > streamed)
 
 

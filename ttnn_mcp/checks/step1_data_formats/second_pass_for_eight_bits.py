@@ -48,7 +48,7 @@ def look(facts: WindowFacts) -> Problems:
     twice = about & (passes == HIFI2) & facts.ops.inputs[1].dtype.among("BFLOAT8_B")
     saves = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), LOFI))
     lasts = ~facts.of_family("matmul") | (facts.roofline.compute_used_ns >= EXPLAINED * facts.kernel_ns)
-    saves = np.where(banked, _on_banks(facts), saves)
+    saves = np.where(banked & (saves > 0), _on_banks(facts), saves)
     rows = np.flatnonzero(twice & (lasts | banked) & waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
     once = np.full(len(rows), LOFI / HIFI2)
     yield Problem(rows, saves[rows], passes=once, sets=SETS, tell=_tell, becomes=becomes(facts, fidelity="LoFi"))

@@ -13,9 +13,9 @@ The line: at most 32 rows, K and N of 1024 and more, 5 us and more. Weights inte
 slower than expected of them. DRAM-sharded weights: under 85 % of achievable bandwidth, with blocks under 4 tiles, or on
 Blackhole at more than LoFi; with N under three times K there only with blocks of 1. 1 % of the window to save. What
 DRAM-sharded weights would take is told by a law fitted to measurements (ttnn://laws: bytes padded to the banks, a cost
-per block of K), and where it does not speak by their bandwidth (240 GB/s on Wormhole, 492 on Blackhole of narrow ones) or the
-arithmetic of a core beside each bank: of 48 claims on N150 by bandwidth alone 12 lost time. Where that arithmetic
-decides on Blackhole, and no law tells, the change is a trial: at HiFi2 Qwen2.5-Coder's four matmuls lost a fifth.
+per block of K), and where it does not speak by their bandwidth (240 GB/s on Wormhole, of narrow ones 492 on Blackhole)
+or the arithmetic of a core beside each bank: of 48 claims on N150 by bandwidth alone 12 lost time. Where that
+arithmetic decides on Blackhole, and no law tells, it is a trial: at HiFi2 Qwen2.5-Coder's four matmuls lost a fifth.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
 Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
@@ -112,10 +112,7 @@ def _tell_interleaved(ops: Affected) -> Words:
             f"{ops.kinds} with at most {TILE_SIDE} rows {ops.verb('stream')} interleaved weights at {_reached(ops)} "
             f"GB/s ({ops.time}): {ops.example}"
         ),
-        assumption=(
-            f"DRAM-sharded weights take what was measured on {facts.chip.arch}, or arrive at {gb_s:.0f} GB/s, or as "
-            "fast as a core beside each bank multiplies"
-        ),
+        assumption=f"DRAM-sharded weights take what was measured on {facts.chip.arch}, or arrive at {gb_s:.0f} GB/s",
         cells=((facts.ops.inputs[1], "MEMORY"),),
         cited=2,
         fix=dram_sharded(facts, ops.row) or "",
