@@ -67,7 +67,8 @@ meeting is of other models, and met checks that had learnt from the ones before.
 * A dead end is **promised** where findings that name it promise more than 5% of the kernel time at most, or expect
   more than 1% of it. Where a finding says "a trial", without an expectation, nothing is promised.
 * Of a finding on many ops counts what it says of the ops of the change. At the first two meetings all of it counted,
-  and the bound of a trial too: their "now" is by the rule of the third, their "at first" is not.
+  and the bound of a trial too: their "now" is by the rule of the third, their "at first" is not. By the rule of the
+  first two the third meeting is 18 of 48 right (38%), 9 near (19%) and 10 of 54 dead ends promised (19%).
 * Goals: {GOALS["right"]:.0%} of the gains with a figure right, {GOALS["near"]:.0%} near, at most \
 {GOALS["promised"]:.0%} of the dead ends promised.
 """
