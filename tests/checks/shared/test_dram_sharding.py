@@ -42,8 +42,8 @@ def facts(tmp_path):
         (2048, 16384, "in0_block_w=4, per_core_M=1, per_core_N=32", 16),
         (11008, 2048, "in0_block_w=8, per_core_M=1, per_core_N=2", 43),
         (24576, 1024, "in0_block_w=8, per_core_M=1, per_core_N=1", 32),  # 48 would do too
-        (4096, 13056, "in0_block_w=8, per_core_M=1, per_core_N=26", 16),  # 34 columns per bank: 74.9 % of L1
-        (4096, 13440, "in0_block_w=4, per_core_M=1, per_core_N=14", 32),  # 35 would take 76.8 %
+        (4096, 14976, "in0_block_w=8, per_core_M=1, per_core_N=30", 16),  # 39 columns per bank: 85.5 % of L1
+        (4096, 15360, "in0_block_w=4, per_core_M=1, per_core_N=15", 32),  # 40 would take 87.5 %
     ],
 )
 def test_blocks_are_as_deep_as_k_and_l1_allow_on_about_32_cores(facts, k, n, blocks, cores):
@@ -76,9 +76,9 @@ def test_what_was_measured_decides_by_chip(facts):
 
 
 def test_sharded_weights_stream_no_faster_than_the_banks_cores_compute(facts):
-    """2 x 32 x 4096 x 4096 at HiFi2 on 8 cores of 1.35 GHz: 48.5 us; of BFLOAT4_B 9.7 MB at 320 GB/s: 30 us."""
+    """2 x 32 x 4096 x 4096 at HiFi2 on 8 cores of 1.35 GHz, 87 % of them used: 55.8 us; 9.7 MB take 20 at 492 GB/s."""
     narrow, wide = (facts(4096, 4096, "blackhole", dtype=dtype) for dtype in ("BFLOAT4_B", "BFLOAT16"))
-    assert sharded_ns(narrow, narrow.matmuls.rows).least_ns == pytest.approx(2**30 / 2048 / 8 / 1.35)
+    assert sharded_ns(narrow, narrow.matmuls.rows).least_ns == pytest.approx(2**30 / 2048 / 8 / 1.35 / 0.87)
     assert sharded_ns(wide, wide.matmuls.rows).least_ns == pytest.approx(wide.roofline.dram_bytes / 320)
 
 
@@ -91,8 +91,8 @@ def test_the_law_tells_what_is_expected_and_bandwidth_where_it_is_silent(facts):
 
 def test_what_has_no_config_has_no_time(facts):
     short, prime = facts(1024, 4096), facts(67 * 32, 4096)
-    assert np.isnan(sharded_ns(short, short.matmuls.rows)).all()
-    assert (banked(prime, 0), np.isnan(sharded_ns(prime, prime.matmuls.rows)).all()) == (None, True)
+    assert np.isnan(sharded_ns(short, short.matmuls.rows)[:2]).all()
+    assert (banked(prime, 0), np.isnan(sharded_ns(prime, prime.matmuls.rows)[:2]).all()) == (None, True)
 
 
 def test_what_has_no_config_has_no_deeper_block(facts):
