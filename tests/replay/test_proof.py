@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.replay.made import report
+from tests.replay.rows import report_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.replay import interpreters, proof
 from ttnn_mcp.replay.interpreters import Interpreter, interpreter
@@ -100,6 +101,18 @@ async def test_over_http_nothing_is_run_or_written_unless_the_operator_allows_it
     (tmp_path / "results.json").write_text("{}")
     with pytest.raises(QuestionRefused, match="Over HTTP only results in the state folder"):
         await ask(confined(), "replay_op", **run, results=str(tmp_path / "results.json"))
+
+
+async def test_a_collective_is_proven_on_a_mesh_as_long_as_it_needs(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "True"))
+    x, gathered = (1, 1, 64, 64), "AllGatherAsyncDeviceOperation"
+    rows = [(gathered, [x], (1, 1, 64, 64 * chips), {"ring_size": str(chips)}) for chips in (8, 9)]
+    asked = {"run": report_of(tmp_path / "perf", rows), "sweep": [], "prove": True}
+    answer = await ask(session(tmp_path), "replay_op", **asked, op=2)
+    assert (answer["proof"]["chip"], answer["proof"]["accepted"]) == ("t3000", 1)
+    with pytest.raises(QuestionRefused, match="no mock mesh of 9 chips of wormhole_b0"):
+        await ask(session(tmp_path), "replay_op", **asked, op=3)
 
 
 async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
