@@ -10,8 +10,8 @@ from tests.asking import ask, session
 from tests.replay.made import report
 from tests.replay.rows import report_of
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.replay import interpreters, proof
-from ttnn_mcp.replay.interpreters import Interpreter, interpreter
+from ttnn_mcp.replay import proof
+from ttnn_mcp.replay.interpreters import Interpreter
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
 from ttnn_mcp.session.session import Session, Settings
 
@@ -129,27 +129,6 @@ async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
     assert (answer["legal"], answer["proof"]["accepted"]) == (False, 1)
     assert [one["settings"] for one in written["candidates"]] == [{}, {"in0_block_w": 5}]
     assert "proof" not in await ask(session(tmp_path), "check_setting", **asked)
-
-
-def test_a_python_is_found_by_name_variable_and_place(tmp_path, monkeypatch):
-    monkeypatch.delenv("TT_METAL_HOME", raising=False)
-    monkeypatch.delenv(interpreters.VARIABLE, raising=False)
-    told = {str(tmp_path / "a"): "1", str(tmp_path / "b"): "2", str(tmp_path / "python_env/bin/python"): "3"}
-    monkeypatch.setattr(
-        interpreters, "probed", lambda path, how: Interpreter(path, how, told.get(str(path)), mock=True)
-    )
-    assert interpreter(None).told == f"no TTNN in {sys.executable} (the own one)"
-    monkeypatch.setenv("TT_METAL_HOME", str(tmp_path))
-    assert interpreter(None).version == "3"
-    monkeypatch.setenv(interpreters.VARIABLE, str(tmp_path / "b"))
-    assert interpreter(None).origin == "$TTNN_MCP_TTNN"
-    assert interpreter(tmp_path / "a").told == f"TTNN 1 in {tmp_path / 'a'} (--ttnn)"
-
-
-def test_a_python_without_ttnn_or_none_at_all_has_no_version(tmp_path):
-    interpreters.probed.cache_clear()
-    assert interpreters.probed(Path(sys.executable), "x").version is None
-    assert interpreters.probed(tmp_path / "none", "x").version is None
 
 
 @pytest.mark.parametrize(
