@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
-from tests.replay.made import report
+from tests.replay.made import CONFIG, linear, report
 from tests.replay.rows import report_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.replay import proof
@@ -161,10 +161,20 @@ async def test_what_was_measured_is_cited_later(tmp_path):
     said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
     assert (await ask(at, "op_detail", run=run, op=3))["replayed"] == said
     asked = {"run": run, "op": 3, "setting": "in0_block_w"}
-    assert (await ask(at, "check_setting", **asked, value=4))["earlier"] == said
+    answer = await ask(at, "check_setting", **asked, value=4)
+    assert (answer["earlier"], answer["law"]) == (said, "measured here")
+    assert answer["now_us"] == 20.0
+    low, high = answer["predicted"]["low_us"], answer["predicted"]["high_us"]
+    assert (answer["predicted"]["expected_us"], low, high) == (15.0, pytest.approx(14.85), pytest.approx(15.15))
+    choices = {one["value"]: one.get("expected_us") for one in (await ask(at, "check_setting", **asked))["choices"]}
+    assert choices[4] == 15.0
+    assert (await ask(at, "check_setting", **asked, value=8)).get("law") != "measured here"
     assert "earlier" not in await ask(at, "check_setting", **asked, value=8)
     answer = await ask(at, "replay_op", run=run, op=3, results=str(results))
     assert answer["measured"]["next"]["arguments"]["change"] == "line 3: in0_block_w=4"
+    other = report(tmp_path / "other", linear(config=CONFIG.replace("out_subblock_w=2", "out_subblock_w=1")))
+    answer = await ask(at, "check_setting", run=other, op=3, setting="in0_block_w", value=4)
+    assert answer.get("law") != "measured here"  # of the same work, set otherwise
     results.write_text(json.dumps({**document, "signature": "0" * 16}))
     with pytest.raises(QuestionRefused, match="was measured of another op"):
         await ask(at, "replay_op", run=run, op=3, results=str(results))
