@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
-from tests.replay.made import report
+from tests.replay.made import CONFIG, linear, report
+from tests.replay.rows import report_of
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.replay import interpreters, proof
-from ttnn_mcp.replay.interpreters import Interpreter, interpreter
+from ttnn_mcp.replay import proof
+from ttnn_mcp.replay.interpreters import Interpreter
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
 from ttnn_mcp.session.session import Session, Settings
 
@@ -102,6 +103,18 @@ async def test_over_http_nothing_is_run_or_written_unless_the_operator_allows_it
         await ask(confined(), "replay_op", **run, results=str(tmp_path / "results.json"))
 
 
+async def test_a_collective_is_proven_on_a_mesh_as_long_as_it_needs(tmp_path, known, monkeypatch):
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "True"))
+    x, gathered = (1, 1, 64, 64), "AllGatherAsyncDeviceOperation"
+    rows = [(gathered, [x], (1, 1, 64, 64 * chips), {"ring_size": str(chips)}) for chips in (8, 9)]
+    asked = {"run": report_of(tmp_path / "perf", rows), "sweep": [], "prove": True}
+    answer = await ask(session(tmp_path), "replay_op", **asked, op=2)
+    assert (answer["proof"]["chip"], answer["proof"]["accepted"]) == ("t3000", 1)
+    with pytest.raises(QuestionRefused, match="no mock mesh of 9 chips of wormhole_b0"):
+        await ask(session(tmp_path), "replay_op", **asked, op=3)
+
+
 async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
     known()
     written = {}
@@ -116,27 +129,6 @@ async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
     assert (answer["legal"], answer["proof"]["accepted"]) == (False, 1)
     assert [one["settings"] for one in written["candidates"]] == [{}, {"in0_block_w": 5}]
     assert "proof" not in await ask(session(tmp_path), "check_setting", **asked)
-
-
-def test_a_python_is_found_by_name_variable_and_place(tmp_path, monkeypatch):
-    monkeypatch.delenv("TT_METAL_HOME", raising=False)
-    monkeypatch.delenv(interpreters.VARIABLE, raising=False)
-    told = {str(tmp_path / "a"): "1", str(tmp_path / "b"): "2", str(tmp_path / "python_env/bin/python"): "3"}
-    monkeypatch.setattr(
-        interpreters, "probed", lambda path, how: Interpreter(path, how, told.get(str(path)), mock=True)
-    )
-    assert interpreter(None).told == f"no TTNN in {sys.executable} (the own one)"
-    monkeypatch.setenv("TT_METAL_HOME", str(tmp_path))
-    assert interpreter(None).version == "3"
-    monkeypatch.setenv(interpreters.VARIABLE, str(tmp_path / "b"))
-    assert interpreter(None).origin == "$TTNN_MCP_TTNN"
-    assert interpreter(tmp_path / "a").told == f"TTNN 1 in {tmp_path / 'a'} (--ttnn)"
-
-
-def test_a_python_without_ttnn_or_none_at_all_has_no_version(tmp_path):
-    interpreters.probed.cache_clear()
-    assert interpreters.probed(Path(sys.executable), "x").version is None
-    assert interpreters.probed(tmp_path / "none", "x").version is None
 
 
 @pytest.mark.parametrize(
@@ -169,10 +161,20 @@ async def test_what_was_measured_is_cited_later(tmp_path):
     said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
     assert (await ask(at, "op_detail", run=run, op=3))["replayed"] == said
     asked = {"run": run, "op": 3, "setting": "in0_block_w"}
-    assert (await ask(at, "check_setting", **asked, value=4))["earlier"] == said
+    answer = await ask(at, "check_setting", **asked, value=4)
+    assert (answer["earlier"], answer["law"]) == (said, "measured here")
+    assert answer["now_us"] == 20.0
+    low, high = answer["predicted"]["low_us"], answer["predicted"]["high_us"]
+    assert (answer["predicted"]["expected_us"], low, high) == (15.0, pytest.approx(14.85), pytest.approx(15.15))
+    choices = {one["value"]: one.get("expected_us") for one in (await ask(at, "check_setting", **asked))["choices"]}
+    assert choices[4] == 15.0
+    assert (await ask(at, "check_setting", **asked, value=8)).get("law") != "measured here"
     assert "earlier" not in await ask(at, "check_setting", **asked, value=8)
     answer = await ask(at, "replay_op", run=run, op=3, results=str(results))
     assert answer["measured"]["next"]["arguments"]["change"] == "line 3: in0_block_w=4"
+    other = report(tmp_path / "other", linear(config=CONFIG.replace("out_subblock_w=2", "out_subblock_w=1")))
+    answer = await ask(at, "check_setting", run=other, op=3, setting="in0_block_w", value=4)
+    assert answer.get("law") != "measured here"  # of the same work, set otherwise
     results.write_text(json.dumps({**document, "signature": "0" * 16}))
     with pytest.raises(QuestionRefused, match="was measured of another op"):
         await ask(at, "replay_op", run=run, op=3, results=str(results))

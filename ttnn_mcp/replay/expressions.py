@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"-?\d{1,18}")
 _NUMBER = re.compile(r"-?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?")
 _ENUM = re.compile(r"(?:\w+(?:::|\.))*([A-Za-z][A-Za-z0-9_]{0,40})")
 _ACTIVATION = re.compile(r"op_type=UnaryOpType(?:::|\.)([A-Z][A-Z0-9_]{0,40});\s*param=\{([^{}]*)\}")
-_FLAGS = {"1": "True", "true": "True", "0": "False", "false": "False"}
+_FLAGS = {**dict.fromkeys(("1", "true", "True"), "True"), **dict.fromkeys(("0", "false", "False"), "False")}
 
 # TTNN 0.81.1: the arguments of each class; the others of a print are told apart by these defaults
 _MULTICAST = (
@@ -58,7 +58,7 @@ CONFIGS: dict[str, tuple[str, ...]] = {
 GRID = "compute_with_storage_grid_size"
 ON_A_GRID = ("MultiCast", "Reuse", "Minimal", "SDPA", "Sharded")
 _DEFAULTS = {
-    **dict.fromkeys(("gather_in0", "untilize_out", "stream_in1", "segmented_accumulation"), ("0",)),
+    **dict.fromkeys(("gather_in0", "untilize_out", "stream_in1", "segmented_accumulation"), ("0", "false")),
     **dict.fromkeys(("num_global_cb_receivers", "max_k_splits", "num_workers_per_dram_bank"), ("0", "1")),
     "hop_cores": ("{}",),
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.replay.convolution import convolution
+from ttnn_mcp.analyses.settings.compute import grid_of
+from ttnn_mcp.replay.convolution import convolution, grid_sample, pool, upsample
 from ttnn_mcp.replay.expressions import activations, dtype, enum, flag, functions, number, whole
 from ttnn_mcp.replay.matmuls import matmul, minimal_matmul
-from ttnn_mcp.replay.source import Given, OpCall
+from ttnn_mcp.replay.moving import CALLS as MOVING
+from ttnn_mcp.replay.source import RANK, Given, OpCall
 from ttnn_mcp.replay.torch_words import applied
 from ttnn_mcp.run.ops.op_names import family
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.replay.source import OpSource
 
-RANK = 4  # of the shapes in a performance report
 BINARY = {
     "ADD": ("add", "+"),
     "SUB": ("subtract", "-"),
@@ -31,7 +32,13 @@ FUSED = {  # functions that a binary op runs beside: the argument, and what rows
     "input_tensor_b_activations": ("rhs_activations",),
 }
 TERNARY = {"ADDCMUL": "addcmul", "WHERE": "where"}
-TURNED = {"WH": (2, 3), "HC": (1, 2), "CN": (0, 1), "NH": (0, 2), "NW": (0, 3), "CW": (1, 3)}
+REDUCED = {"H": "-2", "W": "-1", "HW": "(-2, -1)"}
+FOLDS = {"SUM": ("sum", "sum"), "MAX": ("max", "amax"), "MIN": ("min", "amin")}  # in TTNN, in torch
+NO_CALL = {
+    "Halo": "it runs within ttnn.conv2d and the pools, and no call of TTNN runs it alone: replay these",
+    "Move": "it fills a hole that other tensors left, and alone on a device there is none",
+    "RingJointSDPA": "its semaphores and its cores beside the links belong to the whole model",
+}
 QUERIES, KEYS, VALUES = range(3)
 
 
@@ -44,7 +51,7 @@ def call_of(source: OpSource) -> OpCall:
     write = CALLS.get(source.name)
     if write is None:
         kind = family(source.op.table.texts("op_code")[0])
-        raise source.refused(f"no {kind} op of this name is rebuilt")
+        raise source.refused(NO_CALL.get(source.name, f"no {kind} op of this name is rebuilt"))
     if not source.inputs or not source.op.table.outputs:
         raise source.refused("it has no operand columns: profile again with tracy -r")
     return write(source)
@@ -127,12 +134,13 @@ def _norm(source: OpSource) -> OpCall:
     if kind == "RMSNORM" and len(beside) > 1:
         source.assumed.append("its operands are the weight and the bias, in this order")
     over = f"(x[0] + {residual})" if residual else "x[0]"
-    epsilon = source.needed("eps", number)
+    epsilon = source.written("eps", number, "epsilon")
+    least = epsilon or "1e-12"  # TTNN's own
     wide = ", ".join(f"{one}.flatten()[: x[0].shape[-1]]" for one in names) or ""
     reference = (
-        f"torch.nn.functional.layer_norm({over}, x[0].shape[-1:], {wide + ', ' if wide else ''}eps={epsilon})"
+        f"torch.nn.functional.layer_norm({over}, x[0].shape[-1:], {wide + ', ' if wide else ''}eps={least})"
         if kind == "LAYERNORM"
-        else f"{over} * torch.rsqrt({over}.pow(2).mean(-1, keepdim=True) + {epsilon})"
+        else f"{over} * torch.rsqrt({over}.pow(2).mean(-1, keepdim=True) + {least})"
         + (f" * {names[0]}.flatten()[: x[0].shape[-1]]" if names else "")
     )
     return OpCall(
@@ -148,6 +156,37 @@ def _norm(source: OpSource) -> OpCall:
             "memory_config": source.memory(),
         },
         reference,
+    )
+
+
+def _group_norm(source: OpSource) -> OpCall:
+    source.forbid(use_welford="false")
+    config = source.op.attributes.struct("program_config")
+    grid = grid_of(config) if config else None
+    if config is None or grid is None:
+        raise source.refused("its row prints no program_config with a grid")
+    beside = range(1, len(source.inputs))
+    masks = [place for place in beside if source.inputs[place].layout[0] == "TILE"]
+    weights = [place for place in beside if place not in masks]
+    if len(masks) > 1 or len(weights) > 2:
+        raise source.refused("it has operands beside the weight, the bias and the mask")
+    named = dict(zip(("weight", "bias"), (f"x[{place}]" for place in weights), strict=False))
+    layout = config.fields.get("output_layout", "")
+    return OpCall(
+        "ttnn.group_norm",
+        ("x[0]",),
+        {
+            "num_groups": source.needed("num_groups", whole),
+            "epsilon": source.needed("eps", number),
+            "input_mask": f"x[{masks[0]}]" if masks else None,
+            **named,
+            "core_grid": f"ttnn.CoreGrid(x={grid[0]}, y={grid[1]})",
+            "inplace": str(config.number("inplace") == 1),
+            "num_out_blocks": str(config.number("num_out_blocks")) if config.number("num_out_blocks") else None,
+            "output_layout": f"ttnn.{'ROW_MAJOR' if 'ROW_MAJOR' in layout else 'TILE'}_LAYOUT" if layout else None,
+            "compute_kernel_config": source.kernel(),
+            "memory_config": source.memory(),
+        },
     )
 
 
@@ -203,19 +242,23 @@ def _attention(source: OpSource) -> OpCall:
 
 def _decode(source: OpSource) -> OpCall:
     """Attention of a token. At which position it was no report tells: it is taken to be the last."""
-    source.forbid(use_mla="false", sliding_window_size="")
-    if len(source.inputs) < 3:
+    source.forbid(sliding_window_size="")
+    latent = source.written("use_mla", flag) == "True"
+    integers = [place for place, one in enumerate(source.inputs) if "INT" in one.dtype[0]]
+    first = len(source.inputs) - len(integers)
+    if first < (2 if latent else 3):
         raise source.refused("its row does not have the queries, keys and values")
-    whole_numbers = [place for place in range(3, len(source.inputs)) if "INT" in source.inputs[place].dtype[0]]
-    if len(whole_numbers) < len(source.inputs) - 3 or len(whole_numbers) > 2:
+    if first > 3 or len(integers) > 2 or any(place < first for place in integers):
         raise source.refused("it has operands beside the positions and the page table")
     batch = source.shape(QUERIES)[1]
-    tables = [place for place in whole_numbers if source.shape(place)[-2] == batch and len(whole_numbers) == 2]
+    tables = [place for place in integers if source.shape(place)[-2] == batch and len(integers) == 2]
     table = tables[0] if tables else None
     keys = source.shape(KEYS)
     length = keys[2] * (source.shape(table)[-1] if table is not None else 1)
-    operands = [source.operand(place) for place in range(3)]
+    operands = [source.operand(place) for place in range(first)]
     named: dict[str, str | None] = {}
+    if latent:
+        named["head_dim_v"] = source.needed("head_dim_v", whole)
     if table is not None:
         shape = source.shape(table)[-2:]
         named["page_table_tensor"] = f"x[{len(operands)}]"
@@ -226,9 +269,10 @@ def _decode(source: OpSource) -> OpCall:
     source.assumed.append(f"the position is not in a report: {length - 1}, the last, which takes longest")
     named["cur_pos_tensor"] = f"x[{len(operands)}]"
     operands.append(positions)
+    kind = "flash_multi_latent_attention" if latent else "scaled_dot_product_attention"
     return OpCall(
-        f"ttnn.transformer.{'paged_' if table is not None else ''}scaled_dot_product_attention_decode",
-        ("x[0]", "x[1]", "x[2]"),
+        f"ttnn.transformer.{'paged_' if table is not None else ''}{kind}_decode",
+        tuple(f"x[{place}]" for place in range(first)),
         {
             **named,
             "scale": source.written("scale", number),
@@ -240,113 +284,61 @@ def _decode(source: OpSource) -> OpCall:
     )
 
 
-def _tilize(source: OpSource) -> OpCall:
-    padded = source.name != "Tilize"
-    shape = f", {list(source.output.padded[0].tolist())}, 0.0" if padded else ""
+def _rotated(source: OpSource) -> OpCall:
     return OpCall(
-        "ttnn.tilize_with_val_padding" if padded else "ttnn.tilize",
-        (f"x[0]{shape}",),
+        "ttnn.experimental.rotary_embedding_llama",
+        ("x[0]", "x[1]", "x[2]", "x[3]"),
         {
-            "dtype": source.dtype(),
+            "is_decode_mode": source.written("is_decode_mode", flag),
             "memory_config": source.memory(),
-            "use_multicore": source.written("use_multicore", flag),
+            "compute_kernel_config": source.kernel(),
         },
-        "x[0]",
     )
 
 
-def _untilize(source: OpSource) -> OpCall:
-    cut = source.name != "Untilize"
-    ends = f", {[size - 1 for size in source.shape(-1)]}" if cut else ""
+def _reduced(source: OpSource) -> OpCall:
+    """One that a call is: a mean of many rows takes two steps, with a result between them that no call gives."""
+    dim = source.needed("dim", lambda text: enum("", text)).rpartition(".")[2]
+    fold = FOLDS.get(source.needed("math_op", lambda text: enum("", text)).rpartition(".")[2])
+    *rest, rows, columns = source.shape(0)
+    wanted = (*rest, 1 if "H" in dim else rows, 1 if "W" in dim else columns)
+    if fold is None or dim not in REDUCED:
+        raise source.refused("its math_op or its dim is not rebuilt")
+    if source.inputs[0].layout[0] == "ROW_MAJOR" or wanted != source.shape(-1):
+        raise source.refused("it is one step of a reduction in several, and no call runs that alone")
+    scale, along = source.written("scaler", number), REDUCED[dim]
     return OpCall(
-        "ttnn.untilize_with_unpadding" if cut else "ttnn.untilize",
-        (f"x[0]{ends}",),
-        {"memory_config": source.memory(), "use_multicore": source.written("use_multicore", flag)},
-        None if cut else "x[0]",
-    )
-
-
-def _reshape(source: OpSource) -> OpCall:
-    shape = source.sizes("logical_output_shape", "output_shape")
-    return OpCall(
-        "ttnn.reshape", ("x[0]", str(shape)), {"memory_config": source.memory()}, f"x[0].reshape({shape})"
-    )
-
-
-def _permute(source: OpSource) -> OpCall:
-    dims = source.sizes("dims")
-    operands = _ranked(source, len(dims))
-    return OpCall(
-        "ttnn.permute",
-        ("x[0]", str(dims)),
-        {"memory_config": source.memory()},
-        f"x[0].permute({dims})",
-        (operands,),
-    )
-
-
-def _transpose(source: OpSource) -> OpCall:
-    turned = TURNED.get(source.needed("dim", lambda text: enum("", text)).rpartition(".")[2])
-    if turned is None:
-        raise source.refused("its dim is none that is rebuilt")
-    first, second = turned
-    return OpCall(
-        "ttnn.transpose",
-        ("x[0]", str(first), str(second)),
-        {"memory_config": source.memory()},
-        f"x[0].transpose({first}, {second})",
-    )
-
-
-def _concat(source: OpSource) -> OpCall:
-    shapes = [source.shape(place) for place in range(len(source.inputs))]
-    dims = [dim for dim in range(RANK) if sum(shape[dim] for shape in shapes) == source.shape(-1)[dim]]
-    if len(shapes) < 2 or len(dims) != 1:
-        raise source.refused("the shapes of its row do not tell along which dimension")
-    source.forbid(groups="1")
-    all_of_them = f"[{', '.join(f'x[{place}]' for place in range(len(shapes)))}]"
-    return OpCall(
-        "ttnn.concat", (all_of_them, str(dims[0])), {"memory_config": source.memory()}, f"torch.cat(x, {dims[0]})"
-    )
-
-
-def _slice(source: OpSource) -> OpCall:
-    source.forbid(use_tensor_args="false")
-    starts = source.sizes("slice_start")
-    ends = source.sizes("slice_end")
-    steps = source.sizes("step", "slice_step") if source.text("step", "slice_step") else [1] * len(starts)
-    if not len(starts) == len(ends) == len(steps):
-        raise source.refused("its starts, ends and steps are not of one rank")
-    cut = ", ".join(f"{start}:{end}:{step}" for start, end, step in zip(starts, ends, steps, strict=True))
-    return OpCall(
-        "ttnn.slice",
-        ("x[0]", str(starts), str(ends), str(steps)),
-        {"memory_config": source.memory()},
-        f"x[0][{cut}]",
-        (_ranked(source, len(starts)),),
-    )
-
-
-def _moved(source: OpSource) -> OpCall:
-    """To shards, from shards, or from some to others."""
-    memory = source.memory()
-    if memory is None:
-        raise source.refused("its row does not print where it moves its operand")
-    changed = source.dtype() if source.output.dtype[0] != source.inputs[0].dtype[0] else None
-    return OpCall("ttnn.to_memory_config", ("x[0]", memory), {"dtype": changed}, "x[0]", (source.operand(0),))
-
-
-def _clone(source: OpSource) -> OpCall:
-    named = {"dtype": source.dtype(), "memory_config": source.memory()}
-    return OpCall("ttnn.clone", ("x[0]",), named, "x[0]", (source.operand(0),))
-
-
-def _concat_heads(source: OpSource) -> OpCall:
-    return OpCall(
-        "ttnn.experimental.nlp_concat_heads",
+        f"ttnn.{fold[0]}",
         ("x[0]",),
-        {"memory_config": source.memory()},
-        "x[0].transpose(1, 2).flatten(2).unsqueeze(1)",
+        {
+            "dim": along,
+            "keepdim": "True",
+            "scalar": scale,
+            "memory_config": source.memory(),
+            "compute_kernel_config": source.kernel(),
+        },
+        f"x[0].{fold[1]}({along}, keepdim=True){f' * {scale}' if scale else ''}",
+    )
+
+
+def _fast_reduced(source: OpSource) -> OpCall:
+    dim = source.needed("dim", whole)
+    named = {"memory_config": source.memory(), "compute_kernel_config": source.kernel()}
+    return OpCall(
+        "ttnn.experimental.fast_reduce_nc",
+        ("x[0]",),
+        {"dims": f"[{dim}]", **named},
+        f"x[0].sum({dim}, keepdim=True)",
+    )
+
+
+def _accumulated(source: OpSource) -> OpCall:
+    source.forbid(op="CUMSUM")
+    dim = source.needed("dim", whole)
+    if source.shape(0)[0] == 1 and not dim.startswith("-"):
+        raise source.refused(f"its dim is {dim}, of a tensor whose rank the row does not print")
+    return OpCall(
+        "ttnn.cumsum", ("x[0]", dim), {"dtype": source.dtype(), "reverse_order": source.written("flip", flag)}
     )
 
 
@@ -380,8 +372,9 @@ def _gathered(source: OpSource) -> OpCall:
         raise source.refused("its row does not print on how many chips")
     axis = source.op.attributes.number("cluster_axis")
     gathers = "Gather" in source.name
-    small, large = (0, -1) if gathers else (-1, 0)
-    dims = [dim for dim in range(RANK) if source.shape(small)[dim] * chips == source.shape(large)[dim]]
+    whole_one, result = source.shape(0), tuple(source.result.logical[0].tolist())
+    small, large = (whole_one, result) if gathers else (result, whole_one)
+    dims = [dim for dim in range(RANK) if small[dim] * chips == large[dim]]
     if len(dims) != 1:
         raise source.refused("the shapes of its row do not tell along which dimension")
     return OpCall(
@@ -405,36 +398,27 @@ def _last(source: OpSource) -> str:
     return "-1"
 
 
-def _ranked(source: OpSource, rank: int) -> Given:
-    """The first operand with as many dimensions as the call counts."""
-    operands = source.operand(0)
-    if rank > RANK or any(size != 1 for size in operands.shape[: RANK - rank]):
-        raise source.refused(f"it counts {rank} dimensions, and its row prints others")
-    return replace(operands, shape=operands.shape[RANK - rank :])
-
-
 CALLS: dict[str, Callable[[OpSource], OpCall]] = {
+    **MOVING,
     **dict.fromkeys(("Matmul", "Linear"), matmul),
     "MinimalMatmul": minimal_matmul,
     "Conv2d": convolution,
+    "Pool2D": pool,
+    "Upsample": upsample,
+    "GridSample": grid_sample,
     "Binary": _binary,
     "Unary": _unary,
     "Ternary": _ternary,
     "Typecast": _typecast,
+    "Accumulation": _accumulated,
     "LayerNorm": _norm,
+    "GroupNorm": _group_norm,
     "Softmax": _softmax,
     "ScaledDotProductAttention": _attention,
     "ScaledDotProductAttentionDecode": _decode,
-    **dict.fromkeys(("Tilize", "TilizeWithValPadding"), _tilize),
-    **dict.fromkeys(("Untilize", "UntilizeWithUnpadding"), _untilize),
-    "Reshape": _reshape,
-    "Permute": _permute,
-    "Transpose": _transpose,
-    "Concat": _concat,
-    "Slice": _slice,
-    **dict.fromkeys(("InterleavedToSharded", "ShardedToInterleaved", "Reshard"), _moved),
-    **dict.fromkeys(("Copy", "Clone"), _clone),
-    "NLPConcatHeads": _concat_heads,
+    "RotaryEmbeddingLlama": _rotated,
+    "Reduce": _reduced,
+    "FastReduceNC": _fast_reduced,
     "TopK": _topk,
     "ArgMax": _argmax,
     **dict.fromkeys(("AllGather", "AllGatherAsync", "ReduceScatter", "ReduceScatterMinimalAsync"), _gathered),

@@ -1,29 +1,40 @@
-"""The Python that has the user's own TTNN, and whether that TTNN has mock devices."""
+"""The Python that has the user's own TTNN, and what that TTNN is: whether it has mock devices, where its files lie."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-VARIABLE = "TTNN_MCP_TTNN"
+from ttnn_mcp.errors import ArgumentsInvalid, shown
+
+OPTION, VARIABLE = "--ttnn", "TTNN_MCP_TTNN"
 MOCK = "TT_METAL_MOCK_CLUSTER_DESC_PATH"
-PROBE_S = 30.0  # a first look at libraries of half a GB on a slow disk
+LIBRARIES = "libraries"
+# a first look at libraries of half a GB on a slow disk
+PROBE_S = 60  # unmoved: it is how long a Python that hangs is waited for
 _PROBE = f"""
-import importlib.metadata, importlib.util, json, os, pathlib
-spec = importlib.util.find_spec("ttnn")
-told = {{"version": None, "mock": False}}
-if spec is not None and spec.origin:
+import importlib.metadata, importlib.util, json, os, pathlib, sys
+def place(name):
     try:
-        told["version"] = importlib.metadata.version("ttnn")
-    except importlib.metadata.PackageNotFoundError:
-        told["version"] = "unknown"
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    return os.path.dirname(spec.origin) if spec and spec.origin else None
+told = {{"tracy": place("tracy"), "ttnn": place("ttnn"), "version": None, "mock": False}}
+try:
+    told["version"] = importlib.metadata.version("ttnn")
+except importlib.metadata.PackageNotFoundError:
+    pass
+if told["ttnn"] and "{LIBRARIES}" in sys.argv:
     built = pathlib.Path(os.environ.get("TT_METAL_HOME", "/nowhere"), "build", "lib")
-    homes = [home for home in (pathlib.Path(spec.origin).parent, built) if home.is_dir()]
+    homes = [home for home in (pathlib.Path(told["ttnn"]), built) if home.is_dir()]
     libraries = [one for home in homes for one in home.rglob("*tt*metal*.so")]
     told["mock"] = any(b"{MOCK}" in one.read_bytes() for one in libraries)
 print(json.dumps(told))
@@ -60,28 +71,56 @@ class Interpreter:
         return f"TTNN {self.version} in {self.path} ({self.origin}){doubt}"
 
 
+def looked_at(python: str | Path, *words: str, folder: str | None = None) -> dict[str, Any] | None:
+    """What a Python has installed: where `tracy` and `ttnn` lie, and TTNN's version; None where it cannot be asked.
+
+    With `LIBRARIES`, whether TTNN's know mock devices. Nothing is imported: that takes seconds, and may leave folders.
+    """
+    try:
+        ran = subprocess.run(  # noqa: S603 - a Python that the user, or his tt-metal, named
+            [python, "-c", _PROBE, *words], capture_output=True, text=True, timeout=PROBE_S, check=True, cwd=folder
+        )
+        return json.loads(ran.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return None
+
+
+def places(named: str | Path | None) -> list[tuple[str, str]]:
+    """Where the Python with TTNN may be, and by what: the one that is stated, else the usual ones in their order."""
+    if named:
+        return [(str(named), OPTION)]
+    if os.environ.get(VARIABLE):
+        return [(os.environ[VARIABLE], f"${VARIABLE}")]
+    home = os.environ.get("TT_METAL_HOME")
+    in_metal = [(str(Path(home, "python_env", "bin", "python")), "$TT_METAL_HOME/python_env")] if home else []
+    return [*in_metal, (sys.executable, "the own one")]
+
+
 def interpreter(named: Path | None) -> Interpreter:
     """The Python that was named, or the first of the usual ones that has TTNN, or the last that has none."""
-    home = os.environ.get("TT_METAL_HOME")
-    places = [(Path(sys.executable), "the own one")]
-    if home:
-        places.insert(0, (Path(home, "python_env", "bin", "python"), "$TT_METAL_HOME/python_env"))
-    if os.environ.get(VARIABLE):
-        places = [(Path(os.environ[VARIABLE]), f"${VARIABLE}")]
-    if named is not None:
-        places = [(named, "--ttnn")]
-    origin = [probed(path, how) for path, how in places]
+    origin = [probed(Path(path), how) for path, how in places(named)]
     return next((one for one in origin if one.version is not None), origin[-1])
+
+
+def ttnn_python(asked: str | None) -> tuple[str, bool]:
+    """The first of the places where there is a program, and whether somebody stated it.
+
+    Raises:
+        ArgumentsInvalid: what was stated cannot be started.
+    """
+    (first, by), *others = places(asked)
+    stated = by in (OPTION, f"${VARIABLE}")
+    found = [program for path, _ in ((first, by), *others) if (program := shutil.which(path)) is not None]
+    if stated and not found:
+        raise ArgumentsInvalid(
+            f"{by} names '{shown(first)}', and there is no such program: name a Python with TTNN."
+        )
+    return (found or [sys.executable])[0], stated
 
 
 @lru_cache(maxsize=8)
 def probed(path: Path, origin: str) -> Interpreter:
     """What an interpreter says of its TTNN; asked once."""
-    try:
-        ran = subprocess.run(  # noqa: S603 - a Python that the user, or his tt-metal, named
-            [path, "-c", _PROBE], capture_output=True, text=True, timeout=PROBE_S, check=True, cwd="/"
-        )
-        answer = json.loads(ran.stdout.splitlines()[-1])
-        return Interpreter(path, origin, answer["version"], bool(answer["mock"]))
-    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
-        return Interpreter(path, origin, None, mock=False)
+    told = looked_at(path, LIBRARIES, folder="/") or {}
+    version = (told.get("version") or "unknown") if told.get("ttnn") else None
+    return Interpreter(path, origin, version, bool(told.get("mock")))

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.replay.results import Results, TriedCandidate
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
 KEPT_AT_MOST = 2_000  # files; the oldest go first
 QUOTED = 2
+MEASURED_HERE = "measured here"  # stands where a law is named
 
 
 @dataclass(frozen=True)
@@ -75,20 +77,39 @@ def signature_of(op: OpTable, arch: str | None) -> tuple[str, str]:
 
 def cited(run: Run, op: OpTable, asked: Mapping[str, object] | None = None) -> str:
     """What replays of an op measured, in words: with these settings, or the best; empty where none did."""
+    sentences: list[str] = []
+    for results, one, verdict, noise in _compared(run, op):
+        if asked is None or _is_asked(one, asked):
+            times = f"{one.median_us:.2f} us, {results.baseline.median_us:.2f} as profiled, noise {noise:.1%}"
+            sentences.append(f"{verdict} alone: {shown(one.name)} {times} (TTNN {shown(results.ttnn or '?')})")
+    return "; ".join(sorted(sentences, key=lambda text: not text.startswith("faster"))[:QUOTED])
+
+
+def measured_here(run: Run, op: OpTable, us: float, asked: Mapping[str, object]) -> Expected | None:
+    """The time to expect of an op that took `us`, with settings that a replay of it measured beside its own."""
+    from ttnn_mcp.analyses.laws.law import Expected  # noqa: PLC0415 - likewise
+
+    _, tuned = signature_of(op, run.chip.arch)
+    for results, one, _, noise in _compared(run, op):
+        if results.tuned == tuned and _is_asked(one, asked):
+            likely = us * (one.median_us or 0.0) / (results.baseline.median_us or 1.0)
+            source = f"a replay on this chip (TTNN {shown(results.ttnn or '?')})"
+            return Expected(likely, likely * (1 - noise), likely * (1 + noise), MEASURED_HERE, source)
+    return None
+
+
+def _compared(run: Run, op: OpTable) -> Iterator[tuple[Results, TriedCandidate, str, float]]:
+    """What replays of an op at this chip's clock measured beside it as profiled: the verdicts, and their noise."""
     replays = run.kept.get(Replays)
     if replays is None or not replays.folder.is_dir():
-        return ""
+        return
     from ttnn_mcp.replay.results import judged  # noqa: PLC0415 - likewise
 
-    sentences: list[str] = []
     for results in replays.of(signature_of(op, run.chip.arch)[0]):
-        if results.mode != "measured" or results.clock_ghz != run.chip.clock_ghz:
-            continue
-        for one, verdict, noise in judged(results).verdicts[1:]:
-            if verdict in ("faster", "alike", "slower") and (asked is None or _is_asked(one, asked)):
-                times = f"{one.median_us:.2f} us, {results.baseline.median_us:.2f} as profiled, noise {noise:.1%}"
-                sentences.append(f"{verdict} alone: {shown(one.name)} {times} (TTNN {shown(results.ttnn or '?')})")
-    return "; ".join(sorted(sentences, key=lambda text: not text.startswith("faster"))[:QUOTED])
+        if results.mode == "measured" and results.clock_ghz == run.chip.clock_ghz:
+            for one, verdict, noise in judged(results).verdicts[1:]:
+                if verdict in ("faster", "alike", "slower") and noise is not None:
+                    yield results, one, verdict, noise
 
 
 def _is_asked(one: TriedCandidate, asked: Mapping[str, object]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul import FIELDS
 from ttnn_mcp.analyses.settings.matmul_printed import KINDS, printed_matmul
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.replay.expressions import activations, config, flag, functions, struct_of
 from ttnn_mcp.replay.source import OpCall
@@ -37,6 +39,9 @@ def matmul(source: OpSource) -> OpCall:
     names = functions(text)
     operands = [source.operand(place) for place in range(min(len(source.inputs), 3))]
     operands[1] = source.weights(operands[1])
+    if bias and operands[2].shape[-2] == TILE_SIDE:  # as older builds print it: a fused bias is a row
+        operands[2] = replace(operands[2], shape=(*operands[2].shape[:-2], 1, operands[2].shape[-1]))
+        source.assumed.append("its bias is one row, which the report prints filled up")
     return OpCall(
         "ttnn.linear" if bias or named.get("activation") else "ttnn.matmul",
         ("x[0]", "x[1]"),
@@ -95,8 +100,8 @@ def _grid(source: OpSource) -> dict[str, str]:
 def _own_config(source: OpSource) -> str | None:
     """The config that a sweep starts from, where the call gave none."""
     swept = [name for name in source.swept if name in FIELDS]
-    if not swept:
-        return None
+    if not swept or source.inputs[0].sharded[0] or source.output.sharded[0]:
+        return None  # shards leave the blocks no choice, and what they leave is TTNN's own config
     text = suggested_text(source)
     printed = parse_struct(text) if text else None
     if printed is None:

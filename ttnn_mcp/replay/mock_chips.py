@@ -53,9 +53,15 @@ KINDS = {
 }
 
 
-def kind_of(arch: str | None, cores: int | None) -> str | None:
-    """The single chip of an architecture with so many cores, else its usual one; None where TTNN mocks none."""
-    kinds = [name for name, chips in KINDS.items() if chips.arch == arch and len(chips.places) == 1]
+def kind_of(arch: str | None, cores: int | None, chips: int = 1) -> str | None:
+    """The single chip of an architecture with so many cores, else its usual one; or the least mesh with so many chips.
+
+    None where TTNN mocks none.
+    """
+    kinds = [name for name, one in KINDS.items() if one.arch == arch]
+    if chips > 1:
+        return next((name for name in kinds if len(KINDS[name].places) >= chips), None)
+    kinds = [name for name in kinds if len(KINDS[name].places) == 1]
     return next((name for name in kinds if KINDS[name].cores == cores), next(iter(kinds), None))
 
 

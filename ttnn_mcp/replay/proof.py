@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.replay.interpreters import MOCK
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
@@ -52,8 +52,8 @@ class MockProof:
     failed: str = ""
 
 
-async def proved(python: Interpreter, run: Run, script: str) -> MockProof:
-    """What TTNN says of a script on a mock device like the run's.
+async def proved(python: Interpreter, run: Run, script: str, chips: int = 1) -> MockProof:
+    """What TTNN says of a script on a mock device like the run's, or on a mesh of so many chips.
 
     Raises:
         QuestionRefused: there is no TTNN that can be kept from real devices, or no mock device like the run's.
@@ -63,7 +63,7 @@ async def proved(python: Interpreter, run: Run, script: str) -> MockProof:
             f"Nothing to prove with: {python.told}. Name the Python that has yours: --ttnn PYTHON. Until then our "
             "model judges: leave out prove."
         )
-    described, chip = _descriptor(run)
+    described, chip = _descriptor(run, chips)
     with tempfile.TemporaryDirectory(prefix="ttnn-mcp-proof-") as folder:
         home = Path(folder)
         (home / "replay.py").write_text(script, encoding="utf-8")
@@ -108,12 +108,15 @@ def _run(python: Path, home: Path) -> str:
     return "" if process.returncode == 0 else f"exit status {process.returncode}: {(lines or [''])[-1][:300]}"
 
 
-def _descriptor(run: Run) -> tuple[str, str]:
-    """The cluster of the run's own machine, else a chip of its architecture."""
+def _descriptor(run: Run, chips: int) -> tuple[str, str]:
+    """The cluster of the run's own machine, else a chip or a mesh of its architecture."""
     beside = run.memory.path.parent / DESCRIPTOR if run.memory else None
     if beside is not None and beside.is_file():
         return text_of(beside, DESCRIPTOR_BYTES), "the chip of the run's own cluster descriptor"
-    kind = kind_of(run.chip.arch, run.chip.worker_cores)
+    kind = kind_of(run.chip.arch, run.chip.worker_cores, chips)
     if kind is None:
-        raise QuestionRefused("The run does not tell its architecture, so no mock device is like it.")
+        mesh = f"mesh of {chips} chips" if chips > 1 else "device"
+        raise QuestionRefused(
+            f"There is no mock {mesh} of {shown(run.chip.arch or 'an architecture that the run does not tell')}."
+        )
     return description(KINDS[kind]), kind

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 CANDIDATES = 12  # that a script has beside the op as profiled, unless asked otherwise: four minutes on a device
-L1_SMALL_BYTES = 32_768  # what convolutions need; a report without one does not tell what the model reserved
+L1_SMALL_BYTES = (
+    32_768  # what convolutions and pools need; a report without one does not tell what the model reserved
+)
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placeme
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
         "mesh": _mesh(call.on_mesh),
         "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)
-        or (L1_SMALL_BYTES if source.name == "Conv2d" else 0),
+        or (L1_SMALL_BYTES if source.name in ("Conv2d", "Pool2D") else 0),
         "settings": dict(source.settings),
         "candidates": [{"name": "as profiled", "settings": {}}, *map(_candidate, candidates.chosen)],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.compute import DTYPES
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import Placement
     from ttnn_mcp.run.ops.operand import Operand
 
+RANK = 4  # of the shapes in a performance report
 _SIZES = re.compile(r"-?\d{1,12}")
 DTYPES_OF_TTNN = (*DTYPES, "FLOAT32", "UINT32", "INT32", "UINT16", "UINT8")
 PLACES = ("output_mem_config", "output_memory_config", "memory_config", "mem_config")
 KERNEL = ("compute_kernel_config", "compute_config")
+SHARDS_STAY = (  # operands of the result's shape and layout lie in its shards: their validation, TTNN 0.81
+    *("Binary", "Unary", "Ternary", "Typecast", "LayerNorm", "GroupNorm", "Softmax", "Tilize", "Untilize"),
+)
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,11 @@ class OpSource:
     def output(self) -> Operand:
         """The first output."""
         return self.op.table.outputs[0]
+
+    @property
+    def result(self) -> Operand:
+        """The last output: of a scatter, the one before is a buffer of its own."""
+        return [one for one in self.op.table.outputs if one.present[0]][-1]
 
     def shape(self, number: int) -> tuple[int, ...]:
         """The logical shape of an input, -1 for the output."""
@@ -191,15 +200,33 @@ class OpSource:
         if place is None or place.buffer == "SYSTEM_MEMORY":
             raise self.refused(f"{one.name} does not lie on the device")
         if place.sharded and place.shard is None:
-            raise self.refused(
-                f"{one.name} lies in {shown(one.placement[0])} and no report prints its shards: link the memory report"
-            )
+            place = self._derived(number, place)
+            self.assumed.append(f"no report prints the shards of {one.name}: they follow from those of the result")
         try:
             memory = expressions.placement(place)
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
         return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
+
+    def _derived(self, number: int, place: Placement) -> Placement:
+        """The placement of an operand whose shards no report prints, where the op leaves no other.
+
+        Raises:
+            QuestionRefused: it may have others.
+        """
+        one, made = self.inputs[number], parse_memory_config(self.text(*PLACES) or "")
+        shard = made.shard if made is not None and made.layout == place.layout else None
+        if made is not None and shard is not None and len(shard.shape) == 2 and shard.cores == self.op.cores:
+            if self.name in SHARDS_STAY and (one.padded[0] == self.output.padded[0]).all():
+                return made
+            columns = {x for (left, _), (right, _) in shard.ranges for x in range(left, right + 1)}
+            wide, rest = divmod(int(one.padded[0][-1]), len(columns) if place.layout == "BLOCK_SHARDED" else 1)
+            if self.name == "Matmul" and number == 0 and place.layout != "WIDTH_SHARDED" and not rest:
+                return replace(made, shard=replace(shard, shape=(shard.shape[0], wide)))
+        raise self.refused(
+            f"{one.name} lies in {shown(one.placement[0])} and no report prints its shards: link the memory report"
+        )
 
     def weights(self, operand: Given) -> Given:
         """The second operand, whose data type may be swept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.replay.kept import measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import row_at
@@ -151,7 +153,7 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     if asked.setting not in settings.takes:
         name = shown(canonical(op.table.texts("op_code")[0]))
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
-    bench = _Bench(op, settings, asked.setting, limit, room, older=may_be_older(run))
+    bench = _Bench(run, op, settings, asked.setting, limit, room)
     if asked.value is None:
         return _listed(asked, bench, _tried_before(run, asked, None))
     value = setting_value(asked.setting, asked.value)
@@ -185,30 +187,27 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     )
 
 
+@dataclass
 class _Bench:
     """One setting of one op, ready to have values tried."""
 
-    def __init__(
-        self,
-        op: Op,
-        settings: OpSettings,
-        setting: str,
-        limit: L1Limit | None,
-        room: int | None,
-        *,
-        older: bool,
-    ) -> None:
-        self.op, self.settings, self.setting = op, settings, setting
-        self.limit, self.room, self.older = limit, room, older
+    run: Run
+    op: Op
+    settings: OpSettings
+    setting: str
+    limit: L1Limit | None
+    room: int | None
 
     def judged(self, value: Value) -> Judged:
-        return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=self.older)
+        return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=may_be_older(self.run))
 
     def predicted(self, value: Value, judgement: Judged) -> Expected | None:
-        """The time to expect; of a value that does not fit none."""
+        """The time to expect, by a replay of the op, else by a law; of a value that does not fit none."""
         if judgement.verdict == "too_large":
             return None
-        return predicted(self.op, self.settings, self.setting, value, judgement.trial)
+        us, asked = self.op.kernel_us, {self.setting: value}
+        here = measured_here(self.run, self.op.table, us, asked) if us is not None and judgement.legal else None
+        return here or predicted(self.op, self.settings, self.setting, value, judgement.trial)
 
     def legal(self) -> list[LegalChoice]:
         """The values worth a look that TTNN takes and computes right, ascending."""

@@ -1,4 +1,4 @@
-"""Proves scripts of replayed ops: from the reports at hand, two ops of each kind, run unchanged on mock devices.
+"""Proves scripts of replayed ops: two ops of each kind of the reports at hand, and made ones of all, on mock devices.
 
 Runs in the project's own environment; `replay_op(prove=true)` starts TTNN, as it does for anybody.
 """
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, SHARED
+from tests.replay.rows import OPS, report_of
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session, Settings
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.tools.replay_op import Answer
 
-REPORTS = ("demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER)))
+MADE = "made"  # an op of each family
+REPORTS = (MADE, "demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER, DEEPSEEK, LINKED)))
 CAPTURES = SHARED.parent / "real" / "reports"
 OF_A_KIND = 2
 LEAST_SHARE = 0.95  # of all candidates that TTNN accepts
@@ -41,7 +43,7 @@ class Proven:
 
 def reports() -> list[str]:
     """Those that are at hand."""
-    known = [name for name in REPORTS if name == "demo" or Path(name).is_file()]
+    known = [name for name in REPORTS if name in (MADE, "demo") or Path(name).is_file()]
     return [*known, *sorted(str(path) for path in CAPTURES.glob("*") if path.is_dir())]
 
 
@@ -54,8 +56,12 @@ def proven(report: str, python: Path) -> Proven:
 async def _proven(report: str, python: Path, folder: Path) -> Proven:
     told = Proven()
     at = Session(Settings(state=folder / "state", archive_mb=0, ttnn=python))
-    run = await at.run(report)
-    for name, op in _chosen(run):
+    if report == MADE:
+        report = report_of(folder / MADE, [row for row, *_ in OPS])
+        chosen = [(canonical(row[0]), place) for place, (row, *_) in enumerate(OPS, 2)]
+    else:
+        chosen = list(_chosen(await at.run(report)))
+    for name, op in chosen:
         script = str(folder / f"replay_{op}.py")
         try:
             answer = await replay_op(at, Arguments(run=report, op=op, path=script, prove=True, limit=8))

@@ -121,7 +121,7 @@ OLD = Build("0.60", frozenset(), joins=False, records_graph=False)
 
 
 def test_another_python_runs_the_command_where_its_own_has_no_ttnn(capture, monkeypatch):
-    monkeypatch.setattr(mock_run, "ttnn_python", lambda _asked: "/metal/python")
+    monkeypatch.setattr(mock_run, "ttnn_python", lambda _asked: ("/metal/python", False))
     made, told, [(call, *_rest)] = capture(builds=(NONE, NEW))
     assert call[0] == "/metal/python"
     assert told[0] == f"{sys.executable} has no TTNN: /metal/python runs the command."
@@ -138,7 +138,7 @@ def test_a_python_without_a_ttnn_that_records_is_refused(capture, builds, python
 
 
 def test_a_python_that_has_no_ttnn_either_is_not_taken(capture, monkeypatch):
-    monkeypatch.setattr(mock_run, "ttnn_python", lambda _asked: "/metal/python")
+    monkeypatch.setattr(mock_run, "ttnn_python", lambda _asked: ("/metal/python", False))
     with pytest.raises(ArgumentsInvalid, match=re.escape(f"{sys.executable} has no TTNN")):
         capture(builds=(NONE, NONE))
 

@@ -1,36 +1,20 @@
 """What the tt-metal of the user's Python offers: whether it has Tracy, with which options, and how it records memory.
 
-Read from the files of its packages, because importing them takes seconds and may leave folders behind.
+Read from the files of its packages.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.replay.interpreters import looked_at
 
 _SOURCE_BYTES = 1_000_000  # of a module: tools/tracy/__main__.py of tt-metal has 17 kB
 
-PROBE = """
-import importlib.metadata, importlib.util, json, os, sys
-def place(name):
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        spec = None
-    return os.path.dirname(spec.origin) if spec and spec.origin else None
-try:
-    version = importlib.metadata.version("ttnn")
-except importlib.metadata.PackageNotFoundError:
-    version = None
-print(json.dumps({"tracy": place("tracy"), "ttnn": place("ttnn"), "version": version}))
-"""
-PROBE_S = 60  # unmoved: it is how long a Python that hangs is waited for
 _OPTION = re.compile(r"""["'](-[a-z]|--[a-z][a-z-]+)["']""")
 
 
@@ -67,11 +51,9 @@ def ttnn_of(python: str) -> Build:
     Raises:
         ArgumentsInvalid: it cannot be asked.
     """
-    try:
-        probe = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, timeout=PROBE_S, check=True)  # noqa: S603
-        places = json.loads(probe.stdout.splitlines()[-1])
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
-        raise ArgumentsInvalid(f"{shown(python)} cannot be asked what it has installed. Does it start?") from None
+    places = looked_at(python)
+    if places is None:
+        raise ArgumentsInvalid(f"{shown(python)} cannot be asked what it has installed. Does it start?")
     source = _text(Path(places["tracy"], "__main__.py")) if places["tracy"] else ""
     graph = _text(Path(places["ttnn"], "graph.py")) if places["ttnn"] else ""
     return Build(

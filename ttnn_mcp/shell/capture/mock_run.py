@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.readers.discover import DATABASE
 from ttnn_mcp.readers.manifest import MOCK
+from ttnn_mcp.replay.interpreters import ttnn_python
 from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build, ttnn_of
 from ttnn_mcp.shell.capture.streaming import BY_SIGNAL, streamed
 from ttnn_mcp.shell.capture.target import UserCommand, target_of
-from ttnn_mcp.shell.capture.ttnn_python import stated_python, ttnn_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,11 +88,10 @@ class MockCapture:
 
     def target(self) -> UserCommand:
         """The command with the Python that runs it: the stated one, else its own, else one that has TTNN."""
-        stated = stated_python(self.python)
-        target = target_of(self.command, stated)
+        other, stated = ttnn_python(self.python)
+        target = target_of(self.command, other if stated else None)
         self.build = ttnn_of(target.python)
-        if not self.build.has_ttnn and stated is None:
-            other = ttnn_python(None)
+        if not self.build.has_ttnn and not stated:
             build = ttnn_of(other)
             if build.has_ttnn:
                 self.tell(f"{shown(target.python)} has no TTNN: {shown(other)} runs the command.")

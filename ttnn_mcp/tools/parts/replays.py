@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from math import prod
 from typing import TYPE_CHECKING, Annotated
 
 from ttnn_mcp import quoting
@@ -45,17 +46,15 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
     """Run the script on a mock device.
 
     Raises:
-        QuestionRefused: over HTTP, unless the operator named a Python; no TTNN; a collective.
+        QuestionRefused: over HTTP, unless the operator named a Python; no TTNN, or no mock device like the run's.
     """
     replays = run.kept.get(Replays)
     if replays is None or (replays.confined and replays.python is None):
         raise QuestionRefused(
             "prove=true runs code, which this server does not do over HTTP: its operator allows it with --ttnn PYTHON."
         )
-    if one.facts["mesh"] is not None:
-        raise QuestionRefused("A collective needs its mesh: run the script on the machine that has it.")
     python = await asyncio.to_thread(interpreter, replays.python)
-    proof = await proved(python, run, one.text)
+    proof = await proved(python, run, one.text, prod(one.facts["mesh"] or ()))
     tries = proof.answer.candidates if proof.answer else ()
     predicted = [None, *(each["buffer_bytes"] for each in one.facts["candidates"][1:])]
     first = tries[0] if tries else None
