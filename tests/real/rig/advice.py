@@ -67,7 +67,11 @@ class Bound:
         if name == "ttnn.Conv2dConfig":
             config = self.keywords(call)
             return self.ops.conv(conv=config) or self.given(self.ops.ttnn.Conv2dConfig(**config))
-        again = {"ttnn.linear": self.ops.linear, "ttnn.matmul": self.ops.linear, "ttnn.conv2d": self.ops.conv}
+        again = {
+            **dict.fromkeys(("ttnn.linear", "ttnn.matmul"), self.ops.linear),
+            "ttnn.experimental.minimal_matmul": self.ops.minimal,
+            "ttnn.conv2d": self.ops.conv,
+        }
         if name in again and again[name](**self.keywords(call)):
             return True
         return self._plain(name, call) if name not in again else self.examples.run(name, self.keywords(call))

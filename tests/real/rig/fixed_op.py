@@ -59,6 +59,11 @@ class Ops:
             self.ttnn.matmul(a, b, **changed)
         return True
 
+    def minimal(self, **changed: Any) -> bool:
+        """The matmul as a minimal one, with what the fix changes."""
+        self.ttnn.experimental.minimal_matmul(self.tensor(0), self.tensor(1), **changed)
+        return True
+
     def _operands(self) -> str:
         """Those of one expert where batches do not agree: a sparse matmul runs one after the other."""
         x, weight = (told["logical"] for told in self.job["inputs"][:2])
@@ -153,6 +158,8 @@ def _width(job: dict[str, Any]) -> int:
 BESIDE = {  # shapes of what lies beside the op's own operands
     "gamma": lambda job: (1, 1, 1, _width(job)),
     "beta": lambda job: (1, 1, 1, _width(job)),
+    "scale": lambda job: (1, 1, 1, _width(job)),
+    "shift": lambda job: (1, 1, 1, _width(job)),
     "qkv": lambda job: (
         1,
         128,
