@@ -121,9 +121,6 @@ class Ops:
         ttnn = self.ttnn
         layout = getattr(ttnn.TensorMemoryLayout, told["layout"])
         now = {"enable_act_double_buffer": told["double"], "act_block_h_override": told["block"]}
-        now |= (
-            {"deallocate_activation": True} if self.rest else {}
-        )  # what is moved behind a halo was freed before it
         fields = {"shard_layout": layout, **now, **(conv or {})}
         fields.setdefault("weights_dtype", getattr(ttnn, self.job["inputs"][1]["dtype"].lower()))
         rows = told["batch_size"] * told["input_height"] * told["input_width"]
