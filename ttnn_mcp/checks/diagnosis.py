@@ -163,7 +163,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
             return None
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None and explains(facts, problem.rows, **lessened):
-        expected = by_cases(check.id, check.lever.name, problem.at_most_ns)
+        expected = by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns)
     if expected is None:
         return problem
     return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))
