@@ -9,10 +9,7 @@ _HEADS = (
     "of heads: pad the head size to 32 in the weights, then nlp_create_qkv_heads, nlp_concat_heads"
     # ttnn 0.81.1 has both; tt-metal PR #22938: 672 -> 612 ms over 70 attentions
 )
-_ELEMENTWISE = (
-    "one pass over its bytes: operands in L1, activations= of the op before or input_tensor_a_activations= of this one "
-    "instead of an op of its own"
-)
+_ELEMENTWISE = "takes its bytes: operands in L1, or as activations= of the op before it instead of an op of its own"
 _LAYOUTS = (
     "element-wise ops and sliced convs take both layouts: leave the conversion out, or convert once, where least"
 )
