@@ -58,7 +58,7 @@ async def test_fifteen_questions_take_fifteen_calls_and_eighteen_kilobytes(sit):
     clip = [row for row in cells(CLIP) if row[KERNEL]][936:]  # the second iteration
     gaps_ms = sum(number(row, "OP TO OP LATENCY [ns]") for row in clip[1:]) / 1e6
     at_most = pytest.approx(gaps_ms - len(clip) / 1e3, abs=0.001)  # a traced op keeps a gap of a microsecond
-    assert host["trace_saving_ms"] == {"at_least": 0, "at_most": at_most}
+    assert host["trace_saving_ms"] == {"at_most": at_most}
     assert not host["traced"]
     assert "not in a report" in host["command_queues"]
 

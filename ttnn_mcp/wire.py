@@ -180,10 +180,11 @@ class Window(Wire):
 class Saving(Wire):
     """The time a change can give back, in microseconds of the window: bounds, and what to expect between them.
 
-    8 of 10 such changes save an amount inside the interval; without `expected` the change is a trial.
+    8 of 10 such changes save an amount inside the interval; without `expected` the change is a trial, without
+    `at_least` nothing is sure.
     """
 
-    at_least: Us
+    at_least: Us = 0.0
     at_most: Us
     expected: Us | None = None
     interval: tuple[Us, Us] | None = None
@@ -198,9 +199,8 @@ class BeforeAfterMs(Wire):
 
 
 class SavingMs(Wire):
-    """Bounds on the time a change can give back, in milliseconds of the window."""
+    """A bound on the time a change can give back, in milliseconds of the window."""
 
-    at_least: Ms
     at_most: Ms
 
 

@@ -47,6 +47,13 @@ async def test_what_the_run_has_faster_elsewhere_is_an_edit_with_both_lines(answ
     assert finding["saving_us"]["basis"] == "the faster ops of this run"
 
 
+async def test_an_edit_that_brings_what_the_run_has_elsewhere_expects_its_time(answers):
+    """128 of 192 MinimalMatmul stand as Matmul at line 1873: 4.6 ms less; the others rest on cases."""
+    (finding,) = (await answers(CLIP, details=["matmul-config"]))["findings"]
+    assert finding["saving_us"]["basis"].startswith("precedent: line 1814 as 1873; ")
+    assert finding["saving_us"]["expected"] > 4_554
+
+
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, SEGFORMER, DEEPSEEK])
 async def test_all_shares_are_of_one_named_whole(answers, name):
     answer = await answers(name)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.for_all import for_all
 from tests.real.rig import environment, names
+from tests.real.rig.__main__ import _idle
 from tests.real.rig.anew import in_order
 from tests.real.rig.calls import calls
 from tests.real.rig.compiler_stand_in import nothing
@@ -19,7 +20,7 @@ from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.devices import first_line
 from tests.real.rig.page_names import PAGES
 from tests.real.rig.pages import blocks
-from tests.real.rig.program_buffers import fullest_core, programs
+from tests.real.rig.program_buffers import executed, fullest_core, programs
 from tests.real.rig.report_rows import differences
 from tests.real.rig.signatures import Asked
 from ttnn_mcp.checks import CATALOGUE
@@ -130,6 +131,37 @@ def test_buffers_are_counted_on_the_fullest_core_of_the_last_program():
     ]
     assert fullest_core(graph, "Matmul") == 18
     assert fullest_core(graph, "Conv2d") is None
+
+
+def test_what_is_executed_is_told_without_addresses():
+    def graph(address, cores):
+        start = node("function_start", name="MatmulDeviceOperation", program_factory_type="Reuse")
+        return [
+            {**start, "arguments": [f"Tensor({address})"]},
+            node("circular_buffer_allocate", size=9, core_range_set=cores),
+            node("function_end"),
+        ]
+
+    told = executed(graph("0x55c3301611b0", "{[0-0 - 1-0]}"))
+    assert told == executed(graph("0x7f", "{[0-0 - 1-0]}")) != executed(graph("0x7f", "{[0-0 - 2-0]}"))
+    assert told[0][:2] == ("MatmulDeviceOperation", 2)
+
+
+@for_all(
+    ("check", "answer", "idle"),
+    [
+        ("some-check", {"same": ["ttnn.linear(x, w)"]}, True),
+        ("some-check", {"same": ["ttnn.linear(x, w)"], "changed": ["ttnn.matmul(x, w)"]}, False),
+        ("check_setting", {"same": ["ttnn.linear(x, w)"]}, False),
+        ("low-core-count", {"cores": ["8"]}, True),
+        ("low-core-count", {"cores": ["9"]}, False),
+        ("some-check", {"cores": ["8"]}, False),
+    ],
+)
+def test_a_fix_that_changes_nothing_is_told(check, answer, idle):
+    job = {"check": check, "report": "r", "line": 7, "cores": 8}
+    told = [*_idle(job, {"cores": [], "same": [], "changed": [], **answer}, "n150")]
+    assert [line.startswith(f"CHANGED NOTHING {check}, r line 7, on n150: ") for line in told] == [True] * idle
 
 
 def test_two_captures_of_one_program_differ_in_times_and_pointers_only(tmp_path):

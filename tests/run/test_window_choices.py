@@ -52,7 +52,7 @@ def test_what_is_said_fits_what_was_asked():
     assert scope_of(here, 1).window.why == "found by repeating ops"
     assert scope_of(here, "all").window.why == "all rows asked for, 2 iterations together"
     one_pass = written("A B C")
-    assert scope_of(one_pass).window.why == f"no repeating iterations found; {REPROFILE}"
+    assert scope_of(one_pass).window.why == f"no repeating iterations; {REPROFILE}"
     assert scope_of(one_pass, "all").window.why == "all rows asked for"
 
 

@@ -46,9 +46,8 @@ async def test_each_finding_is_cited_and_bounded_and_belongs_to_an_edit(tmp_path
     for finding in answer["findings"]:
         assert finding["evidence"]
         assert finding["assumption"]
-        assert (
-            0 <= finding["saving_us"]["at_least"] <= finding["saving_us"]["at_most"] <= answer["total"]["before_us"]
-        )
+        assert "at_least" not in finding["saving_us"]  # nothing of the demo is sure, and a zero would say nothing
+        assert 0 < finding["saving_us"]["at_most"] <= answer["total"]["before_us"]
         assert finding["check"] in {check.id for check in CATALOGUE}
     assert [step["step"] for step in answer["steps"]] == [1, 2, 3, 4, 5, 6, 7]
 
@@ -121,14 +120,13 @@ async def test_a_higher_bar_drops_small_savings_and_keeps_risks(tmp_path):
     assert {"stalled-on-host", "late-free"} <= set(high)  # the one saves more, the other is a risk
 
 
-async def test_the_next_calls_lead_to_the_op_and_to_the_page_of_the_first_finding(tmp_path):
+async def test_the_next_call_leads_to_the_op_of_the_first_finding_which_names_its_page(tmp_path):
     at = session(tmp_path)
     answer = await ask(at, "optimization_check", run="demo")
-    page = answer["findings"][0]["read_next"].removesuffix(".md")
-    assert [call["tool"] for call in answer["next"]] == ["op_detail", "skill_step"]
-    assert answer["next"][1]["arguments"] == {"page": page}
-    for call in answer["next"]:
-        assert await ask(at, call["tool"], **call["arguments"])
+    (call,) = answer["next"]
+    assert call["tool"] == "op_detail"
+    assert await ask(at, "op_detail", **call["arguments"])
+    assert await ask(at, "skill_step", page=answer["findings"][0]["read_next"].removesuffix(".md"))
 
 
 async def test_without_findings_there_is_nothing_to_call_next(tmp_path):

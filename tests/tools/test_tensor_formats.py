@@ -156,8 +156,7 @@ def test_a_candidate_names_its_check_and_an_op_to_look_up(tmp_path, program):
     (candidate,) = rows(tensor_formats(at, Arguments()).spoken()["candidates"])
     assert candidate["check"] == "wide-weights"
     assert candidate["heaviest_op"] == at.line(0)
-    assert 0 <= candidate["at_least_us"] <= candidate["at_most_us"] < 300
-    assert candidate["at_most_us"] > 0
+    assert 0 < candidate["at_most_us"] < 300
 
 
 def test_a_run_with_nothing_to_say_still_answers(tmp_path, program):

@@ -19,6 +19,7 @@ from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
 from ttnn_mcp.checks.plan.remaining import saved_by, time_of
+from ttnn_mcp.checks.precedents import by_precedents
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
@@ -81,7 +82,7 @@ def diagnose(
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    claims = backed(facts, claims) if earlier_runs else claims
+    claims = by_precedents(facts, backed(facts, claims) if earlier_runs else claims)
     plan = plan_of(facts, claims)
     rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
     whole = plan_of(facts, [*claims, *rest]) if rest else plan
@@ -162,7 +163,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
             return None
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None and not problem.is_trial and explains(facts, problem.rows, **lessened):
-        expected = by_cases(check.id, check.lever.name, problem.at_most_ns)
+        expected = by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns)
     if expected is None:
         return problem
     return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ttnn_mcp.archive.memory_of_ops import remembered
 from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
-from ttnn_mcp.checks.expectation import COVERED, Expectation
+from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, COVERED, Expectation
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _expecting(facts: WindowFacts, claim: Claim, tried: Mapping[int, Precedent])
             took, then = facts.kernel_ns[claim.rows[place]], precedent.earlier.timing.median_us * 1e3
             noise = precedent.noise_share * then
             saved[place], low[place], high[place] = took - then, took - then - noise, took - then + noise
-    expected = Expectation(saved, low, high, "an earlier run").within(claim.at_least_ns, claim.at_most_ns)
+    expected = Expectation(saved, low, high, AN_EARLIER_RUN).within(claim.at_least_ns, claim.at_most_ns)
     return replace(claim, expected=expected)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
 
+OF_THIS_RUN, AN_EARLIER_RUN = "the faster ops of this run", "an earlier run"
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
 # of the time of ops that get fewer passes or bytes: LoFi brought nothing where arithmetic was 58 % of it, and narrow
@@ -61,12 +62,14 @@ class Expectation:
         low_ns: the low end.
         high_ns: the high end.
         basis: what it rests on, in a few words.
+        twins: per row, the faster op of this run that it rests on; None where it rests on something else.
     """
 
     saved_ns: Floats
     low_ns: Floats
     high_ns: Floats
     basis: str
+    twins: Rows | None = None
 
     def within(self, least_ns: Floats | None, most_ns: Floats) -> Expectation:
         """The same between the bounds."""
@@ -74,18 +77,19 @@ class Expectation:
         saved, low, high = (
             np.minimum(np.maximum(each, least), most_ns) for each in (self.saved_ns, self.low_ns, self.high_ns)
         )
-        return Expectation(saved, low, high, self.basis)
+        return replace(self, saved_ns=saved, low_ns=low, high_ns=high)
 
     def of_rows(self, at: Rows) -> Expectation:
         """That of some of the rows, by their places."""
-        return Expectation(self.saved_ns[at], self.low_ns[at], self.high_ns[at], self.basis)
+        twins = None if self.twins is None else self.twins[at]
+        return Expectation(self.saved_ns[at], self.low_ns[at], self.high_ns[at], self.basis, twins)
 
 
 def seen_in_run(slower: Slower, took_ns: Floats) -> Expectation:
     """By the ops of this run that are faster: the middle one of them, and their ends with the noise of a run."""
     noise = NOISE * (took_ns - slower.usual_ns)
     low, high = slower.at_least_ns - noise, slower.at_most_ns + noise
-    return Expectation(slower.usual_ns, low, high, "the faster ops of this run")
+    return Expectation(slower.usual_ns, low, high, OF_THIS_RUN, slower.twins)
 
 
 def by_law(
@@ -97,7 +101,7 @@ def by_law(
     """
     count, laws = len(rows), dict[str, float]()
     saved, low, high, known = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_)
-    for places in _kinds(facts, rows):
+    for places in kinds_of(facts, rows):
         row = int(rows[places[0]])
         changed = becomes(row)
         after = None if changed is None else _after(facts, row, changed)
@@ -166,7 +170,7 @@ def measured_cases() -> dict[str, dict[str, dict[str, Any]]]:
     return cases
 
 
-def _kinds(facts: WindowFacts, rows: Rows) -> list[Rows]:
+def kinds_of(facts: WindowFacts, rows: Rows) -> list[Rows]:
     """Places of the rows that are alike in all that a law sees, the heaviest kinds first."""
     texts = [facts.ops.texts(name).codes[rows] for name in ("attributes", "fidelity")]
     cores = np.nan_to_num(facts.ops.numbers("cores")[rows]).astype(np.int64)

@@ -9,6 +9,15 @@ _HEADS = (
     "of heads: pad the head size to 32 in the weights, then nlp_create_qkv_heads, nlp_concat_heads"
     # ttnn 0.81.1 has both; tt-metal PR #22938: 672 -> 612 ms over 70 attentions
 )
+_ELEMENTWISE = "takes its bytes: operands in L1, or as activations= of the op before it instead of an op of its own"
+_LAYOUTS = (
+    "element-wise ops and sliced convs take both layouts: leave the conversion out, or convert once, where least"
+)
+_SHARDS = (
+    "no move where the next op takes the same shards: memory_config of the op that writes; inside ttnn.conv2d "
+    "slice_config=ttnn.Conv2dL1FullSliceConfig"
+)
+_SLICES = "of a conv in slices of DRAM: slice_config=ttnn.Conv2dL1FullSliceConfig if it fits L1, else fewer slices"
 _MASKS = "if it applies a mask: make it once outside the pass, or give it to fused attention (attn_mask, is_causal)"
 HINTS = {
     # tt-metal PR #23257 and #22306 (SDXL); ttnn 0.81.1 chooses both
@@ -31,6 +40,33 @@ HINTS = {
         "activations in L1 shards with a program_config took a fifth of the time of one left to TTNN in DRAM; "
         "check_setting without a value orders the legal blocks"
     ),
+    # tech_reports/CNNs/cnn_optimizations.md; a 1x1 conv of stride 1 runs as a Matmul
+    "Conv2d": (
+        "decided by shard layout (HEIGHT for tall images, BLOCK or WIDTH for many channels), the tallest act_block_h "
+        "that fits, and both double buffers: check_setting judges each"
+    ),
+    # tt-metal #18240: of YOLOv4; more layouts since PR #21137
+    "Pool2D": (
+        "64 instead of 32 cores made a pool faster and its halo as much slower: keep the shards of the conv before it; "
+        "BLOCK or WIDTH shards for many channels"
+    ),
+    # measurements/norms.csv: on Wormhole
+    "LayerNorm": (
+        "about 9 us stay whatever the cores; beyond them rows in L1 shards with a sharded program config, and weight, "
+        "bias and residual in the same call, are what helped"
+    ),
+    # tt-metal's experimental/minimal_matmul: its blocks are its only setting
+    "MinimalMatmul": (
+        "blocks of M, K and N decide, 8 tiles each as a start; with few rows ttnn.linear with a program_config, whose "
+        "weights stream at DRAM's rate, is faster"
+    ),
+    # tech_reports/LLMs/llms.md 2.5.6; ttnn 0.81.1 takes both layouts in BinaryNg and Unary
+    **dict.fromkeys(("Binary", "Unary"), _ELEMENTWISE),
+    # tt-metal PR #25072 (sliced convs), ttnn 0.81.1 on a mock device (element-wise ops)
+    **dict.fromkeys(("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding"), _LAYOUTS),
+    # conv2d_nanobind.cpp and PR #27147 of tt-metal
+    **dict.fromkeys(("ShardedToInterleaved", "InterleavedToSharded", "Reshard"), _SHARDS),
+    **dict.fromkeys(("SliceWrite", "PaddedSlice"), _SLICES),
     # tt-metal #55758 and #55759
     "ScaledDotProductAttention": (
         "81 % of the engine is the best that was measured: try chunks of 256 to 512, and fp32_dest_acc_en=False, "

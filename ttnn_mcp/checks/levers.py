@@ -30,6 +30,7 @@ CACHES = Lever("caches", "caches of keys and values", merges=True)
 KERNEL_CONFIG = Lever("compute-config", "compute kernel configs", merges=True)
 MATMUL_CONFIG = Lever("matmul-config", "program configs of matmuls", merges=True, slot=PROGRAM)
 ATTENTION_CONFIG = Lever("attention-config", "program configs of attention", merges=True, slot=PROGRAM)
+ATTENTION_GRID = ATTENTION_CONFIG._replace(slot="grid")  # a field of the config that holds the chunks: one edit
 CONV_CONFIG = Lever("conv-config", "Conv2dConfig of convs", merges=True)
 NORM_CONFIG = Lever("norm-config", "norms on more cores", merges=True, slot=PROGRAM)
 MORE_CORES = Lever("more-cores", "ops on more cores", slot=PROGRAM)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
     from ttnn_mcp.checks.expectation import Expectation
+    from ttnn_mcp.checks.levers import Lever
     from ttnn_mcp.checks.op_config import Sets
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -164,6 +165,7 @@ class Bounds:
         passes: per row, the share of its arithmetic that remains.
         spared_bytes: per row, the DRAM bytes that it no longer moves.
         expected: per row, what to expect between the bounds; None where nothing is known.
+        lever: what it changes in the code, where that is not the check's.
     """
 
     rows: Rows
@@ -174,6 +176,7 @@ class Bounds:
     passes: Floats | None = None
     spared_bytes: Floats | None = None
     expected: Expectation | None = None
+    lever: Lever | None = None
 
     def __post_init__(self) -> None:
         """Bounds belong to rows."""
@@ -277,6 +280,7 @@ class Problem(Bounds):
             self.passes,
             self.spared_bytes,
             self.expected,
+            self.lever,
             claim=words.claim,
             assumption=words.assumption,
             evidence=words.evidence_of(affected),

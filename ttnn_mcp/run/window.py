@@ -172,7 +172,7 @@ def _why_all(iteration: object, count: int, within: str) -> str:
     if iteration == "all":
         reason = f"all rows asked for, {count} iterations together" if count else "all rows asked for"
     else:
-        reason = "no repeating iterations found"
+        reason = "no repeating iterations"
     return f"{reason}{', ' + within if within else ''}"
 
 

@@ -78,8 +78,8 @@ class Answer(Wire):
     groups: Annotated[Table, tables.GROUPS]
     layers: Annotated[Table, tables.GROUPS] | None = None
     stages: Annotated[Table, tables.GROUPS] | None = None
-    added: Annotated[Table, tables.ADDED]
-    removed: Annotated[Table, tables.REMOVED]
+    added: Annotated[Table, tables.ADDED] | None = None
+    removed: Annotated[Table, tables.REMOVED] | None = None
     rewritten: Annotated[Table, tables.REWRITTEN] | None = None
     changed: Annotated[Table, tables.CHANGED] | None = None
     engaged: Annotated[Table, ENGAGED] | None = None

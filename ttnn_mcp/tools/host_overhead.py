@@ -99,7 +99,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         ops=ops,
         trace_saving_ms=None
         if verdict == "unknown"
-        else SavingMs(at_least=0.0, at_most=0.0 if run.performance_report.traced else bound),
+        else SavingMs(at_most=0.0 if run.performance_report.traced else bound),
         traced=run.performance_report.traced,
         command_queues=QUEUES,
         trace=trace_seen(run.performance_report),

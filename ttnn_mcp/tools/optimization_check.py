@@ -169,14 +169,6 @@ def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:
                 tool="skill_step", arguments={"page": "quick-reference"}, why="how to profile a warm iteration"
             )
         )
-    if page:
-        calls.append(
-            NextCall(
-                tool="skill_step",
-                arguments={"page": page[0].read_next.removesuffix(".md")},
-                why=f"how to fix {page[0].check}",
-            )
-        )
     return calls
 
 

@@ -45,7 +45,7 @@ FIDELITY = Columns(
 LAYOUTS = Columns("in", "out", *FIGURES, "heaviest_op", quoted=("in", "out"))
 CONVERSIONS = Columns("op_code", "in", "out", *FIGURES, "heaviest_op", quoted=("op_code", "in", "out"))
 PADDING = Columns("op_code", "shapes", *FIGURES, "waste", "heaviest_op", quoted=("op_code",))
-CANDIDATES = Columns("check", "ops", "heaviest_op", "share", "at_least_us", "at_most_us")
+CANDIDATES = Columns("check", "ops", "heaviest_op", "share", "at_most_us")
 SHAPES_AT_MOST = 44  # characters
 WASTE = 0.05  # of an op's bytes: less padding is not worth a line
 OTHER = "(other)"
@@ -136,7 +136,6 @@ def _candidates(facts: WindowFacts) -> list[tuple[Cell, ...]]:
             len(claim.rows),
             facts.line(facts.heaviest(claim.rows, 1)[0]),
             facts.share(claim.rows),
-            0.0 if claim.at_least_ns is None else float(claim.at_least_ns.sum()) / 1e3,
             float(claim.at_most_ns.sum()) / 1e3,
         )
         for check, claim in claims[:CANDIDATES_AT_MOST]

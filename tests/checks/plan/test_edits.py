@@ -9,7 +9,15 @@ import pytest
 from tests.analyses.op_kinds.test_attention_blocks import FUSED, LINEAR, MOVE, NORM, case
 from tests.checks.made_checks import saves
 from ttnn_mcp.checks.diagnosis import ask
-from ttnn_mcp.checks.levers import ATTENTION, CONSTANTS, FUSION, LAYOUT, MATMUL_CONFIG
+from ttnn_mcp.checks.levers import (
+    ATTENTION,
+    ATTENTION_CONFIG,
+    ATTENTION_GRID,
+    CONSTANTS,
+    FUSION,
+    LAYOUT,
+    MATMUL_CONFIG,
+)
 from ttnn_mcp.checks.plan.edits import edits_of
 
 
@@ -57,3 +65,17 @@ def test_two_problems_of_one_check_are_one_edit_and_no_rivals(attention):
             yield replace(problem, rows=problem.rows + 1)
 
     assert edits(attention, replace(twice, look=look, id="twice")) == [("fusion", [0, 1, 2])]
+
+
+def test_the_grid_of_an_attention_and_its_chunks_are_fields_of_one_config(attention):
+    """Two findings about chunks are alternatives."""
+    chunks, others = (check(name, [3], ATTENTION_CONFIG) for name in ("chunks", "others"))
+    of_matmuls = check("of matmuls", [3], MATMUL_CONFIG)
+
+    def look(facts):
+        yield from (replace(problem, lever=ATTENTION_GRID) for problem in of_matmuls.look(facts))
+
+    grid = replace(of_matmuls, look=look, id="grid")
+    assert edits(attention, chunks, grid) == [("attention-config", [3])]
+    assert edits(attention, chunks, others) == [("attention-config", [3])] * 2
+    assert edits(attention, chunks, of_matmuls) == [("attention-config", [3]), ("matmul-config", [3])]

@@ -9,6 +9,7 @@ from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, 
 from tests.for_all import for_all
 from tests.profiles import DRAM, Program, width_sharded
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.checks.levers import ATTENTION_GRID
 
 NAME = "MatmulMultiCoreReuseMultiCast{}ProgramConfig"
 
@@ -130,6 +131,7 @@ def test_chunks_of_attention_are_dealt_out_over_the_grid_of_its_config(check):
     assert outcome.at_most_ns / 1e3 >= 2994.4 - 2271.1
     assert "1 attention op gives more work to each core than 11x10 cores need" in outcome.claim.claim
     assert "16 chunks, not 10" in outcome.claim.claim
+    assert outcome.claim.lever == ATTENTION_GRID
     assert "compute_with_storage_grid_size=device.compute_with_storage_grid_size()" in outcome.claim.fix
 
 

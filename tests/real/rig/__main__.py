@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 
 KINDS = ("n150", "p100")
 BRING_CORES = ("matmul-operands-in-l1-interleaved", "conv-cores-idle", "low-core-count")
+UNSEEN = {  # what these change is no part of the op that a dry run shows
+    "check_setting": "lists the present value too",
+    "moves-behind-halo": "spares a Move that the allocator decides on the device",
+    "same-work-elsewhere-faster": "its call is the op's own: where x is to lie is told in words beside it",
+}
 UNPHYSICAL = (  # its conv has more channels than its tensors, to fill L1
     "tests/checks/step6_conv2d/test_conv_shard_layout_slow.py::test_the_other_layout_must_fit_l1",
 )
@@ -152,6 +157,7 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
     found = [job for job in found if job["check"] in known]  # tests of the runner make up checks of their own
     counted: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
     idle: list[str] = []
+    compared = 0
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
@@ -163,6 +169,7 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
                 for how, told in counted.items():
                     told.extend(job["check"] for _ in answer[how])
                 idle += list(_idle(job, answer, kind))
+                compared += job["check"] != "check_setting" and bool(answer["same"] or answer["changed"])
                 for how, text in (("REFUSED", "refused"), ("NOT RUN", "words")):
                     for call in answer[text]:
                         say(f"{how} {job['check']}, {job['report']} line {job['line']}, on {kind}: {call}")
@@ -171,15 +178,19 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
         say(sentence)
     ran, words, refused = (len(told) for told in counted.values())
     say(f"advice: {ran} calls of {len(found)} fixes accepted, {refused} refused, {words} not run; "
+        f"{compared} fixes of matmuls and convs compared with the op as it is, {len(idle)} change nothing; "
         f"{len(known) - 1 - len(IN_WORDS)} checks by their calls, {len(IN_WORDS)} in words")  # fmt: skip
     return not refused and not words and not missing and not idle
 
 
 def _idle(job: dict, answer: dict, kind: str) -> Iterator[str]:
-    """A fix that is to bring cores, and on the op that it cites brings none."""
+    """A fix that changes nothing of what TTNN runs for the op that it cites, or that is to bring cores and brings none."""
     now, then = job.get("cores", 0), max(map(int, answer["cores"]), default=0)
+    where = f"{job['check']}, {job['report']} line {job['line']}, on {kind}"
     if job["check"] in BRING_CORES and now and 0 < then <= now:
-        yield f"CHANGED NOTHING {job['check']}, {job['report']} line {job['line']}, on {kind}: {now} cores, {then} then"
+        yield f"CHANGED NOTHING {where}: {now} cores, {then} then"
+    if answer["same"] and not answer["changed"] and job["check"] not in UNSEEN:
+        yield f"CHANGED NOTHING {where}: {answer['same'][0]}"
 
 
 def made() -> list[dict]:
@@ -206,7 +217,8 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
         started = [line["start"] for line in lines if "start" in line]
         if not started:
             raise SystemExit(f"real TTNN did not start on {kind}: {ran.stderr.strip()[-300:]}")
-        answers.append({"job": started[-1], "ran": [], "words": [], "cores": [], "refused": ["TTNN died of it"]})
+        answers.append({"job": started[-1], "ran": [], "words": [], "cores": [], "same": [], "changed": [],
+                        "refused": ["TTNN died of it"]})  # fmt: skip
         first = started[-1] + 1
 
 

@@ -12,15 +12,19 @@ import ast
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.real.rig.calls import calls
 from tests.real.rig.devices import first_line, imported, meshed, opened
 from tests.real.rig.examples import Examples
 from tests.real.rig.fixed_op import Ops
-from tests.real.rig.program_buffers import programs
+from tests.real.rig.program_buffers import executed
 from tests.real.rig.signatures import asked_of, unrunnable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MESH = "t3000"
 COUNTED = ("Matmul", "Conv2d")  # ops whose cores a fix may change
@@ -67,7 +71,11 @@ class Bound:
         if name == "ttnn.Conv2dConfig":
             config = self.keywords(call)
             return self.ops.conv(conv=config) or self.given(self.ops.ttnn.Conv2dConfig(**config))
-        again = {"ttnn.linear": self.ops.linear, "ttnn.matmul": self.ops.linear, "ttnn.conv2d": self.ops.conv}
+        again = {
+            **dict.fromkeys(("ttnn.linear", "ttnn.matmul"), self.ops.linear),
+            "ttnn.experimental.minimal_matmul": self.ops.minimal,
+            "ttnn.conv2d": self.ops.conv,
+        }
         if name in again and again[name](**self.keywords(call)):
             return True
         return self._plain(name, call) if name not in again else self.examples.run(name, self.keywords(call))
@@ -106,23 +114,36 @@ def _leaves_out(node: ast.expr) -> bool:
 
 def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
     """What became of each call of a fix, as it is pasted from what is printed of it."""
-    became: dict[str, list[str]] = {"ran": [], "words": [], "refused": [], "cores": []}
+    became: dict[str, list[str]] = {"ran": [], "words": [], "refused": [], "cores": [], "same": [], "changed": []}
+    now = ops.as_now()
+    before = _dry(ops, now.again) if now else []
     for text in calls(f"{ops.job['as_now']} {ops.job['pasted'] or fix}"):
-        cores = _cores(ops, text)
+        cores = max((each[1] for each in _counted(_dry(ops, partial(_outcome, ops, text)))), default=0)
         how, told = _outcome(ops, text)
         became[how].append(told)
         if how == "ran" and cores:
             became["cores"].append(str(cores))
+        then = _dry(ops, partial(Bound(now).execute, text)) if now and before and cores else []
+        if then:
+            became["same" if then == before else "changed"].append(text)
     return became
 
 
-def _cores(ops: Ops, text: str) -> int:
-    """The most cores of a matmul or conv that a call runs, asked dry; 0 where it runs none."""
+def _counted(ran: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [each for each in ran if any(kind in each[0] for kind in COUNTED)]
+
+
+def _dry(ops: Ops, run: Callable[[], Any]) -> list[tuple[Any, ...]]:
+    """What TTNN executes, asked dry; what it refuses executes nothing."""
     graph = ops.ttnn.graph
     graph.begin_graph_capture(graph.RunMode.NO_DISPATCH)
-    _outcome(ops, text)
-    captured = programs(graph.end_graph_capture())
-    return max((cores for name, cores, _ in captured if any(kind in name for kind in COUNTED)), default=0)
+    refused = False
+    try:
+        run()
+    except Exception:  # noqa: BLE001 - then there is nothing to compare with
+        refused = True
+    captured = graph.end_graph_capture()
+    return [] if refused else executed(captured)
 
 
 def _outcome(ops: Ops, text: str) -> tuple[str, str]:

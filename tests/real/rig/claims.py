@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.checks.asking import case_of_reports
 from tests.real.rig.convolutions import convolution
-from tests.real.rig.instead import as_now, instead
+from tests.real.rig.instead import as_now, instead, now
 from tests.real.rig.printed import pasted
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
@@ -118,6 +118,7 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
     return {
         "report": ops.source,
         "line": facts.line(row),
+        "name": facts.names[row],
         "cores": int(np.nan_to_num(ops.numbers("cores")[row])),
         "family": next(
             (name for name in ("conv", "matmul", "norm", "collective") if facts.of_family(name)[row]), "other"
@@ -125,6 +126,7 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
         "inputs": [_operand(operand, row) for operand in ops.inputs if operand.present[row]],
         "outputs": [_operand(operand, row) for operand in ops.outputs if operand.present[row]],
         "convolution": convolution(facts, row),
+        "now": now(facts, row),
     }
 
 

@@ -25,8 +25,10 @@ IN_WORDS = {
     "repeated-small-ops": "joins calls of the model",
     "rotary-as-prefill": "another mode of the call, on operands in shards of the model; `names` holds the op",
     "rows-not-read": "slices what a call reads",
+    "scaled-after-matmul": "multiplies weights in PyTorch",
     "shape-round-trip": "drops two calls",
     "shard-for-one-matmul": "drops a call",
+    "tensor-through-host": "names the ops that do it on the device; `names` holds them",
     "tile-padding-waste": "orders the model's dimensions anew",
     "tiny-row-reshape": "orders the model's dimensions anew",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,26 @@ ATTENTION = 3  # operands: an op with fewer is one around it
 
 @dataclass(frozen=True)
 class Ops:
-    """One job's op."""
+    """One job's op; `rest` are arguments that it keeps where a fix does not give others."""
 
     ttnn: Any
     device: Any
     job: dict[str, Any]
+    rest: dict[str, Any] = field(default_factory=dict)
+
+    def as_now(self) -> Ops | None:
+        """The op with all that its report shows of its configs; None where they are not known."""
+        told = self.job.get("now")
+        names = {"ttnn": self.ttnn, "device": self.device}
+        return replace(self, rest=eval(told, names)) if told else None  # noqa: S307 - ours
+
+    def again(self) -> bool:
+        """The op as it is, its operands where they lie."""
+        op = replace(self, job={**self.job, "fix": ""})
+        if self.job["family"] == "conv":
+            return op.conv()
+        minimal = "MinimalMatmul" in self.job["name"]
+        return op.minimal() if minimal else op.linear()
 
     def tensor(self, number: int, memory: Any = None, *, of: str = "inputs") -> Any:
         """An operand of the op, interleaved where it lay."""
@@ -45,6 +60,8 @@ class Ops:
         """The matmul, with what the fix changes."""
         if self.job["family"] != "matmul" or len(self.job["inputs"]) < 2:
             return False
+        chosen = {"program_config"} if "core_grid" in changed else set[str]()  # TTNN chooses it then
+        changed = {**{name: value for name, value in self.rest.items() if name not in chosen}, **changed}
         config = changed.get("program_config")
         if "DRAMSharded" in type(config).__name__:
             a, b = self._streamed(config)
@@ -57,6 +74,12 @@ class Ops:
             self.ttnn.linear(a, b, bias=self.tensor(2), **changed)
         else:
             self.ttnn.matmul(a, b, **changed)
+        return True
+
+    def minimal(self, **changed: Any) -> bool:
+        """The matmul as a minimal one, with what the fix changes."""
+        kept = {name: value for name, value in self.rest.items() if name == "compute_kernel_config"}
+        self.ttnn.experimental.minimal_matmul(self.tensor(0), self.tensor(1), **{**kept, **changed})
         return True
 
     def _operands(self) -> str:
@@ -107,6 +130,7 @@ class Ops:
         kernel = (told["out_channels"], told["in_channels"] // told["groups"], *told["kernel_size"])
         weight = ttnn.zeros(kernel, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
         shape = {name: value for name, value in told.items() if name not in ("layout", "double", "block")}
+        changed = {**self.rest, **changed}
         changed.setdefault("conv_config", ttnn.Conv2dConfig(**fields))
         changed.setdefault("slice_config", ttnn.Conv2dL1FullSliceConfig)
         changed.setdefault("dtype", getattr(ttnn, self.job["outputs"][0]["dtype"].lower()))
@@ -153,6 +177,8 @@ def _width(job: dict[str, Any]) -> int:
 BESIDE = {  # shapes of what lies beside the op's own operands
     "gamma": lambda job: (1, 1, 1, _width(job)),
     "beta": lambda job: (1, 1, 1, _width(job)),
+    "scale": lambda job: (1, 1, 1, _width(job)),
+    "shift": lambda job: (1, 1, 1, _width(job)),
     "qkv": lambda job: (
         1,
         128,

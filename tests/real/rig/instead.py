@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.checks.op_config import present
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools.check_setting import Arguments, check_setting
 
@@ -62,6 +63,15 @@ def as_now(facts: WindowFacts, row: int, fix: str) -> str:
     if size := re.search(r"grid_size=\((\d+), (\d+)\)", rest):
         changed |= {"x": int(size.group(1)), "y": int(size.group(2)), "out_subblock_h": 1, "out_subblock_w": 1}
     return code(facts, row, changed) if said and changed else ""
+
+
+def now(facts: WindowFacts, row: int) -> str:
+    """The configs that an op runs with, as code; empty where the report shows none or they cannot be written."""
+    program = facts.attributes(row).struct("program_config")
+    text = code(facts, row, {}) if program and facts.of_family("matmul")[row] else ""
+    if not facts.of_family("matmul", "conv")[row] or bool(program) != bool(text):
+        return ""
+    return f"dict({present(facts, row).compute_text}{f', program_config={text}' if text else ''})"
 
 
 def code(facts: WindowFacts, row: int, changed: dict[str, int]) -> str:

@@ -12,7 +12,7 @@ from ttnn_mcp.shell.terminal import NO_TERMINAL
 WIDTHS = (60, 80, 120, NO_TERMINAL)  # three terminals, and a pipe
 FINDING: dict[str, Any] = {
     "check": "a-check", "edit": "an-edit", "step": 1, "claim": "c", "share": 0.5, "assumption": "a", "evidence": [],
-    "saving_us": {"at_least": 0, "at_most": 1}, "verify": "v", "read_next": "r",
+    "saving_us": {"at_most": 1}, "verify": "v", "read_next": "r",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE_RANGE = re.compile(r"(\d+)-(\d+) - (\d+)-(\d+)")
+ADDRESS = re.compile(r"0x[0-9a-f]+")
 BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 
 
@@ -48,6 +49,17 @@ def programs(graph: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
             if not lies_on_a_tensor(node["params"]):
                 for core in places:
                     used[core] += int(node["params"]["size"])
+
+
+def executed(graph: list[dict[str, Any]]) -> list[tuple[object, ...]]:
+    """All that is known of each device op: what it is given, its program, its cores and its bytes."""
+    starts = [
+        node for node in graph if node["node_type"] == "function_start" and "program_factory_type" in node["params"]
+    ]
+    given = [
+        (node["params"]["program_factory_type"], ADDRESS.sub("", str(node.get("arguments")))) for node in starts
+    ]
+    return [(*one, *told) for one, told in zip(programs(graph), given, strict=True)]
 
 
 def _is_program(node: dict[str, Any], program: str) -> bool:

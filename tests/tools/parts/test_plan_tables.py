@@ -29,8 +29,8 @@ def case(tmp_path_factory):
     return case_of(tmp_path_factory.mktemp("four"), program, ONE_PASS)
 
 
-def ranked(name, alone_ns=0.0, after=(), instead_of=None):
-    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False)
+def ranked(name, alone_ns=0.0, after=(), instead_of=None, general=False):
+    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False, general=general)
     rows = np.array([0])
     return SimpleNamespace(
         edit=edit,
@@ -61,6 +61,8 @@ def test_edits_that_save_less_have_no_line(case):
         ({"after": (0, 1)}, "after first, second"),
         ({"instead_of": 0}, "instead of first"),
         ({"after": (1,), "instead_of": 0}, "instead of first"),
+        ({"general": True}, "symptom, so last"),
+        ({"general": True, "after": (0,)}, "symptom, so last; after first"),
     ],
 )
 def test_an_edit_says_after_or_instead_of_which_it_comes(how, told):

@@ -122,6 +122,8 @@ def _in_attention(facts: WindowFacts) -> Mask:
 
 def _parts(place: int, check: Check, claim: Claim, inside: Mask) -> list[tuple[Lever, Resolved]]:
     """The claim, cut where some of its ops belong to attention blocks."""
+    if claim.lever is not None:
+        return [(claim.lever, Resolved(place, check, claim, Relief.of(claim, claim.lever.slot)))]
     if check.lever.name not in OF_ATTENTION or not inside[claim.rows].any():
         return [(check.lever, Resolved(place, check, claim, Relief.of(claim, check.slot)))]
     within = inside[claim.rows]
@@ -135,7 +137,7 @@ def _parts(place: int, check: Check, claim: Claim, inside: Mask) -> list[tuple[L
 
 def _add(groups: list[tuple[Lever, list[Resolved]]], lever: Lever, part: Resolved) -> None:
     """To the group of the same lever that it belongs to, which may be a new one."""
-    alike = [parts for other, parts in groups if other == lever]
+    alike = [parts for other, parts in groups if other.name == lever.name]
     for parts in alike:
         if _belongs(part, parts, lever):
             parts.append(part)

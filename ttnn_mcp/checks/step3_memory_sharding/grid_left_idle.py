@@ -28,7 +28,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
-from ttnn_mcp.checks.levers import MATMUL_CONFIG
+from ttnn_mcp.checks.levers import ATTENTION_GRID, MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -45,8 +45,11 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
-    rows = np.flatnonzero(best <= LESS_WORK * facts.kernel_ns)
-    yield Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell, becomes=partial(_on_the_grid, facts))
+    less, attends = best <= LESS_WORK * facts.kernel_ns, facts.of_family("attention")
+    for rows, lever in ((less & ~attends, MATMUL_CONFIG), (less & attends, ATTENTION_GRID)):
+        at = np.flatnonzero(rows)
+        saved = (facts.kernel_ns - best)[at]
+        yield Problem(at, saved, lever=lever, tell=_tell, becomes=partial(_on_the_grid, facts))
 
 
 def _tell(ops: Affected) -> Words:
@@ -92,7 +95,7 @@ def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
     if facts.of_family("attention")[row]:
         return (
             "ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
-            f"<chunks as now>): {columns}x{high} cores"
+            f"<chunks as now, or those of this edit>): {columns}x{high} cores"
         )
     config = (
         f"program_config as now with compute_with_storage_grid_size={deal.grid}, per_core_M={deal.could_be[0]}, "

@@ -59,14 +59,14 @@ def _together(deltas: Sequence[Delta]) -> Delta:
     )
 
 
-def added(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
+def added(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table | None:
     """Ops that are new; `op` is the line of the first in the candidate's file."""
-    return ADDED.exact(_listed(edits[:rows], lines))
+    return ADDED.exact(_listed(edits[:rows], lines)) if edits else None
 
 
-def removed(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table:
+def removed(edits: Sequence[Listed], rows: int, lines: Sequence[int]) -> Table | None:
     """Ops that are gone; `baseline_op` is the line of the first in the baseline's file."""
-    return REMOVED.exact(_listed(edits[:rows], lines))
+    return REMOVED.exact(_listed(edits[:rows], lines)) if edits else None
 
 
 def _listed(edits: Sequence[Listed], lines: Sequence[int]) -> list[tuple[Cell, ...]]:

@@ -12,7 +12,7 @@ from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.wire import BeforeAfterMs, Columns, Ms, NextCall, Quoted, Quoting, Saving, Share, Table, Wire
 
 LOG = Columns("id", "step", "change", "verdict", "change_share", "pcc")
-TRY_NEXT = Columns("check", "step", "at_least_us", "at_most_us")
+TRY_NEXT = Columns("check", "step", "at_most_us")
 RULED_OUT = Columns("check", "tries", "experiment", "why")
 CHECKLIST = Columns("tick", "rests_on", "why", quoted=("why",))
 

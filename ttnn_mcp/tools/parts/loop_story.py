@@ -114,12 +114,7 @@ def _try_next(decision: Decision) -> Table | None:
     if decision.finding is None:
         return None
     findings = (decision.finding, *decision.untried)[:TRIES_SHOWN]
-    return TRY_NEXT.table(
-        [
-            (finding.check, finding.step, finding.saving_us.at_least, finding.saving_us.at_most)
-            for finding in findings
-        ]
-    )
+    return TRY_NEXT.table([(finding.check, finding.step, finding.saving_us.at_most) for finding in findings])
 
 
 def _notes(story: Story, best: BestNow) -> list[str]:

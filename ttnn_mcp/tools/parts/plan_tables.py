@@ -33,6 +33,7 @@ UNEXPLAINED = Columns(
     *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
 )
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
+SYMPTOM = "symptom, so last"  # whatever it saves: its causes may be edits above
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 MOSTLY_LEFT = 0.5  # of the time of a kind of op: the edits reach the smaller part of it (ours)
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
@@ -68,12 +69,12 @@ def _expected(ranked: Ranked) -> tuple[float | None, float | None, float | None,
 
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:
-    """'instead of matmul-config', 'after placement': how it stands to edits above."""
+    """'instead of matmul-config', 'after placement', 'symptom, so last': how it stands to edits above."""
     if ranked.instead_of is not None:
         return f"instead of {plan.ranked[ranked.instead_of].edit.name}"
-    if not ranked.after:
-        return None
-    return f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"
+    told = [SYMPTOM] if ranked.edit.general else []
+    told += [f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"] if ranked.after else []
+    return "; ".join(told) or None
 
 
 def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
