@@ -23,6 +23,7 @@ class Sessions:
             self.numbered += 1
             told = [(ID, b"%d" % self.numbered)]
             self.open.add(told[0][1])
+            status = 300 if headers.get(b"authorization") == b"Bearer elsewhere" else status
         elif named not in self.open:
             status = 404
         elif scope["method"] == "DELETE":
@@ -119,9 +120,10 @@ async def test_another_spelling_of_the_header_is_no_other_client(clients):
     assert len(clients.sessions.deleted) == 1
 
 
-async def test_whoever_is_refused_takes_no_place(clients):
+@pytest.mark.parametrize(("token", "status"), [(b"bad", 401), (b"elsewhere", 300)])
+async def test_whoever_is_refused_takes_no_place(clients, token, status):
     for _ in range(3):
-        assert (await clients.ask(b"bad"))[0] == 401
+        assert (await clients.ask(token))[0] == status
     assert clients.app._clients == {}
 
 
