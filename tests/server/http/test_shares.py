@@ -10,7 +10,7 @@ class Sessions:
     """An application that opens a session for whoever comes without one and sends no bad token."""
 
     def __init__(self):
-        self.open, self.numbered, self.deleted = set(), 0, []
+        self.open, self.numbered, self.deleted, self.deletion = set(), 0, [], 200
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
@@ -28,6 +28,7 @@ class Sessions:
             status = 404
         elif scope["method"] == "DELETE":
             assert (await receive())["body"] == b""
+            self.named, status = {*headers}, self.deletion
             self.open.discard(named)
             self.deleted.append((named, headers.get(b"authorization")))
         await send({"type": "http.response.start", "status": status, "headers": told})
@@ -72,6 +73,7 @@ async def test_the_longest_idle_session_of_the_client_makes_room(clients):
     assert (await clients.ask(b"ada", first))[0] == 200  # used since
     _, third = await clients.ask(b"ada")
     assert clients.sessions.deleted == [(second, b"Bearer ada")]
+    assert clients.sessions.named == {ID, b"authorization", b"host"}  # its request has no body
     assert clients.sessions.open == {theirs, first, third}
 
 
@@ -98,6 +100,23 @@ async def test_where_all_are_being_answered_the_oldest_ends_all_the_same(clients
     await clients.ask(b"ada")
     assert [session for session, _ in clients.sessions.deleted] == [first]
     assert second in clients.sessions.open
+
+
+async def test_a_session_that_does_not_end_keeps_its_place(clients):
+    first, second = [(await clients.ask(b"ada"))[1] for _ in range(2)]
+    clients.sessions.deletion = 405
+    await clients.ask(b"ada", second, "DELETE")
+    clients.sessions.deleted.clear()
+    await clients.ask(b"ada")
+    assert [session for session, _ in clients.sessions.deleted] == [first]
+
+
+async def test_a_stream_that_stays_open_is_no_silence(clients):
+    _, streaming = await clients.ask(b"ada")
+    clients.app._clients[next(iter(clients.app._clients))][streaming].open = 1
+    clients.now += 2 * shares.IDLE_S
+    await clients.ask(b"bob")
+    assert [*next(iter(clients.app._clients.values()))] == [streaming]
 
 
 async def test_without_tokens_a_client_is_an_address(clients):
