@@ -1,6 +1,7 @@
 """The chip: what the reports state, what a device log beside them adds, and what is inferred."""
 
 import asyncio
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -148,3 +149,10 @@ def test_a_chip_without_a_clock_is_its_own_fastest():
     chip = Chip(None, None, None, None, None, None, ())
     assert chip.at_fastest is chip
     assert (chip.architecture, chip.cores) == (None, None)
+
+
+def test_the_matrix_engine_is_known_of_chips_that_are_known():
+    """8 x 16 by 16 x 16 per cycle, a multiplication and an addition each (tt-metal's tech_reports/matrix_engine)."""
+    of = [Chip(arch, 1.2, None, None, None, None, ()) for arch in ("wormhole_b0", None, "quasar")]
+    assert [chip.foreign for chip in of] == [False, False, True]
+    assert [chip.flop_per_ns_per_core for chip in of] == pytest.approx([4915.2, 4915.2, math.nan], nan_ok=True)

@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     matmul_choice,
     streams_first_operand,
     trapped,
+    waits_for_steps,
 )
 
 BLOCKED = (
@@ -177,3 +178,21 @@ def test_a_ring_takes_no_steps(tmp_path):
     put(program, matmul(x, w, y, 9_000, program_config=given))
     ops = ops_of(tmp_path, program)
     assert in_many_steps(ops, matmul_choice(ops)).tolist() == [False]
+
+
+@for_all(
+    ("rows", "k", "said", "waits"),
+    [
+        (32, 2048, {}, True),  # 32 steps of 1 us: 0.7 of 45.7 us
+        (32, 2016, {}, False),
+        (64, 2048, {}, False),  # the law is of one row of tiles
+        (32, 2048, {"name": "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"}, False),
+        (32, 2048, {"block_w": None}, False),
+    ],
+)
+def test_one_row_of_tiles_on_interleaved_weights_waits_for_its_steps(tmp_path, rows, k, said, waits):
+    program = Program("wormhole_b0")
+    put(program, unary("RELU", program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32]), 1_000))
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((rows, k), (k, 64), (rows, 64)))
+    put(program, matmul(x, w, y, 45_700, program_config=config(**said)))
+    assert waits_for_steps(ops_of(tmp_path, program)).tolist() == [False, waits]

@@ -31,4 +31,4 @@ def test_a_request_may_be_as_long_as_promised():
 
 def test_a_session_ends_after_the_promised_hour_of_silence():
     assert "one ends after an hour of silence" in PAGE
-    assert shares.IDLE_S == 60 * 60
+    assert shares.IDLE_S == serving.IDLE_S == 60 * 60

@@ -10,7 +10,7 @@ class Sessions:
     """An application that opens a session for whoever comes without one and sends no bad token."""
 
     def __init__(self):
-        self.open, self.numbered, self.deleted = set(), 0, []
+        self.open, self.numbered, self.deleted, self.deletion = set(), 0, [], 200
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
@@ -23,10 +23,12 @@ class Sessions:
             self.numbered += 1
             told = [(ID, b"%d" % self.numbered)]
             self.open.add(told[0][1])
+            status = 300 if headers.get(b"authorization") == b"Bearer elsewhere" else status
         elif named not in self.open:
             status = 404
         elif scope["method"] == "DELETE":
             assert (await receive())["body"] == b""
+            self.named, status = {*headers}, self.deletion
             self.open.discard(named)
             self.deleted.append((named, headers.get(b"authorization")))
         await send({"type": "http.response.start", "status": status, "headers": told})
@@ -71,6 +73,7 @@ async def test_the_longest_idle_session_of_the_client_makes_room(clients):
     assert (await clients.ask(b"ada", first))[0] == 200  # used since
     _, third = await clients.ask(b"ada")
     assert clients.sessions.deleted == [(second, b"Bearer ada")]
+    assert clients.sessions.named == {ID, b"authorization", b"host"}  # its request has no body
     assert clients.sessions.open == {theirs, first, third}
 
 
@@ -99,6 +102,23 @@ async def test_where_all_are_being_answered_the_oldest_ends_all_the_same(clients
     assert second in clients.sessions.open
 
 
+async def test_a_session_that_does_not_end_keeps_its_place(clients):
+    first, second = [(await clients.ask(b"ada"))[1] for _ in range(2)]
+    clients.sessions.deletion = 405
+    await clients.ask(b"ada", second, "DELETE")
+    clients.sessions.deleted.clear()
+    await clients.ask(b"ada")
+    assert [session for session, _ in clients.sessions.deleted] == [first]
+
+
+async def test_a_stream_that_stays_open_is_no_silence(clients):
+    _, streaming = await clients.ask(b"ada")
+    clients.app._clients[next(iter(clients.app._clients))][streaming].open = 1
+    clients.now += 2 * shares.IDLE_S
+    await clients.ask(b"bob")
+    assert [*next(iter(clients.app._clients.values()))] == [streaming]
+
+
 async def test_without_tokens_a_client_is_an_address(clients):
     for address in ("10.0.0.1", "10.0.0.2"):
         for _ in range(2):
@@ -119,9 +139,10 @@ async def test_another_spelling_of_the_header_is_no_other_client(clients):
     assert len(clients.sessions.deleted) == 1
 
 
-async def test_whoever_is_refused_takes_no_place(clients):
+@pytest.mark.parametrize(("token", "status"), [(b"bad", 401), (b"elsewhere", 300)])
+async def test_whoever_is_refused_takes_no_place(clients, token, status):
     for _ in range(3):
-        assert (await clients.ask(b"bad"))[0] == 401
+        assert (await clients.ask(token))[0] == status
     assert clients.app._clients == {}
 
 

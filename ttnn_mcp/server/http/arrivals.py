@@ -42,7 +42,7 @@ class Arrivals:
             logger.info("A client hung up before its request had arrived.")
             return
         asked = _asked(dict(scope["headers"]).get(ID), begun)
-        if asked is not None and asked in self._asked:
+        if asked in self._asked:
             await _refuse(asked[1], send)
             return
 

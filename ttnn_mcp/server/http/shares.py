@@ -52,9 +52,9 @@ class SessionShares:
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
                 session = dict(message["headers"]).get(ID)
-                if ID not in headers and session is not None and message["status"] < 300:
+                if ID not in headers and session is not None and message["status"] == 200:
                     fresh.append(session)
-                elif message["status"] == 404 or (scope["method"] == "DELETE" and message["status"] < 300):
+                elif message["status"] == 404 or (scope["method"] == "DELETE" and message["status"] == 200):
                     uses.pop(headers.get(ID, b""), None)
             await send(message)
 
