@@ -52,6 +52,8 @@ class _Report:
         findings = answer.get("findings", [])
         yield from self.headed(f"What could make run '{self.run}' faster")
         yield ""
+        if answer.get("ran_out"):
+            yield from self.headed(f"Memory: {answer['ran_out']}")
         if answer.get("window"):
             yield from self.labelled("window", window_words(answer["window"]), 0)
         yield from self.total()

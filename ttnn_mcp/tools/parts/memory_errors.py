@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from ttnn_mcp.analyses.memory.death import death_of, went_wrong
+from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
-from ttnn_mcp.errors import shown
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
@@ -16,12 +19,14 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
+    from ttnn_mcp.run.run import Run
 
 REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
 HOLDERS_SHOWN = 5
 REMEDIES_SHOWN = 3
 TENSORS_NAMED = 4
 MESSAGE_CHARS = 240
+IN_KB_BELOW = 10_000_000  # a bank of L1 has some 1,500 kB, one of DRAM thousands of MB
 HOW: dict[Measure, str] = {
     "deallocate": "ttnn.deallocate(x) after its last use, if nothing reads it later: tensors {tensors}",
     "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
@@ -72,6 +77,28 @@ class Failed(Wire):
     remedies: Annotated[Table, REMEDIES] | None = None
 
 
+class Ending(NamedTuple):
+    """Where memory ran out, and how the run died unless that tells it: a shortage may have been survived."""
+
+    ran_out: str | None
+    died: str | None
+
+
+async def ending_of(run: Run) -> Ending:
+    """What went wrong with the memory report's run, in sentences."""
+    if run.memory is None or not went_wrong(run.memory):
+        return Ending(None, None)
+    death = death_of(run.memory)
+    died = death.sentence if death else None
+    try:
+        replayed = await replay_of(run)
+    except ReportError:
+        return Ending(None, died)
+    [failed, sentence] = await explained(replayed, failures_of(replayed)[0])
+    told = sentence is not None and death is not None and failed.operation == death.operation
+    return Ending(sentence, None if told else died)
+
+
 async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> tuple[Failed, str | None]:
     """A failure in full, and in a sentence if memory ran out; `brief` leaves out who held it and what helps."""
     place, shortage = failure.place, failure.shortage
@@ -111,9 +138,11 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     """'ran out of L1 for a tensor in operation 5 ttnn.linear (model.py:22): asked 393 kB, ...; free tensor 31, ...'."""
     number = "" if failed.operation is None else f"operation {failed.operation} "
     line = f" ({failed.line})" if failed.line else ""
-    room = [("largest hole", failed.largest_free_bytes), ("limit", failed.limit_bytes)]
-    offered = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
-    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{offered}"
+    places = [("largest hole", failed.largest_free_bytes), ("limit", failed.limit_bytes)]
+    what, room = next(((what, size) for what, size in places if size is not None), ("", 0))
+    in_kb = max(failed.asked_bytes or 0, room) < IN_KB_BELOW  # one unit in a sentence
+    offered = f", {what} {_size(room, in_kb)}" if what else ""
+    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes, in_kb)}{offered}"
     helps = ""
     if measures:
         first = measures[0]
@@ -122,9 +151,9 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     return f"ran out of {failed.ran_out_of} in {number}{failed.name}{line}{asked}{helps}"
 
 
-def _size(size: int) -> str:
-    """393216 -> '393 kB'; from a megabyte on '2.23 MB'."""
-    return f"{size / 1e6:.2f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+def _size(size: int, in_kb: bool) -> str:
+    """393216 -> '393 kB', or '0.39 MB'."""
+    return f"{size / 1e3:,.0f} kB" if in_kb else f"{size / 1e6:,.2f} MB"
 
 
 def _named(remedy: Remedy) -> str:
