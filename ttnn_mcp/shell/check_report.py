@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import window_words
-from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.suggestions import following, more
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import heading, number, percent
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import WORDS, run_words, window_words
-from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
@@ -28,7 +29,7 @@ TENSORS_NAMED = 4
 MESSAGE_CHARS = 240
 IN_KB_BELOW = 10_000_000  # a bank of L1 has some 1,500 kB, one of DRAM thousands of MB
 HOW: dict[Measure, str] = {
-    "deallocate": "ttnn.deallocate(x) after its last use, if nothing reads it later: tensors {tensors}",
+    "deallocate": "ttnn.deallocate(x) after its last use: tensors {tensors}",
     "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
     "narrower_dtype": "dtype=ttnn.bfloat8_b (bfloat16 for float32) where its producer writes it: tensors {tensors}",
     "reallocate": "ttnn.reallocate(x) moves tensors together",
@@ -37,7 +38,8 @@ HOW: dict[Measure, str] = {
     "smaller_blocks": "smaller blocks in program_config (in0_block_w, per_core_M/N, chunk sizes)",
     "dram_slicing": "slice_config=ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=2), "
     "from 0.64.0; more slices take less. Without slice_config a conv whose input is in DRAM slices itself",
-    "larger_l1_small": "open_device(l1_small_size=<now + this>), or Conv2dConfig(config_tensors_in_dram=True)",
+    "larger_l1_small": "ttnn.open_device(..., l1_small_size=<now + this>), or "
+    "ttnn.Conv2dConfig(config_tensors_in_dram=True)",
 }
 
 
@@ -214,6 +216,6 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
 def _table(measures: list[Remedy], short: object) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in measures:
-        how, enough = HOW[one.measure].format(tensors=_named(one)), _enough(one, short)
+        how, enough = marked(HOW[one.measure].format(tensors=_named(one))), _enough(one, short)
         rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
     return REMEDIES.table(rows)
