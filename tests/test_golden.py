@@ -1,8 +1,11 @@
 """Answers on the demo run stay what they were until somebody has read the difference."""
 
+import json
+
 import pytest
 
 from generate import golden
+from tests.oracles.sentences import flaws
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +18,7 @@ def said():
 @pytest.mark.parametrize("tool", list(golden.CALLS))
 def test_an_answer_is_the_one_that_was_reviewed(said, tool):
     kept = (golden.FOLDER / f"{tool}.json").read_text(encoding="utf-8")
+    assert [*flaws(json.loads(kept))] == []
     assert said[tool] == kept, "if the change is meant: python -m generate.golden, then read the difference"
 
 

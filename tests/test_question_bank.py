@@ -20,6 +20,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.language_model import USERS, LanguageModel
+from tests.oracles.sentences import flaws
 from tests.pairs import Model, write
 from tests.profiles import Iteration, write_performance_report
 from tests.profiles.demo import FIGURES
@@ -416,6 +417,7 @@ async def answered(asked: Question, folder: Path) -> tuple[list[Answer], int]:
 async def test_a_question_is_answered_by_its_calls(tmp_path, asked):
     answers, _ = await answered(asked, tmp_path)
     asked.right(*answers)
+    assert [*flaws(answers)] == []
 
 
 async def test_the_bank_is_cheap(tmp_path):

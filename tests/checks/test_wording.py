@@ -19,6 +19,7 @@ from ttnn_mcp.checks.wording import (
     cite_op,
     cite_setting,
     example,
+    in_one_unit,
     kinds,
     time_of,
     took,
@@ -29,6 +30,18 @@ from ttnn_mcp.checks.wording import (
 @for_all(("ns", "text"), [(19_476_700, "19.5 ms"), (999_000, "999 us"), (1_000_000, "1.0 ms")])
 def test_times_are_said_in_the_unit_a_person_would_use(ns, text):
     assert took(ns) == text
+
+
+@for_all(
+    ("sentence", "told"),
+    [
+        ("2.0 ms, of it 35 us and 1,234.5 us", "2.0 ms, of it 0.035 ms and 1.23 ms"),
+        ("999 us and 35 us", "999 us and 35 us"),
+        ("2.0 ms of model.5 us, 7 usual", "2.0 ms of model.5 us, 7 usual"),
+    ],
+)
+def test_a_sentence_has_one_unit_of_time(sentence, told):
+    assert in_one_unit(sentence) == told
 
 
 def case_of(tmp_path, program, **how):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttnn_mcp.report.changes import change_words, makers, totals
+from ttnn_mcp.report.changes import makers
 
 
 def groups(*deltas):
@@ -25,14 +25,3 @@ def test_the_largest_stands_first_whatever_its_direction():
 
 def test_what_did_not_change_made_nothing():
     assert makers(groups(0.0, 0.0)) == []
-    assert change_words([]) == ""
-
-
-def test_two_are_named():
-    assert change_words(groups(-4.0, 3.0, 2.0)["rows"]) == "most by k0 -4.0 us and k1 +3.0 us"
-
-
-@pytest.mark.parametrize(("delta", "words"), [(-1.5, ", most by k0 -1.5 us."), (0.0, ".")])
-def test_the_totals_are_a_sentence(delta, words):
-    comparison = {"kernel_ms": {"before": 2, "after": 1.5}, "change_share": -0.25, "groups": groups(delta)}
-    assert totals(comparison) == f"Kernel time 2 -> 1.5 ms (-25%){words}"

@@ -59,6 +59,11 @@ def test_a_column_with_a_number_is_set_as_numbers_and_truth_is_none():
     ]
 
 
+def test_how_something_is_done_shows_its_code_as_code():
+    assert "<td><code>ttnn.a(x)</code>, or &lt;b&gt;</td>" in table("Helps", ("how",), [["`ttnn.a(x)`, or <b>"]])
+    assert "<td>-</td>" in table("Helps", ("how",), [[None]])
+
+
 def test_an_answer_without_rows_has_no_table():
     assert rows_told("Ops", {"columns": ["op"], "rows": [["a"]]}) == table("Ops", ["op"], [["a"]])
     assert rows_told("Ops", {"columns": ["op"], "rows": []}) == rows_told("Ops", None) == ""

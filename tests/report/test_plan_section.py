@@ -32,7 +32,8 @@ def test_what_to_do_first_stands_with_its_fix(check):
 
 
 def test_a_fix_is_text_to_copy_and_no_fix_is_nothing():
-    assert fix_block({"fix": "a < b"}) == "<pre><code>a &lt; b</code></pre>"
+    assert fix_block({"fix": "a < b"}) == "<p>Fix: a &lt; b</p>"
+    assert fix_block({"fix": "once `ttnn.a(1)`"}) == "<pre><code># once\nttnn.a(1)</code></pre>"
     assert fix_block({}) == ""
 
 
@@ -96,7 +97,7 @@ def test_a_finding_offers_the_lines_it_cites_and_no_empty_words(check):
         {**check, "findings": [{**first, "evidence": cells, "caveat": "", "verify": "again", "fix": "the fix"}]}
     )
     assert [names["data-line"] for tag, names in shown(made).elements if tag == "button"] == ["9", "12"]
-    assert "<code>the fix</code>" in made
+    assert "<p>Fix: the fix</p>" in made
     assert "<dt>verify</dt><dd>again</dd>" in made
     assert "<dt>caveat</dt>" not in made
     assert f'data-of="{first["edit"]}"' in made

@@ -8,7 +8,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
 from ttnn_mcp.report.answers import Answers, answers_of
-from ttnn_mcp.shell.report_markdown import FINDINGS, comment, compared
+from ttnn_mcp.shell.report_markdown import FINDINGS, comment
 
 
 async def test_the_comment_has_verdict_budget_findings_and_peak(tmp_path):
@@ -32,7 +32,8 @@ async def test_the_comment_compares(tmp_path):
     answer = await ask(at, "compare_runs", baseline=before, candidate=after)
     text = comment(await answers_of(at, after, before))
     assert f"**{answer['verdict']}**" in text
-    assert f"{answer['kernel_ms']['before']:,} -> {answer['kernel_ms']['after']:,} ms" in text
+    assert "kernel 1.163 -\\> 1.123 ms (-3.44%), beyond the noise of 2.00%; most by Matmul -0.040 ms" in text
+    assert f"Noise 2%: {answer['noise_from']}." in text
     assert text.count("- PM columns hold no model for any op") == 1  # of the findings and of the run: told once
     assert len(text.encode()) < 65_536
 
@@ -42,18 +43,6 @@ async def test_text_of_a_profile_is_no_markdown(tmp_path):
         await answers_of(session(tmp_path), named(tmp_path / "run", [*HOSTILE, "[a](javascript:b) |x| @all"]), None)
     )
     assert not re.search(r"(?<!\\)[<\[@]", text)
-
-
-async def test_what_made_most_of_the_change_is_named(tmp_path):
-    before, after = (str(write(tmp_path / name, Model(up_ns=ns))) for name, ns in (("a", 90_000), ("b", 80_000)))
-    answer = await ask(session(tmp_path), "compare_runs", baseline=before, candidate=after)
-    largest = max(answer["groups"]["rows"], key=lambda row: abs(row[3]))
-    total = round((answer["kernel_ms"]["after"] - answer["kernel_ms"]["before"]) * 1000, 2)
-    assert f"Most of it: {largest[0]}, {largest[3]:,} us of {total:,} us." in compared(answer)
-    same = await ask(session(tmp_path), "compare_runs", baseline=before, candidate=before)
-    assert "Most of it" not in "".join(compared(same))
-    empty = {**answer, "groups": {**answer["groups"], "rows": []}}
-    assert "Most of it" not in "".join(compared(empty))
 
 
 def told(**parts):
@@ -106,10 +95,8 @@ def test_a_table_has_twenty_rows_and_none_without(rows, more):
     live = {"columns": ["name", "share"], "rows": [[f"t{row}", 0.5] for row in range(rows)]}
     _title, _gap, level, *lines = told(memory={"l1_peak": peak, "live": live})
     assert level == "L1 peak: **1,024 B** of a bank, at operation 24, ttnn.conv2d."
-    assert told(memory={"ran_out": "ran out of L1", "l1_peak": peak, "live": live})[2:4] == [
-        "**ran out of L1**",
-        "",
-    ]
+    card = {"name": "run", "ran_out": "ran out of L1"}
+    assert told(card=card, memory={"l1_peak": peak, "live": live})[2:5] == ["Memory: **ran out of L1**", "", level]
     table = ["", "**Live at the peak**", "", "| name | share |", "| --- | --- |"]
     cells = [f"| t{row} | 50% |" for row in range(min(rows, 20))]
     assert lines == ([*table, *cells, *more] if rows else [])

@@ -282,7 +282,7 @@ async def test_what_ran_out_is_told_in_one_sentence_before_everything_else(tmp_p
     assert next(iter(answer)) == "ran_out"
     free_kb = (BANK - 6 * 16_384) / 1000
     assert answer["ran_out"].startswith("ran out of L1 for a tensor in operation 4 ttnn.conv2d (model.py:8): ")
-    assert f"asked 1.30 MB, largest hole {free_kb / 1000:.2f} MB; " in answer["ran_out"]
+    assert f"asked 1,300 kB, largest hole {free_kb:,.0f} kB; " in answer["ran_out"]
     assert answer["ran_out"].endswith("slice the convolution in DRAM, perhaps not enough")
     clash = await summary(tmp_path / "clash", crashing(CLASH.format(1_376_256, 1_403_712)))
     assert " between circular buffers and tensors in operation 4 ttnn.conv2d " in clash["ran_out"]
@@ -292,14 +292,11 @@ async def test_what_ran_out_is_told_in_one_sentence_before_everything_else(tmp_p
 @pytest.mark.parametrize(
     ("bytes_", "enough", "size", "told"),
     [
-        (999_999, True, "1000 kB", "free tensors 31, 33 after last use, enough"),
-        (
-            1_000_000,
-            None,
-            "1.00 MB",
-            "free tensors 31, 33 after last use, perhaps not enough",
-        ),
-        (1_000_001, None, "1.00 MB", "free tensors 31, 33 after last use, not enough alone"),
+        (999_999, True, "1,000 kB, limit 2 kB", "enough"),
+        (1_000_000, None, "1,000 kB, limit 2 kB", "perhaps not enough"),
+        (1_000_001, None, "1,000 kB, limit 2 kB", "not enough alone"),
+        (9_999_999, True, "10,000 kB, limit 2 kB", "enough"),
+        (10_000_000, True, "10.00 MB, limit 0.00 MB", "enough"),
     ],
 )
 def test_a_sentence_tells_what_helps_and_whether_it_is_enough(bytes_, enough, size, told):
@@ -309,10 +306,15 @@ def test_a_sentence_tells_what_helps_and_whether_it_is_enough(bytes_, enough, si
         outcome="unfinished",
         ran_out_of="L1",
         asked_bytes=bytes_,
+        limit_bytes=2_000,
         short_bytes=bytes_,
     )
     measure = Remedy("deallocate", 1_000_000, at_most=False, tensors=(31, 33), enough=enough)
-    assert in_a_sentence(failed, [measure]) == f"ran out of L1 in ttnn.linear: asked {size}; {told}"
+    assert in_a_sentence(failed, [measure]) == (
+        f"ran out of L1 in ttnn.linear: asked {size}; free tensors 31, 33 after last use, {told}"
+    )
+    room = in_a_sentence(failed.model_copy(update={"largest_free_bytes": 10_000_000}), [])
+    assert room.endswith(" MB, largest hole 10.00 MB")
     bare = failed.model_copy(update={"asked_bytes": None, "limit_bytes": 5, "line": "a.py:3", "operation": 7})
     assert in_a_sentence(bare, []) == "ran out of L1 in operation 7 ttnn.linear (a.py:3)"
 
@@ -329,7 +331,7 @@ async def test_a_clash_of_circular_buffers_with_tensors_is_explained(tmp_path):
     assert remedies[1]["bytes"] == (1_403_712 - BASE) // 2
     # half of the buffers is an upper bound; a and b would give 32,768 bytes, but tensor 6 stays in the way
     assert [one["enough"] for one in remedies] == [None, None, False]
-    assert "act_block_h_override" in remedies[1]["how"]
+    assert remedies[1]["how"] == "`ttnn.Conv2dConfig(act_block_h_override=32)`, or half of the present value"
 
 
 async def test_circular_buffers_beyond_l1_are_helped_by_smaller_blocks_not_by_freeing(tmp_path):

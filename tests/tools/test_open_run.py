@@ -20,6 +20,7 @@ from tests.programs import block
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.tools import open_run as module
+from ttnn_mcp.tools.parts.memory_errors import Ending
 from ttnn_mcp.wire import bytes_of
 
 
@@ -136,8 +137,8 @@ async def test_no_signpost_is_shown_where_there_is_no_room(tmp_path):
 async def test_of_many_signposts_and_devices_only_some_are_looked_at(tmp_path):
     at = session(tmp_path)
     run = await at.run(marked(tmp_path / "marked", 210))
-    assert len(module.card(run, ()).signposts) == 200
+    assert len(module.card(run, (), Ending(None, None)).signposts) == 200
     mesh = Program("wormhole_b0", devices=70)
     mesh.op("UnaryDeviceOperation", [mesh.tensor([1, 1, 32, 32])])
-    card = module.card(await at.run(str(write_performance_report(tmp_path / "mesh", mesh))), ())
+    card = module.card(await at.run(str(write_performance_report(tmp_path / "mesh", mesh))), (), Ending(None, None))
     assert (len(card.devices), card.more_devices, len(card.kernel_ms_by_device.rows)) == (64, 6, 64)

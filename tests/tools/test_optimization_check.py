@@ -148,7 +148,7 @@ def test_lost_columns_come_first_and_leave_room_for_one_caveat(monkeypatch, lost
     monkeypatch.setattr(module, "caveats_of", lambda _: ("c", "d", "e", "f"))
     report, chip = SimpleNamespace(csv=SimpleNamespace(lost=lost)), SimpleNamespace(caveats=("a", "b"))
     run = SimpleNamespace(memory=None, chip=chip, performance_report=report)
-    assert module._trust(run) == [*trust]
+    assert module._trust(run, None) == [*trust]
 
 
 async def test_a_cold_window_sends_the_reader_to_profile_again(tmp_path):

@@ -22,6 +22,7 @@ from ttnn_mcp.checks.plan.remaining import saved_by, time_of
 from ttnn_mcp.checks.precedents import by_precedents
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
+from ttnn_mcp.checks.wording import in_one_unit
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
@@ -195,7 +196,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
         check=check.id,
         edit=edit.name,
         step=check.step,
-        claim="; ".join(text for text in (claim.claim, place_in_layers(facts, claim.rows)) if text),
+        claim=in_one_unit("; ".join(text for text in (claim.claim, place_in_layers(facts, claim.rows)) if text)),
         share=time_of(plan.ground, [change]) / plan.before_ns if plan.before_ns else 0.0,
         saving_us=Saving(
             at_most=at_most_ns / 1e3,
@@ -204,7 +205,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
             interval=None if expected is None else (expected.low_ns / 1e3, expected.high_ns / 1e3),
             basis=None if expected is None else expected.basis,
         ),
-        assumption=claim.assumption,
+        assumption=in_one_unit(claim.assumption),
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=marked(fix.text),
         verify=claim.verify,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +27,19 @@ UNCONFIGURED = {  # what runs without a compute config: TTNN 0.81.1 on mock devi
 }
 FLOAT32_UNCONFIGURED = (False, True, False)  # a matmul that writes FLOAT32: same
 OTHERS_UNCONFIGURED = (True, False, False)  # convs and attention: same
+_IN_MS, _IN_US = re.compile(r"\d ms\b"), re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) us\b")
 
 
 def took(ns: float) -> str:
     """19476700.0 -> '19.5 ms'; below a millisecond in microseconds."""
     return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
+
+
+def in_one_unit(sentence: str) -> str:
+    """A sentence with all its times in ms where one is: '2.0 ms, of it 0.035 ms' for '2.0 ms, of it 35 us'."""
+    if not _IN_MS.search(sentence):
+        return sentence
+    return _IN_US.sub(lambda time: f"{float(time[1].replace(',', '')) / 1e3:.3g} ms", sentence)
 
 
 def megabytes(size: float) -> str:

@@ -6,6 +6,8 @@ from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.checks.fixes import CODE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -88,7 +90,14 @@ def rows_told(caption: str, answer: dict[str, Any] | None) -> Markup:
     return table(caption, answer["columns"], answer["rows"]) if answer and answer["rows"] else Markup()
 
 
+def coded(fix: str) -> Markup:
+    """A marked fix whose code looks like code."""
+    return joined(*(element("code", text) if place % 2 else text for place, text in enumerate(fix.split(CODE))))
+
+
 def _written(column: str, cell: Any) -> str:
+    if column == "how" and isinstance(cell, str):
+        return coded(cell)
     return percent(cell) if column.endswith("share") else number(cell)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told, table
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     Answer = dict[str, Any]
 
+CODE_COLUMNS = 100  # of code beside the margins of a page 1400 pixels wide, with room to spare (ours)
 FIRST_ROWS = 8  # of the plan: what a screen of 900 pixels holds below verdict and bar (ours)
 HEADS = ("", "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy")
 NUMBERS = frozenset(HEADS[3:6])
@@ -42,8 +44,12 @@ def _first(check: Answer, edit: Answer) -> Markup:
 
 
 def fix_block(finding: Answer) -> Markup:
-    """What to write instead, as text to copy."""
-    return element("pre", element("code", finding["fix"])) if finding.get("fix") else Markup()
+    """What to write instead: code as lines to copy, or words."""
+    fix = finding.get("fix") or ""
+    code = code_block(fix, CODE_COLUMNS)
+    return (
+        element("pre", element("code", "\n".join(code))) if code else paragraph(f"Fix: {fix}") if fix else Markup()
+    )
 
 
 def _line_buttons(finding: Answer) -> Markup:

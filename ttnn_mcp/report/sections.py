@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import budget_bars
-from ttnn_mcp.report.changes import totals
 from ttnn_mcp.report.kinds import of_comparison, of_window, stacked
 from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told
-from ttnn_mcp.report.shortages import failure_words
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -66,17 +64,26 @@ def summary(answers: Answers) -> Markup:
     """What a reader must know first."""
     budget, check, comparison, memory = answers.budget, answers.check, answers.comparison, answers.memory
     verdicts: list[Markup] = []
-    failed = failure_words(memory) if memory else None
-    if failed:
-        verdicts.append(paragraph(element("strong", failed, class_="verdict slower"), kind="verdicts"))
+    if memory and memory["errors"]:
+        words = element(
+            "strong", memory.get("ran_out") or failure_words(memory["errors"][0]), class_="verdict slower"
+        )
+        verdicts.append(paragraph("Memory: ", words, kind="verdicts"))
     if comparison:
         verdicts.append(verdict("Against the baseline", comparison["verdict"], comparison["why"]))
-        verdicts.append(paragraph(totals(comparison), kind="verdicts"))
     if budget and check:
         verdicts.append(verdict("By its own measure", budget["verdict"], budget["why"]))
     window = paragraph(f"Window: {window_words(budget['window'])}.", kind="quiet") if budget else Markup()
     caveats = listed([*answers.left_out, *answers.card.get("caveats", ())], "caveats")
     return joined(*verdicts, figures(_measured(answers)), window, caveats)
+
+
+def failure_words(failed: Answer) -> str:
+    """'aborted in operation 3 ttnn.add (model.py:22): RuntimeError', of what is no shortage."""
+    number_of = "" if failed.get("operation") is None else f"operation {failed['operation']} "
+    line = f" ({failed['line']})" if failed.get("line") else ""
+    kind = f": {failed['kind']}" if failed.get("kind") else ""
+    return f"{failed['outcome']} in {number_of}{failed['name']}{line}{kind}"
 
 
 def _measured(answers: Answers) -> list[tuple[str, str]]:

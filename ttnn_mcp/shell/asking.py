@@ -102,7 +102,7 @@ def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
 
     forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
     if command in forms:
-        return [f"### {markdown.text(title)}", "", *forms[command](answer)]
+        return [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer), *forms[command](answer)]
     return markdown.page(title, outline_of(answer))
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import window_words
-from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.suggestions import following, more
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class _Report:
         findings = answer.get("findings", [])
         yield from self.headed(f"What could make run '{self.run}' faster")
         yield ""
+        if answer.get("ran_out"):
+            yield from self.headed(f"Memory: {answer['ran_out']}")
         if answer.get("window"):
             yield from self.labelled("window", window_words(answer["window"]), 0)
         yield from self.total()

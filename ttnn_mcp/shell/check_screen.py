@@ -45,6 +45,8 @@ class _Screen:
     def top(self) -> Iterator[str]:
         """What is looked at, how long it takes, and what that means."""
         yield from _cut(self.bold(f"{self.run}: {_window(self.answer.get('window'))}"))
+        if self.answer.get("ran_out"):
+            yield from self.bold(f"Memory: {self.answer['ran_out']}")
         total, kernel = self.answer.get("total"), duration(self.answer.get("kernel_ms", 0) * 1000)
         if not total:
             return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import heading, number, percent
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import WORDS, run_words, window_words
-from ttnn_mcp.shell.code_block import code_block
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ CODE_COLUMNS = 90  # a comment on GitHub shows as many without a scroll bar
 def comment(answers: Answers) -> str:
     """The report of a run as Markdown."""
     against = f" against {text(run_words(answers.base))}" if answers.base else ""
-    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", ""]
+    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", "", *shortage(answers.card)]
     if answers.comparison:
         lines += compared(answers.comparison)
     if answers.budget:
@@ -40,6 +40,11 @@ def comment(answers: Answers) -> str:
     return "\n".join([*lines, *_listed([*answers.left_out, *caveats])]).rstrip() + "\n"
 
 
+def shortage(answer: Answer) -> list[str]:
+    """Where memory ran out, of an answer that tells it."""
+    return [f"Memory: **{text(answer['ran_out'])}**", ""] if answer.get("ran_out") else []
+
+
 def _verdict(label: str, answer: Answer) -> str:
     outcome = WORDS.get(answer["verdict"], answer["verdict"])
     return f"{label}: **{outcome}** - {text(answer['why'])}"
@@ -47,16 +52,11 @@ def _verdict(label: str, answer: Answer) -> str:
 
 def compared(comparison: Answer) -> list[str]:
     """A comparison: its verdict and times, then the ops that made the change."""
-    kernel, groups = comparison["kernel_ms"], comparison["groups"]
+    groups = comparison["groups"]
     lines = [
         _verdict("Against the baseline", comparison),
         "",
-        (
-            f"Kernel time {number(kernel['before'])} -> {number(kernel['after'])} ms, change "
-            f"{percent(comparison['change_share'])}, noise {percent(comparison['noise_share'])} "
-            f"({text(comparison['noise_from'])})."
-        ),
-        *_made_by(comparison),
+        f"Noise {percent(comparison['noise_share'])}: {text(comparison['noise_from'])}.",
         "",
         f"Before: {text(window_words(comparison['baseline_window']))}.",
         "",
@@ -68,16 +68,6 @@ def compared(comparison: Answer) -> list[str]:
     for title, name in (("What makes the gain doubtful", "suspicious"), ("What changed", "changed")):
         lines += _table(title, comparison.get(name))
     return [*lines, ""]
-
-
-def _made_by(comparison: Answer) -> list[str]:
-    """The ops that made most of the change."""
-    kernel, rows = comparison["kernel_ms"], comparison["groups"]["rows"]
-    change = round((kernel["after"] - kernel["before"]) * 1000, 2)
-    most = max(rows, key=lambda row: abs(row[3]), default=None)
-    if not change or most is None:
-        return []
-    return ["", f"Most of it: {text(most[0])}, {number(most[3])} us of {number(change)} us."]
 
 
 def _budget(budget: Answer) -> list[str]:
@@ -132,8 +122,7 @@ def _memory(memory: Answer) -> list[str]:
     place = f"operation {peak['operation']}, {text(peak['name'])}"
     line = f", {text(peak['line'])}" if "line" in peak else ""
     level = f"L1 peak: **{number(peak['bytes_per_bank'])} B** of a bank, at {place}{line}."
-    ran_out = [f"**{text(memory['ran_out'])}**", ""] if memory.get("ran_out") else []
-    return [*ran_out, level, *_table("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
+    return [level, *_table("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
 
 
 def _table(title: str, answer: Answer | None) -> list[str]:

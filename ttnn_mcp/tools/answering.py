@@ -110,10 +110,11 @@ async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: obje
         return cast("Wire", await asyncio.to_thread(tool.ask, opened, asked))
     run = cast("Run", opened)
     if tool.awaited:
-        return await _awaited(tool.ask(run, asked))
-    replays = run.memory is not None and (tool.replay or tool.about == "replay")
-    replay = await _replayed(run) if replays else None
-    reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
+        reply = await _awaited(tool.ask(run, asked))
+    else:
+        replays = run.memory is not None and (tool.replay or tool.about == "replay")
+        replay = await _replayed(run) if replays else None
+        reply = await asyncio.to_thread(_reply, tool, run, replay, asked)
     return reply if budget is None else await asyncio.to_thread(fitted, reply, budget, asked, run.id)
 
 

@@ -68,7 +68,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
     unknown = ", ".join(f"{count} {shown(name)}" for name, count in replayed.programs.unknown.most_common(KINDS))
     return capped(
         Answer(
-            ran_out=next((sentence for _, sentence in errors if sentence), None),
+            ran_out=errors[0][1] if errors else None,
             l1_peak=_peak(replayed, moment, failures, only=only),
             floor=because is not None,
             why=FLOORS[because].format(unknown=unknown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,6 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.memory.accuracy import losses_of
-from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
@@ -17,6 +17,7 @@ from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.run.trust import caveats_of, fallbacks
 from ttnn_mcp.session.naming import DEMO
 from ttnn_mcp.tools.answering import answerable
+from ttnn_mcp.tools.parts.memory_errors import Ending, ending_of
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Budget, Tool
 from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Quoted, Quoting, Table, Window, Wire
@@ -73,6 +74,7 @@ class Captured(Wire):
 class Answer(Wire):
     """Answer of open_run: the run card."""
 
+    ran_out: Quoting | None = None
     id: str
     name: Quoted
     performance: Quoted | None
@@ -102,7 +104,7 @@ class Answer(Wire):
     capture: Captured | None = None
 
 
-def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
+def card(run: Run, tools: Sequence[AnyTool], ending: Ending) -> Answer:
     """The run card."""
     performance, memory = run.performance, run.memory
     timed = performance is not None and len(performance.steady) > 0
@@ -114,12 +116,12 @@ def card(run: Run, tools: Sequence[AnyTool]) -> Answer:
         caveats += caveats_of(performance)
     if memory is not None:
         caveats += memory.caveats
-        death = death_of(memory)
-        caveats += [death.sentence] if death else []
+        caveats += [ending.died] if ending.died else []
         caveats += [loss.sentence for loss in losses_of(memory)[:1]]
         manifest = manifest_beside(memory.path)
         caveats += [ON_MOCK] if manifest and manifest.on_mock else []
     return Answer(
+        ran_out=ending.ran_out,
         id=run.id,
         name=run.name,
         performance=_place(run, performance.csv.path) if performance else None,
@@ -202,13 +204,13 @@ async def _opened(session: Session, asked: Arguments) -> Run:
 def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
     """The tool; `tools` are those whose needs the card compares with the run."""
 
-    def open_run(run: Run, _asked: Arguments) -> Answer:
+    async def open_run(run: Run, _asked: Arguments) -> Answer:
         """Open a profile and learn what it can answer; start here.
 
         Pass `performance` (CSV or folder), `memory` (db.sqlite or folder) or both. Returns the run card: id,
         iterations, link between the two, caveats.
         """
-        return card(run, tools())
+        return await asyncio.to_thread(card, run, tools(), await ending_of(run))
 
     return Tool(
         name="open_run",
@@ -218,6 +220,7 @@ def tool_over(tools: Callable[[], Sequence[AnyTool]]) -> AnyTool:
         ask=open_run,
         about="run",
         opens=_opened,
+        awaited=True,
         budget=CARD,
         always_loaded=True,
         search_hint="open profile report csv db.sqlite run card",

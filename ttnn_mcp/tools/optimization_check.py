@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
+from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (
     OTHERS,
     PLAN,
@@ -62,6 +62,7 @@ class Total(Wire):
 class Answer(Wire):
     """Answer of optimization_check; pages behind the first hold findings only, `settings` come with details."""
 
+    ran_out: Quoting | None = None
     kernel_ms: Ms
     total: Total | None = None
     plan: Annotated[Table, PLAN] | None = None
@@ -79,7 +80,7 @@ class Answer(Wire):
     window: Window
 
 
-def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
+async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     """Why is this TTNN model slow, and what to change in which order? Diagnoses the seven optimisation steps.
 
     A plan of all edits: what each is expected to save (8 of 10 between low and high) and saves at most, alone and
@@ -92,10 +93,12 @@ def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     findings = diagnosis.findings if asked.details is None else _of_edits(diagnosis, asked.details)
     offset = offset_of(asked.cursor, asked, facts.run.id)
     page = findings[offset:]
+    ending = await ending_of(facts.run)
     answer = Answer(
+        ran_out=ending.ran_out,
         kernel_ms=facts.total_ns / 1e6,
         findings=page,
-        trust=tuple(_trust(facts.run)),
+        trust=tuple(_trust(facts.run, ending.died)),
         window=facts.scope.window,
     )
     if offset:
@@ -143,11 +146,10 @@ def _of_edits(diagnosis: Diagnosis, names: list[str]) -> tuple[Finding, ...]:
     return tuple(finding for finding in diagnosis.findings if finding.edit in names)
 
 
-def _trust(run: Run) -> list[str]:
+def _trust(run: Run, death: str | None) -> list[str]:
     """Caveats, the columns that the report lost first: they cost whole answers."""
     lost = run.performance_report.csv.lost
-    death = death_of(run.memory) if run.memory is not None else None
-    died = [f"{death.sentence}; memory_summary tells why"] if death else []
+    died = [f"{death}; memory_summary tells why"] if death else []
     others = [caveat for caveat in (*run.chip.caveats, *caveats_of(run.performance_report)) if caveat not in lost]
     return [*died, *lost, *others][: max(CAVEATS_SHOWN, len(died) + len(lost) + 1)]
 

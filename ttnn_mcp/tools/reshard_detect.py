@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
 from ttnn_mcp.analyses.moves.placements import folded
+from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.shared.conv_ops import UNTILIZED, WRITTEN
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import Group, grouped
@@ -158,6 +159,12 @@ def _op(moves: Moves, row: int) -> str:
     return f"{int(moves.ops.lines[row])} {canonical(shown(moves.ops.texts('op_code')[row]))}"
 
 
+def _why(name: MovePattern) -> tuple[str, str | None]:
+    """Why moves of this kind happen, and what to do, its code marked."""
+    why, fix = WHY[name]
+    return why, fix and marked(fix)
+
+
 def _patterns(moves: Moves) -> list[Pattern]:
     totals: list[Pattern] = []
     for name in PATTERNS:
@@ -165,7 +172,7 @@ def _patterns(moves: Moves) -> list[Pattern]:
         if not len(within):
             continue
         heaviest = within[np.argsort(-moves.kernel_ns[within], kind="stable")][:OPS_SHOWN]
-        why, fix = WHY[name]
+        why, fix = _why(name)
         saved = float(moves.at_most_ns[within].sum()) / 1e3
         kept = int((moves.avoidable[within] == AVOIDABLE.index("no")).sum()) if name == "round-trip" else 0
         totals.append(
@@ -205,8 +212,9 @@ def reshards_of_tensors(run: Run, asked: Arguments) -> Answer:
     return Answer(
         moves=MOVES.table(rows, without=TIMED),
         patterns=tuple(
-            Pattern(kind=name, count=len(rows), why=WHY[name][0], fix=WHY[name][1], ops=tuple(rows[:OPS_SHOWN]))
+            Pattern(kind=name, count=len(rows), why=why, fix=fix, ops=tuple(rows[:OPS_SHOWN]))
             for name, rows in patterns
+            for why, fix in (_why(name),)
             if rows
         ),
         count=len(moves),

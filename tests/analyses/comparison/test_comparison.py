@@ -100,7 +100,7 @@ def test_an_inserted_reshard_is_found_in_its_layer(compare):
     [new] = edits_of(found).added
     assert (new.op, new.how, new.count) == ("Reshard", "inserted", 1)
     assert {key: one.delta_ns for key, one in by_name(found, "layer").items() if one.delta_ns} == {"layer 3": 7_007}
-    assert "Reshard new (+7.0 us)" in judgement_of(found).why
+    assert "Reshard new +0.007 ms" in judgement_of(found).why
     assert_exact(found)
 
 

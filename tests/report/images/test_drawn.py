@@ -14,7 +14,7 @@ from ttnn_mcp.report.images.levels import draw_levels
 from ttnn_mcp.report.images.roofline import draw_roofline
 from ttnn_mcp.report.images.window import DEVICES, draw_cores, draw_timeline, draw_window
 
-KIB = 1024
+KB = 1000
 
 
 def axes_of(draw, count, **shown):
@@ -92,9 +92,9 @@ def test_the_levels_reach_the_peak_and_its_parts_add_up(demo):
     over, live = axes_of(draw_levels, 2, memory=demo.memory, levels=demo.levels)
     peak = demo.memory["l1_peak"]["bytes_per_bank"]
     tensors, both = over.fill_between.call_args_list
-    assert max(both.args[2]) == peak / KIB
+    assert max(both.args[2]) == peak / KB
     assert tensors.args[1] == both.args[1]  # circular buffers stand on the tensors
-    assert sum(live.barh.call_args.args[1]) == peak / KIB
+    assert sum(live.barh.call_args.args[1]) == pytest.approx(peak / KB)
 
 
 async def test_at_an_operation_only_l1_is_drawn_and_the_rest_is_counted(demo, tmp_path):
@@ -103,7 +103,7 @@ async def test_at_an_operation_only_l1_is_drawn_and_the_rest_is_counted(demo, tm
     drawn = live.barh.call_args.args[1]
     rows, at = memory["live"]["rows"], memory["live"]["columns"].index("buffer")
     assert len(drawn) == 1 + sum(row[at] == "L1" for row in rows)
-    assert sum(drawn) == memory["l1_peak"]["bytes_per_bank"] / KIB
+    assert sum(drawn) == pytest.approx(memory["l1_peak"]["bytes_per_bank"] / KB)
     left = len(rows) + memory["more_live"] - len(drawn) + 1
     assert f"{left} more are not drawn" in live.set_title.call_args.args[0]
 

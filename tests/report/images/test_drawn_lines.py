@@ -58,9 +58,9 @@ def test_a_title_has_the_characters_that_fit_in_a_line():
     assert len(wide.set_title.call_args.args[0]) == 130
 
 
-def memory(live, *, capacity=None, buffer=True, more=0, circular=512):
+def memory(live, *, capacity=None, buffer=True, more=0, circular=500):
     columns = ["tensor", "kind", "bytes_per_bank", "shape", *(["buffer"] if buffer else [])]
-    peak = {"operation": 2, "bytes_per_bank": 3072, "circular_buffers_bytes": circular}
+    peak = {"operation": 2, "bytes_per_bank": 3000, "circular_buffers_bytes": circular}
     return {
         "l1_peak": {**peak, **({"capacity_bytes": capacity} if capacity else {})},
         "live": {"columns": columns, "rows": live},
@@ -70,7 +70,7 @@ def memory(live, *, capacity=None, buffer=True, more=0, circular=512):
 
 LEVELS = {
     "columns": ["operation", "name", "bytes_per_bank", "tensors_bytes", "circular_buffers_bytes"],
-    "rows": [[1, "a", 1024, 1024, 0], [2, "b", 3072, 2560, 512]],
+    "rows": [[1, "a", 1000, 1000, 0], [2, "b", 3000, 2500, 500]],
     "operations": 2,
 }
 
@@ -79,15 +79,15 @@ def drawn_levels(**how):
     return axes_of(draw_levels, 2, memory=memory(**how), levels=LEVELS)
 
 
-def test_levels_are_drawn_in_kib_of_a_bank():
-    over, live = drawn_levels(live=[[7, "weight", 2560, "1x1", "L1"]])
+def test_levels_are_drawn_in_kb_of_a_bank():
+    over, live = drawn_levels(live=[[7, "weight", 2500, "1x1", "L1"]])
     tensors, both = over.fill_between.call_args_list
     assert (tensors.args[0], tensors.args[1], both.args[2]) == ([1, 2, 3], [1.0, 2.5, 0], [1.0, 3.0, 0])
     assert over.plot.call_args.args == ([2.5], [3.0])
     assert live.barh.call_args.args[1] == [0.5, 2.5]
 
 
-@pytest.mark.parametrize(("capacity", "lines", "top"), [(None, 0, 3.0), (8192, 1, 8.0)])
+@pytest.mark.parametrize(("capacity", "lines", "top"), [(None, 0, 3.0), (8000, 1, 8.0)])
 def test_the_capacity_is_drawn_where_it_is_known(capacity, lines, top):
     over, _ = drawn_levels(live=[], capacity=capacity)
     assert len(over.axhline.call_args_list) == lines
@@ -97,7 +97,7 @@ def test_the_capacity_is_drawn_where_it_is_known(capacity, lines, top):
 @pytest.mark.parametrize(("buffer", "drawn", "left"), [(True, 2, 3), (False, 4, 1)])
 def test_tensors_of_dram_are_not_drawn_and_counted(buffer, drawn, left):
     rows = [
-        [at, "input", 1024, None, *([kind] if buffer else [])] for at, kind in enumerate(("L1", "DRAM", "DRAM"))
+        [at, "input", 1000, None, *([kind] if buffer else [])] for at, kind in enumerate(("L1", "DRAM", "DRAM"))
     ]
     _, live = drawn_levels(live=rows, buffer=buffer, more=1)
     assert len(live.barh.call_args.args[1]) == drawn

@@ -57,23 +57,19 @@ def test_what_the_verdict_rests_on_is_said(changes, says):
 
 
 SHORT = {"operation": 9, "name": "ttnn.add", "line": None, "ran_out_of": "L1 for a tensor", "asked_bytes": 65_536, "short_bytes": 32_096}  # fmt: skip
-REMEDY = {"columns": ["remedy", "how"], "rows": [["deallocate", "ttnn.deallocate(x)"], ["other", "no"]]}
 DRAM = {"operation": 8, "name": "ttnn.add", "ran_out_of": "DRAM for a tensor", "asked_bytes": 9}
+SENTENCE = "ran out of DRAM for a tensor in operation 8 ttnn.add"
 REFUSED = {"operation": 4, "name": "ttnn.matmul", "line": "m.py:9", "message": "TT_FATAL @ a.cpp:1: a == b info: Widths differ."}  # fmt: skip
 
 
 def test_what_ran_out_is_told_with_a_remedy_and_does_not_fit():
-    words, _texts = told([DRAM, {**SHORT, "remedies": REMEDY}])
-    assert words["fits L1"] == "no: operation 9 ttnn.add ran out of L1 for a tensor"
-    assert words["ran out"] == (
-        "operation 9 ttnn.add: L1 for a tensor, bytes: asked 65,536, short 32,096. Try ttnn.deallocate(x)"
-    )
-    assert told([DRAM])[0]["fits L1"] == "yes"
-    assert [text.partition(":")[0] for text in told([DRAM, SHORT])[1][3:5]] == [
-        "operation 9 ttnn.add", "operation 8 ttnn.add",
-    ]  # fmt: skip
-    assert len(told([DRAM, SHORT, REFUSED])[1]) == 6
-    assert told([DRAM])[0]["ran out"] == "operation 8 ttnn.add: DRAM for a tensor, bytes: asked 9"
+    words, texts = told([DRAM, SHORT, SHORT, SHORT, REFUSED], ran_out=SENTENCE)
+    assert (words["fits L1"], words["ran out"]) == ("no", SENTENCE)
+    assert texts[4:] == [
+        *["operation 9 ttnn.add: L1 for a tensor"] * 2,
+        "operation 4 ttnn.matmul (m.py:9): Widths differ.",
+    ]
+    assert told([DRAM], ran_out=SENTENCE)[0]["fits L1"] == "yes"
 
 
 def test_what_was_refused_is_told_in_ttnns_words():

@@ -17,9 +17,12 @@ from ttnn_mcp.analyses.comparison.suspicion import reasons_of
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.analyses.comparison.deltas import Delta
     from ttnn_mcp.analyses.comparison.reasons import Reason
 
-MOVED_NAMED = 2  # op names that are gone, and as many new ones, in the sentence
+NAMED = 2  # kinds of op in the sentence
+MOST_OF = 0.9  # of all that changed, in either direction: what makes less is noise beside it (ours)
+IN_US_BELOW_NS = 1_000_000  # a sentence has one unit
 Verdict: TypeAlias = Literal["faster", "slower", "unchanged", "mixed", "unproven", "not_comparable"]
 Credit: TypeAlias = Literal["one_change", "unproven"]
 
@@ -85,23 +88,42 @@ def judgement_of(comparison: Comparison) -> Judgement:
 def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
     """What the figures alone say."""
     change, noise, total = comparison.change_share, comparison.noise, comparison.total
-    figures = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
+    scale = _scale(comparison)
+    figures = f"kernel {_time(total.before_ns, scale)} -> {_time(total.after_ns, scale)} {scale[1]} ({change:+.2%})"
     gained, lost = comparison.stages_moved
     if gained and lost:
         return "mixed", f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {noise.share:.2%}"
     if abs(change) <= noise.share:
-        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}{_moved(comparison)}"
-    beyond = f"{figures}, beyond the noise of {noise.share:.2%}{_moved(comparison)}"
+        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}{_made_by(comparison)}"
+    beyond = f"{figures}, beyond the noise of {noise.share:.2%}{_made_by(comparison)}"
     return ("faster" if change < 0 else "slower"), beyond
 
 
-def _moved(comparison: Comparison) -> str:
-    """The op names that are gone and new, those with the most time first."""
-    groups = comparison.groups("op_code")
-    gone = [f"{group.key} gone ({_us(group.delta_ns)})" for group in groups if not group.after_count][:MOVED_NAMED]
-    new = [f"{group.key} new ({_us(group.delta_ns)})" for group in groups if not group.before_count][:MOVED_NAMED]
-    return f"; {', '.join([*gone, *new])}" if gone or new else ""
+def _made_by(comparison: Comparison) -> str:
+    """'; most by Matmul -0.040 ms and Unary gone -0.020 ms': the kinds of op that made most of the change."""
+    per, unit, digits = scale = _scale(comparison)
+    groups = sorted(comparison.groups("op_code"), key=lambda group: -abs(group.delta_ns))
+    wanted = MOST_OF * sum(abs(group.delta_ns) for group in groups)
+    chosen: list[Delta] = []
+    for group in groups[:NAMED]:
+        if sum(abs(one.delta_ns) for one in chosen) >= wanted or not round(group.delta_ns / per, digits):
+            break
+        chosen.append(group)
+    named = " and ".join(f"{_moved(one)} {_time(one.delta_ns, scale, '+')} {unit}" for one in chosen)
+    return f"; most by {named}" if named else ""
 
 
-def _us(ns: int) -> str:
-    return f"{ns / 1e3:+,.1f} us"
+def _moved(group: Delta) -> str:
+    """The kind of op, and whether it is gone or new."""
+    moved = "" if group.before_count and group.after_count else " gone" if group.before_count else " new"
+    return f"{group.key}{moved}"
+
+
+def _scale(comparison: Comparison) -> tuple[float, str, int]:
+    """How many ns the unit has, the unit, and its digits behind the point."""
+    total = comparison.total
+    return (1e3, "us", 1) if max(total.before_ns, total.after_ns) < IN_US_BELOW_NS else (1e6, "ms", 3)
+
+
+def _time(ns: int, scale: tuple[float, str, int], sign: str = "") -> str:
+    return f"{ns / scale[0]:{sign},.{scale[2]}f}"

@@ -84,7 +84,7 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, one_fi
         why = f"iterations inside the run tell apart what differs by {measured:.2%} or more{floor}"
         return Noise(inside, "iterations", why, inside)
     share = max([DEFAULT_SHARE, *spreads])
-    why = f"no repeats of the baseline: {share:.2g} is assumed between two files of an unchanged model"
+    why = f"no repeats of the baseline: {share:.2%} assumed between two files"
     return Noise(share, "default", why, inside)
 
 

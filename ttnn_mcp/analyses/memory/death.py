@@ -39,6 +39,11 @@ class Death:
         return f"the run died in {number}{shown(self.name)}{behind}{message}"
 
 
+def went_wrong(memory: MemoryReport) -> bool:
+    """Whether an error was recorded, or an operation never finished."""
+    return bool(memory.errors) or bool(np.isnan(memory.operations.duration_s).any())
+
+
 def death_of(memory: MemoryReport) -> Death | None:
     """The operation in which the run died; None if the run ended normally.
 

@@ -54,8 +54,8 @@ def _tell(ops: Affected) -> Words:
     waited = np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1
     return Words(
         claim=(
-            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:.0f} of "
-            f"{line.wall_ns / 1e3:.0f} us are gaps, the median of {len(line.gaps_ns)} is "
+            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:,.0f} of "
+            f"{line.wall_ns / 1e3:,.0f} us are gaps, the median of {len(line.gaps_ns)} is "
             f"{line.median_gap_ns / 1e3:.1f} us"
         ),
         assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.1f} us of gap; kernels unchanged",

@@ -11,7 +11,7 @@ from ttnn_mcp.report.images.canvas import BAR, COLOURS, TEXT, head
 Answer = dict[str, Any]
 
 LIVE = 12  # tensors that can be told apart beside the levels
-KIB = 1024
+KB = 1000
 
 
 def draw_levels(figure: Any, memory: Answer, levels: Answer) -> None:
@@ -27,22 +27,22 @@ def _over_operations(axes: Any, peak: Answer, levels: Answer) -> None:
     totals = [row[at["bytes_per_bank"]] for row in levels["rows"]]
     circular = [min(row[at["circular_buffers_bytes"]], row[at["bytes_per_bank"]]) for row in levels["rows"]]
     edges = [*operations, operations[-1] + 1]
-    tops = [*(total / KIB for total in totals), 0]
-    middles = [*((total - part) / KIB for total, part in zip(totals, circular, strict=True)), 0]
+    tops = [*(total / KB for total in totals), 0]
+    middles = [*((total - part) / KB for total, part in zip(totals, circular, strict=True)), 0]
     axes.fill_between(edges, middles, step="post", color=COLOURS["compute"], linewidth=0, label="tensors")
     axes.fill_between(
         edges, middles, tops, step="post", color=COLOURS["dram"], linewidth=0, label="circular buffers"
     )
-    level = peak["bytes_per_bank"] / KIB
+    level = peak["bytes_per_bank"] / KB
     axes.plot([peak["operation"] + 0.5], [level], marker="v", color=TEXT, linestyle="none")
     words = f"operation {peak['operation']}: {peak['bytes_per_bank']:,} B"
     axes.annotate(words, (peak["operation"] + 0.5, level), (0, 6), textcoords="offset points", ha="center")
     capacity = peak.get("capacity_bytes")
     if capacity:
-        axes.axhline(capacity / KIB, color=TEXT, linestyle="--", label=f"capacity {capacity:,} B")
+        axes.axhline(capacity / KB, color=TEXT, linestyle="--", label=f"capacity {capacity:,} B")
     axes.set_xlim(operations[0], edges[-1])
-    axes.set_ylim(0, max(*tops, level, (capacity or 0) / KIB) * 1.2)
-    axes.set(xlabel="ttnn operation", ylabel="KiB of one bank")
+    axes.set_ylim(0, max(*tops, level, (capacity or 0) / KB) * 1.2)
+    axes.set(xlabel="ttnn operation", ylabel="kB of one bank")
     axes.legend(loc="upper left", frameon=False)
     head(axes, f"L1 over {levels['operations']:,} operations")
 
@@ -55,12 +55,12 @@ def _live(axes: Any, memory: Answer) -> None:
     in_l1 = [row for row in rows if buffer is None or row[buffer] == "L1"]
     parts = [(f"{row[kind]} {row[tensor]} {row[shape] or ''}", row[size]) for row in in_l1[:LIVE]]
     parts.insert(0, ("circular buffers", memory["l1_peak"]["circular_buffers_bytes"]))
-    bars = axes.barh(range(len(parts)), [part[1] / KIB for part in parts], color=[COLOURS["dram"], *[BAR] * LIVE])
+    bars = axes.barh(range(len(parts)), [part[1] / KB for part in parts], color=[COLOURS["dram"], *[BAR] * LIVE])
     axes.bar_label(bars, [f"{name}, {value:,} B" for name, value in parts], padding=3, fontsize=8)
-    axes.set_xlim(0, max(max(value for _, value in parts) / KIB, 1) * 2.2)  # room for the words behind the bars
+    axes.set_xlim(0, max(max(value for _, value in parts) / KB, 1) * 2.2)  # room for the words behind the bars
     axes.set_yticks([])
     axes.invert_yaxis()
-    axes.set_xlabel("KiB of one bank")
+    axes.set_xlabel("kB of one bank")
     more = len(rows) - len(parts) + 1 + memory.get("more_live", 0)
     head(
         axes,

@@ -6,7 +6,7 @@ class Levels extends Plot {
     super(figure, { x0: 0, x1: levels.operation.length, y0: 0, y1: highest * 1.08 }, false);
     this.marks = "operations";
     this.series = levels.bytes_per_bank;
-    this.unit = { name: "KiB", bytes: 1024 };
+    this.unit = { name: "kB", bytes: 1000 };
     this.capacity = peak.capacity_bytes;
     this.peakRow = levels.operation.indexOf(peak.operation);
     this.redraw();

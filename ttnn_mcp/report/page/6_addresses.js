@@ -147,7 +147,7 @@ class Dram extends Levels {
   constructor(figure) {
     super(figure);
     this.series = content.spans.dram_bytes_per_bank;
-    this.unit = { name: "MiB", bytes: 1024 ** 2 };
+    this.unit = { name: "MB", bytes: 1e6 };
     const highest = this.series.reduce((most, each) => Math.max(most, each), 1);
     const capacity = (content.memory.dram || {}).capacity_at_most_bytes_per_bank;
     this.capacity = capacity && capacity < 2 * highest ? capacity : null; // a far line would flatten the picture

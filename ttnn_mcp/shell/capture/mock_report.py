@@ -47,14 +47,13 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
 def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The lines on memory, each with the word in front of it."""
     errors: Sequence[Mapping[str, Any]] = answer["errors"]
-    short = [one for one in errors if str(one.get("ran_out_of", "")).startswith("L1")]
-    refused = [one for one in errors if "ran_out_of" not in one]
-    others = [one for one in errors if "ran_out_of" in one and one not in short]
+    short = [one for one in errors if "ran_out_of" in one]
+    refused = [one for one in errors if one not in short]
     return [
-        ("fits L1", _fits(answer, short)),
+        ("fits L1", "no" if any(one["ran_out_of"].startswith("L1") for one in short) else _fits(answer)),
         ("peak", _peak(answer)),
         *_led("freed late", list(_late(answer))),
-        *_led("ran out", [_shortage(one) for one in (*short, *others)][:SHOWN]),
+        *_led("ran out", _shortages(answer, short)),
         *_led("refused", [f"{_place(one)}: {_reason(one)}" for one in refused]),
     ]
 
@@ -63,10 +62,8 @@ def _led(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(word if number == 0 else "", text) for number, text in enumerate(texts or ["nothing"])]
 
 
-def _fits(answer: Mapping[str, Any], short: Sequence[Mapping[str, Any]]) -> str:
+def _fits(answer: Mapping[str, Any]) -> str:
     peak = answer["l1_peak"]
-    if short:
-        return f"no: {_place(short[0])} ran out of {short[0]['ran_out_of']}"
     if peak["capacity_bytes"] is None:
         return "not known: the report does not tell how much L1 there is"
     if answer.get("floor"):
@@ -97,11 +94,11 @@ def _late(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"{all_of_them}in time, the peak is {answer.get('late_frees_return_bytes', 0):,} bytes lower"
 
 
-def _shortage(one: Mapping[str, Any]) -> str:
-    names = {"asked": "asked_bytes", "limit": "limit_bytes", "free": "free_bytes", "short": "short_bytes"}
-    figures = ", ".join(f"{word} {one[name]:,}" for word, name in names.items() if one.get(name) is not None)
-    remedies = [row["how"] for row in answering.records(one["remedies"])] if one.get("remedies") else []
-    return f"{_place(one)}: {one['ran_out_of']}, bytes: {figures}{f'. Try {remedies[0]}' if remedies else ''}"
+def _shortages(answer: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The first in the sentence that tells what helps, then where others ran out."""
+    return (
+        [answer["ran_out"], *(f"{_place(one)}: {one['ran_out_of']}" for one in errors[1:SHOWN])] if errors else []
+    )
 
 
 def _reason(one: Mapping[str, Any]) -> str:

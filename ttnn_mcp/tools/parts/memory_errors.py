@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from ttnn_mcp.analyses.memory.death import death_of, went_wrong
+from ttnn_mcp.analyses.memory.failures import failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
-from ttnn_mcp.errors import shown
+from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
@@ -16,14 +20,16 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.failures import Failure
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
+    from ttnn_mcp.run.run import Run
 
 REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
 HOLDERS_SHOWN = 5
 REMEDIES_SHOWN = 3
 TENSORS_NAMED = 4
 MESSAGE_CHARS = 240
+IN_KB_BELOW = 10_000_000  # a bank of L1 has some 1,500 kB, one of DRAM thousands of MB
 HOW: dict[Measure, str] = {
-    "deallocate": "ttnn.deallocate(x) after its last use, if nothing reads it later: tensors {tensors}",
+    "deallocate": "ttnn.deallocate(x) after its last use: tensors {tensors}",
     "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
     "narrower_dtype": "dtype=ttnn.bfloat8_b (bfloat16 for float32) where its producer writes it: tensors {tensors}",
     "reallocate": "ttnn.reallocate(x) moves tensors together",
@@ -32,7 +38,8 @@ HOW: dict[Measure, str] = {
     "smaller_blocks": "smaller blocks in program_config (in0_block_w, per_core_M/N, chunk sizes)",
     "dram_slicing": "slice_config=ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=2), "
     "from 0.64.0; more slices take less. Without slice_config a conv whose input is in DRAM slices itself",
-    "larger_l1_small": "open_device(l1_small_size=<now + this>), or Conv2dConfig(config_tensors_in_dram=True)",
+    "larger_l1_small": "ttnn.open_device(..., l1_small_size=<now + this>), or "
+    "ttnn.Conv2dConfig(config_tensors_in_dram=True)",
 }
 
 
@@ -70,6 +77,28 @@ class Failed(Wire):
     cores: Quoted | None = None
     holders: Annotated[Table, HOLDERS] | None = None
     remedies: Annotated[Table, REMEDIES] | None = None
+
+
+class Ending(NamedTuple):
+    """Where memory ran out, and how the run died unless that tells it: a shortage may have been survived."""
+
+    ran_out: str | None
+    died: str | None
+
+
+async def ending_of(run: Run) -> Ending:
+    """What went wrong with the memory report's run, in sentences."""
+    if run.memory is None or not went_wrong(run.memory):
+        return Ending(None, None)
+    death = death_of(run.memory)
+    died = death.sentence if death else None
+    try:
+        replayed = await replay_of(run)
+    except ReportError:
+        return Ending(None, died)
+    [failed, sentence] = await explained(replayed, failures_of(replayed)[0])
+    told = sentence is not None and death is not None and failed.operation == death.operation
+    return Ending(sentence, None if told else died)
 
 
 async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> tuple[Failed, str | None]:
@@ -111,9 +140,11 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     """'ran out of L1 for a tensor in operation 5 ttnn.linear (model.py:22): asked 393 kB, ...; free tensor 31, ...'."""
     number = "" if failed.operation is None else f"operation {failed.operation} "
     line = f" ({failed.line})" if failed.line else ""
-    room = [("largest hole", failed.largest_free_bytes), ("limit", failed.limit_bytes)]
-    offered = next((f", {what} {_size(size)}" for what, size in room if size is not None), "")
-    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes)}{offered}"
+    places = [("largest hole", failed.largest_free_bytes), ("limit", failed.limit_bytes)]
+    what, room = next(((what, size) for what, size in places if size is not None), ("", 0))
+    in_kb = max(failed.asked_bytes or 0, room) < IN_KB_BELOW  # one unit in a sentence
+    offered = f", {what} {_size(room, in_kb)}" if what else ""
+    asked = "" if failed.asked_bytes is None else f": asked {_size(failed.asked_bytes, in_kb)}{offered}"
     helps = ""
     if measures:
         first = measures[0]
@@ -122,9 +153,9 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
     return f"ran out of {failed.ran_out_of} in {number}{failed.name}{line}{asked}{helps}"
 
 
-def _size(size: int) -> str:
-    """393216 -> '393 kB'; from a megabyte on '2.23 MB'."""
-    return f"{size / 1e6:.2f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+def _size(size: int, in_kb: bool) -> str:
+    """393216 -> '393 kB', or '0.39 MB'."""
+    return f"{size / 1e3:,.0f} kB" if in_kb else f"{size / 1e6:,.2f} MB"
 
 
 def _named(remedy: Remedy) -> str:
@@ -185,6 +216,6 @@ def _holders(replayed: Replayed, moment: Moment, shortage: Shortage) -> Table:
 def _table(measures: list[Remedy], short: object) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in measures:
-        how, enough = HOW[one.measure].format(tensors=_named(one)), _enough(one, short)
+        how, enough = marked(HOW[one.measure].format(tensors=_named(one))), _enough(one, short)
         rows.append((one.measure, one.bytes_per_bank, "at most" if one.at_most else "exact", enough, how))
     return REMEDIES.table(rows)

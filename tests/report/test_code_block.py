@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from ttnn_mcp.shell.code_block import code_block
+from ttnn_mcp.report.code_block import code_block
 
 CONFIG = "`program_config=ttnn.SomeConfig(grid=(8, 8), shards=[ttnn.Shard(1, 2)], name='a')`; keep the rest"
 
