@@ -34,11 +34,13 @@ INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: s
 # bank computes for longer: the 320 GB/s of HiFi2 are 87 % of what eight cores can multiply
 BANKS_GB_S = {"wormhole_b0": 240.0, "blackhole": 492.0}
 NARROW = ("BFLOAT8_B", "BFLOAT4_B")
-CORE_USED = 0.87
+CORE_USED = 0.87  # measured, see above
 LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
 DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
 STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)
-BANKED_L1_SHARE = 0.87  # of L1 for such a matmul: Muse-Glimmer 30B's gate and up ran with 1.20 MB of buffers
+BANKED_L1_SHARE = 0.87  # of L1 for such a matmul: measured, Muse-Glimmer 30B's ran with 1.20 MB of buffers
+FEWEST_HOLDING = 8  # cores with an activation: measured, blocks of 16 on 8 and 10 gained for Mistral Small 24B
+DEEPEST_MOVED = 16  # tiles: measured, same matmuls
 USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
 ROOMY_L1_SHARE = 0.75  # where operands need less of it: one row of tiles, or all of them in DRAM (ours)
@@ -131,8 +133,16 @@ def banked(facts: WindowFacts, row: int) -> Described | None:
     )
 
 
-def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[int]:
-    """Blocks of K deeper than now that divide a core's share of it and fit L1, of a matmul on DRAM-sharded weights."""
+class Deeper(NamedTuple):
+    """A deeper block of K, and the cores that hold shares of K which it divides."""
+
+    block: int
+    cores: int
+    per_core_n: int
+
+
+def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]:
+    """Blocks of K deeper than now that fit L1, of a matmul on DRAM-sharded weights: on as many cores as let them."""
     config, banks, tiles = (
         facts.attributes(row).struct("program_config"),
         dram_banks(facts.chip),
@@ -141,19 +151,16 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[int]:
     now, per_n = (int((config and config.number(key)) or 0) for key in ("in0_block_w", "per_core_N"))
     if banks is None or not now or not per_n:
         return []
-    cores = -(-tiles.n // per_n)
-    able = [
-        DramSharded(tiles, banks, None, cores, block, 1, per_n, packer_l1=True)
-        for block in range(now + 1, deepest + 1)
-    ]
-    room = ROOMY_L1_SHARE * facts.safe_l1_bytes
-    return [
-        one.in0_block_w
-        for one in able
-        if tiles.k // cores % one.in0_block_w == 0
-        and all(one.rules().values())
-        and sum(one.buffers.values()) <= room
-    ]
+    held, room, found = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
+    for block in range(now + 1, deepest + 1):
+        fewest = min(held, FEWEST_HOLDING) if block <= DEEPEST_MOVED else held
+        cores = next((few for few in range(held, fewest - 1, -1) if tiles.k % (few * block) == 0), 0)
+        if cores:
+            each = Deeper(block, cores, -(-tiles.n // cores))
+            one = DramSharded(tiles, banks, None, cores, block, 1, each.per_core_n, packer_l1=True)
+            if all(one.rules().values()) and sum(one.buffers.values()) <= room:
+                found.append(each)
+    return found
 
 
 def spread(facts: WindowFacts, row: int) -> Described | None:

@@ -11,8 +11,9 @@ The line: 5 us and more, at under 50 % of the roofline with K in 32 steps and mo
 bound is the roofline, and at most 67 % of the time (the most that deeper blocks were seen to save: 25.8 -> 8.5 us, a
 router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on DRAM-sharded weights 1 us for each step that goes away.
 
-Silent where no deeper block divides K (there: its share of a core) and fits, on batched weights and rings, in attention
-that is written out, and where small blocks or a 1D config come first (matmul-small-blocks, matmul-multicast-one-way).
+Silent where no deeper block divides K (there: a core's share of it, on 8 cores at least) and fits, on batched weights
+and rings, in attention that is written out, and where small blocks or a 1D config come first (matmul-small-blocks,
+matmul-multicast-one-way).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
-DEEPER = 0.67  # of the time: the most that deeper blocks were seen to save (the router of GLM-4.7-Flash's port)
+DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 
 
@@ -65,13 +66,21 @@ def _tell(ops: Affected) -> Words:
     return far_from_roofline(
         ops,
         f"{ops.verb('take')} K in {MANY_STEPS} steps and more ({blocks_of(ops.facts, ops.row)})",
-        fix=f"program_config as now with in0_block_w={' or '.join(map(str, _deeper(ops.facts, ops.row)))}",
+        fix=_fix(ops.facts, ops.row),
         assumption=(
             "each step that goes away saves at most 1 us (Qwen2.5-Coder's took 0.3 to 0.9)"
             if _banked(ops.facts, ops.rows).all()
             else "deeper blocks save at most 67 % (GLM-4.7's router); pplx-embed-4b's halved the time"
         ),
     )
+
+
+def _fix(facts: WindowFacts, row: int) -> str:
+    fix = f"program_config as now with in0_block_w={' or '.join(map(str, _deeper(facts, row)))}"
+    if not _banked(facts, np.array([row])).any():
+        return fix
+    last = deeper_in_shards(facts, row, DEEPEST)[-1]
+    return f"{fix}; {last.block} with x on {last.cores} cores, per_core_N={last.per_core_n}"
 
 
 def _banked(facts: WindowFacts, rows: Rows) -> Mask:
@@ -94,7 +103,7 @@ def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
 def _deeper(facts: WindowFacts, row: int) -> list[int]:
     """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
     if _banked(facts, np.array([row])).any():
-        return deeper_in_shards(facts, row, DEEPEST)[-3:]
+        return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:]]
     tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, _block_now(facts, row)
     deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
     config = facts.attributes(row).struct("program_config")
