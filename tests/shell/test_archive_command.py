@@ -47,6 +47,10 @@ def test_reports_are_added_listed_and_forgotten(nightly, shell):
     _, out, _ = shell("list", "--in", there, "--limit", "1")
     assert out.startswith(runs[0]["run_key"][:8])
     assert "2026-01-02" in out
+    assert (
+        f"  {runs[0]['window_ops']:,} ops  {runs[0]['window_us'] / 1e3:,.3f} ms  " in out
+    )  # both of one iteration
+    assert runs[0]["window_ops"] < runs[0]["ops"]
     assert "small" in out
     status, out, _ = shell("forget", runs[0]["run_key"][:8], "--in", there)
     assert (status, out) == (0, "1 run removed\n")

@@ -2,6 +2,7 @@
 
 from tests.for_all import for_all
 from ttnn_mcp.shell import check_report
+from ttnn_mcp.shell.terminal import own_name
 
 FINDING = {
     "check": "few-cores",
@@ -86,7 +87,7 @@ def test_savings_are_told_with_both_bounds_and_their_assumption():
 
 
 def test_the_next_call_can_be_pasted_into_a_shell():
-    assert "ttnn-mcp call op_detail run=demo op=57" in report(ANSWER)
+    assert "ttnn-mcp op 57 demo" in report(ANSWER)
 
 
 def test_colour_changes_nothing_but_the_weight_of_headings():
@@ -142,7 +143,7 @@ def test_labels_stand_in_a_column_of_their_own():
         "   fix       core_grid=ttnn.CoreGrid(y=8, x=8)",
         "   verify    op_detail: cores up",
         "   caveat    one run",
-        "   read      step-03-memory-sharding.md",
+        f"   read      {own_name()} skill step-03-memory-sharding",
     ]
 
 

@@ -60,13 +60,18 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
 @for_all(
     ("run", "tool", "arguments", "words"),
     [
-        ("demo", "op_detail", {"run": "ab12", "op": 3}, "call op_detail run=demo op=3"),
+        ("demo", "op_detail", {"run": "ab12", "op": 3}, "op 3 demo"),
+        (None, "compare_runs", {"candidate": "b", "baseline": "a", "limit": 3}, "compare a b limit=3"),
+        (None, "compare_runs", {"candidate": "b"}, "call compare_runs candidate=b"),
+        (None, "list_ops", {"run": "a"}, "call list_ops run=a"),  # the command groups, the tool does not
+        (None, "list_ops", {"run": "a", "group_by": "none"}, "ops a group_by=none"),
+        (None, "tensor_formats", {"run": "a"}, "call tensor_formats run=a"),
         (None, "op_detail", {"run": "ab12"}, "call op_detail run=ab12"),
-        ("demo", "experiments", {"action": "next"}, "call experiments action=next"),
+        ("demo", "experiments", {"action": "next"}, "experiments action=next"),
         ("demo", "skill_step", {"page": "step-1"}, "skill step-1"),
         (None, "open_run", {}, "runs"),
         (None, "open_run", {"run": "demo"}, "call open_run run=demo"),
-        (None, "list_runs", {}, "call list_runs"),
+        (None, "list_runs", {}, "runs"),
     ],
 )
 def test_a_call_is_a_command_about_the_run_as_a_person_named_it(run, tool, arguments, words):
@@ -79,6 +84,23 @@ def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatc
     assert suggestions.spoken_here("Call list_runs, then open_run; my_list_ops stays.") == (
         "Call `ttnn-mcp runs`, then `ttnn-mcp call open_run`; my_list_ops stays."
     )
+    told = {
+        "op_detail(op=75).kernel_us falls": "`ttnn-mcp op 75` kernel_us falls",
+        "list_ops(op_code='A b', limit=3) falls": "`ttnn-mcp ops 'op_code=A b' limit=3` falls",
+        "host_overhead(wall_ms=...)": "`ttnn-mcp host wall_ms=...`",
+        "memory_summary.l1_peak": "`ttnn-mcp memory` l1_peak",
+    }
+    assert {text: suggestions.spoken_here(text) for text in told} == told
+    answer = {
+        "verify": "memory_summary",
+        "fix": "see memory_summary",
+        "name": "list_ops",
+        "deep": [{"why": ["list_ops", 3]}],
+    }
+    assert suggestions.answer_spoken_here(answer) == {
+        "verify": "`ttnn-mcp memory`", "fix": "see ttnn-mcp memory", "name": "list_ops",
+        "deep": [{"why": ["`ttnn-mcp ops`", 3]}],
+    }  # fmt: skip
     assert cli.main(["check", "nothing-here"]) == 1
     assert "Call `ttnn-mcp runs`, or give a path." in capsys.readouterr().err
     assert cli.main(["call", "optimization_check", "run=nothing-here"]) == 1

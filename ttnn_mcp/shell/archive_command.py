@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 SOME_DAMAGED = 3
 KEY_CHARS = 8  # shown of a run's key; the fewest by which one may be named
 DAMAGED_SHOWN = 20
-COLUMNS = ("run_key", "recorded_at", "label", "name", "arch", "clock_mhz", "ops", "window_us", "build", "commit")
+COLUMNS = (
+    *("run_key", "recorded_at", "label", "name", "arch", "clock_mhz", "ops", "window_ops", "window_us"),
+    *("build", "commit"),
+)
 _LIST = f"SELECT {', '.join(COLUMNS)} FROM runs WHERE ? IN ('', label) ORDER BY recorded_at DESC, run_key LIMIT ?"  # noqa: S608
 
 
@@ -112,7 +115,7 @@ def _line(run: dict[str, Any]) -> str:
         recorded,
         f"{run['arch'] or 'unknown chip'}",
         f"{run['clock_mhz']:.0f} MHz" if run["clock_mhz"] else "clock unknown",
-        f"{run['ops']:,} ops",
+        f"{run['window_ops']:,} ops",  # of the window, as the time behind it
         f"{run['window_us'] / 1e3:,.3f} ms",
         *(run[name] for name in ("label", "build", "commit") if run[name]),
         run["name"],

@@ -13,7 +13,7 @@ from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
 from ttnn_mcp.shell.outline import outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
-from ttnn_mcp.shell.suggestions import following, more
+from ttnn_mcp.shell.suggestions import answer_spoken_here, following, more
 from ttnn_mcp.shell.terminal import coloured, width
 from ttnn_mcp.tools import answering
 
@@ -90,6 +90,7 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
         return answering.compact(answer) + "\n"
     if reader.markdown:
         return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
+    answer = answer_spoken_here(answer)
     if reader.command == "check":
         form = edit_report if reader.details else check_report if reader.all else check_screen
         return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())

@@ -11,7 +11,7 @@ from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import window_words
-from ttnn_mcp.shell.suggestions import following, more
+from ttnn_mcp.shell.suggestions import command, following, more
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,7 @@ class _Report:
         calls = following(answer, self.run)
         if calls:
             yield from ["", *self.headed("Next")]
-            yield from (f"{command}  # {why}" for command, why in calls)  # whole, so that it can be pasted
+            yield from (f"{call}  # {why}" for call, why in calls)  # whole, so that it can be pasted
 
     def details(self) -> Iterator[str]:
         findings = self.answer.get("findings", [])
@@ -105,7 +105,7 @@ class _Report:
         for label in ("verify", "caveat"):
             if finding.get(label):
                 yield from self.labelled(label, finding[label], 3)
-        yield from self.labelled("read", finding["read_next"], 3)
+        yield from self.labelled("read", command("skill", finding["read_next"].removesuffix(".md")), 3)
 
     def steps(self) -> Iterator[str]:
         for step in self.answer.get("steps", []):
