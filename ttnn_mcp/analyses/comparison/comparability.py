@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
 from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -63,9 +64,9 @@ def judgement_of(comparison: Comparison) -> Judgement:
     if barriers:
         per = comparison.per_sample
         figures = (
-            f"per sample {per.change_share:+.1%}"
+            f"per sample {figure(per.change_share, '+.1%')}"
             if per and per.batch
-            else f"kernel time {comparison.change_share:+.1%}"
+            else f"kernel time {figure(comparison.change_share, '+.1%')}"
         )
         why = f"{'; '.join(barriers)} ({figures})"
         return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
@@ -85,13 +86,19 @@ def judgement_of(comparison: Comparison) -> Judgement:
 def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
     """What the figures alone say."""
     change, noise, total = comparison.change_share, comparison.noise, comparison.total
-    figures = f"kernel {total.before_ns / 1e6:.3f} -> {total.after_ns / 1e6:.3f} ms ({change:+.2%})"
+    figures = (
+        f"kernel {figure(total.before_ns / 1e6, '.3f')} -> {figure(total.after_ns / 1e6, '.3f')} "
+        f"ms ({figure(change, '+.2%')})"
+    )
     gained, lost = comparison.stages_moved
     if gained and lost:
-        return "mixed", f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {noise.share:.2%}"
+        return (
+            "mixed",
+            f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {figure(noise.share, '.2%')}",
+        )
     if abs(change) <= noise.share:
-        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}{_moved(comparison)}"
-    beyond = f"{figures}, beyond the noise of {noise.share:.2%}{_moved(comparison)}"
+        return "unchanged", f"{figures} is within the noise of {figure(noise.share, '.2%')}{_moved(comparison)}"
+    beyond = f"{figures}, beyond the noise of {figure(noise.share, '.2%')}{_moved(comparison)}"
     return ("faster" if change < 0 else "slower"), beyond
 
 
@@ -104,4 +111,4 @@ def _moved(comparison: Comparison) -> str:
 
 
 def _us(ns: int) -> str:
-    return f"{ns / 1e3:+,.1f} us"
+    return f"{figure(ns / 1e3, '+,.1f')} us"

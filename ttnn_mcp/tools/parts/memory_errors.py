@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
@@ -124,7 +125,7 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
 
 def _size(size: int) -> str:
     """393216 -> '393 kB'; from a megabyte on '2.23 MB'."""
-    return f"{size / 1e6:.2f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+    return f"{figure(size / 1e6, '.2f')} MB" if size >= 1e6 else f"{figure(size / 1e3, '.0f')} kB"
 
 
 def _named(remedy: Remedy) -> str:
