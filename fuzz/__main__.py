@@ -77,7 +77,7 @@ def again(place):
 def _parser():
     parser = argparse.ArgumentParser("python -m fuzz", description="Fuzz ttnn-mcp through its public doors.")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--part", help="files, arguments, sql, imports, http, store, copies, lies or soak")
+    parser.add_argument("--part", help="as in fuzz/README.md")
     parser.add_argument("--seed", type=int, help="default: the time")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--most", type=int, help="cases at most")

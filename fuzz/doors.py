@@ -87,6 +87,13 @@ def _cells(frame):
     }
 
 
+def markdown_of(name):
+    """A name of a profile inside a page of Markdown."""
+    from ttnn_mcp.shell.markdown import text
+
+    return text(name)
+
+
 def session(roots, state, *, confined=False):
     """A session as the server holds one."""
     from ttnn_mcp.session.session import Session, Settings
@@ -236,8 +243,10 @@ class Stdio(_Server):
 class Http(_Server):
     """A client of `ttnn-mcp serve --http` on loopback."""
 
-    def __init__(self, home, root, state):
-        super().__init__(["serve", "--http", "127.0.0.1:0", "--root", str(root), "--state", str(state)], home, None)
+    def __init__(self, home, root, state, *words):
+        super().__init__(
+            ["serve", "--http", "127.0.0.1:0", "--root", str(root), "--state", str(state), *words], home, None
+        )
         until = time.monotonic() + 60
         while "/mcp" not in self.said():
             if self.process.poll() is not None or time.monotonic() > until:
@@ -253,7 +262,7 @@ class Http(_Server):
             self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._connection
 
-    def request(self, method, params, name=None):
+    def request(self, method, params, name=None, token=None):
         """Status and body of one request."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": _META}})
         headers = {
@@ -262,6 +271,7 @@ class Http(_Server):
             "MCP-Protocol-Version": _PROTOCOL,
             "Mcp-Method": method,
             **({"Mcp-Name": name} if name else {}),
+            **({"Authorization": f"Bearer {token}"} if token else {}),
         }
         try:
             connection = self._connected()

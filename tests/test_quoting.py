@@ -8,7 +8,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import shown, shown_path
-from ttnn_mcp.quoting import cleaned, line, line_end, quoted, single_line, text
+from ttnn_mcp.quoting import ABSURD, cleaned, figure, line, line_end, quoted, single_line, text
 
 HOSTILE = {
     "colour": "\x1b[31mred",
@@ -91,3 +91,20 @@ def test_a_name_that_hides_something_is_cleaned_as_a_name_of_a_field_too():
 
 def test_a_cell_of_several_lines_is_one():
     assert single_line("a\tb\nc\r\nd\u202ee") == "a b c  d e"
+
+
+@for_all(
+    ("number", "told"),
+    [
+        (0.1234, "12.3%"),
+        (-0.5, "-50.0%"),
+        (ABSURD / 2, "50000000000000000.0%"),
+        (ABSURD, "unknown"),
+        (-ABSURD, "unknown"),
+        (float("nan"), "unknown"),
+        (float("-inf"), "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_a_sentence_has_numbers_and_no_absurd_ones(number, told):
+    assert figure(number, ".1%") == told

@@ -19,7 +19,17 @@ class Answer(Wire):
 
 @for_all(
     ("value", "sent"),
-    [(1.23456, 1.23), (2.0, 2), (1.999, 2), (float("nan"), None), (float("inf"), None), (-float("inf"), None)],
+    [
+        (1.23456, 1.23),
+        (2.0, 2),
+        (1.999, 2),
+        (float("nan"), None),
+        (float("inf"), None),
+        (-float("inf"), None),
+        (9.9e14, 990000000000000),
+        (1e15, None),
+        (-3e28, None),
+    ],
 )
 def test_numbers_are_sent_short_and_what_was_not_measured_as_null(value, sent):
     told = [rounded(value, 2), Saving(at_most=value).spoken()["at_most"]]

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 Answer = TypeVar("Answer")
 
 SHOWN_CHARS = 80  # of a name inside a sentence
+ABSURD = 1e15  # no time, size or rate of a profile comes near it (ours)
 
 # Line breaks and tabs are kept: pages and stack traces have them, and JSON escapes them. The following are replaced:
 # all other control characters (C0, DEL, C1), soft hyphen, zero-width and joining marks, marks and overrides of
@@ -48,6 +49,11 @@ def line_end(foreign: object, most: int = SHOWN_CHARS) -> str:
     """`foreign` as one clean line of at most `most` characters, of which the end is kept: for paths."""
     cleaned_line = _printable(foreign)
     return cleaned_line if len(cleaned_line) <= most else "..." + cleaned_line[3 - most :]
+
+
+def figure(number: float | None, form: str) -> str:
+    """`number` inside one of our sentences; 'unknown' where it is none, or absurd: damaged cells give such."""
+    return format(number, form) if number is not None and abs(number) < ABSURD else "unknown"
 
 
 def quoted(foreign: object) -> str:

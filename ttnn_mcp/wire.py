@@ -8,7 +8,6 @@ beside the answer's field: the contract shows the names, and a table with others
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -21,6 +20,8 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
 )
+
+from ttnn_mcp.quoting import ABSURD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,8 @@ QuotedCell: TypeAlias = Quoted | int | float | bool | None
 
 
 def rounded(value: float, decimals: int) -> Rounded:
-    """`value` to `decimals`; whole numbers as integers; what is not finite (not measured) as None."""
-    if not math.isfinite(value):
+    """`value` to `decimals`; whole numbers as integers; what is not finite (not measured), or absurd, as None."""
+    if not abs(value) < ABSURD:
         return None
     short = round(value, decimals)
     return int(short) if short == int(short) else short

@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.asking import ask, session
@@ -559,3 +560,14 @@ async def test_eight_late_frees_are_shown_and_the_others_counted(tmp_path):
         x = program.op("UnaryDeviceOperation", [x])
     answer = await summary(tmp_path, program)
     assert (len(rows(answer["late_frees"])), answer["more_late_frees"]) == (8, 1)
+
+
+@for_all(("above", "by_model", "doubted"), [(0, True, False), (1, True, True), (1, False, False)])
+async def test_a_modelled_peak_above_what_l1_holds_is_doubted(tmp_path, above, by_model, doubted):
+    whole = await replay_of(await session(tmp_path).run("demo"))
+    device, levels = whole.fullest, whole.fullest.l1.copy()
+    levels[device.peak] = whole.capacity_bytes + above
+    flags = np.full(len(levels), by_model)
+    changed = replace(whole, devices=(replace(device, l1=levels, by_model=flags),))
+    told = await memory_summary(changed, Arguments(run="demo"))
+    assert any("above what L1 holds" in one for one in told.caveats) == doubted

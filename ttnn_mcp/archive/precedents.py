@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, written
 from ttnn_mcp.archive.turns import CERTAIN
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,10 @@ class Precedent(NamedTuple):
     def spoken(self) -> str:
         """`61.0 us with in0_block_w=8 (ops_perf_results.csv, line 812)`, for a sentence."""
         how = written(self.differences) or "the same settings"
-        return f"{self.earlier.timing.median_us:.1f} us with {how} ({self.earlier.run}, line {self.earlier.line})"
+        return (
+            f"{figure(self.earlier.timing.median_us, '.1f')} us with {how} "
+            f"({self.earlier.run}, line {self.earlier.line})"
+        )
 
     @property
     def surely_us(self) -> float:

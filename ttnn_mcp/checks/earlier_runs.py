@@ -15,6 +15,7 @@ import numpy as np
 from ttnn_mcp.archive.memory_of_ops import remembered
 from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
 from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, COVERED, Expectation
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _surer(
 ) -> Claim:
     least = sure if claim.at_least_ns is None else np.maximum(sure, claim.at_least_ns)
     expected = claim.expected and claim.expected.within(least, claim.at_most_ns)
-    here = f"{ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
+    here = f"{figure(ours.ours.median_us, '.1f')} here, noise {figure(tried.noise_share, '.0%')}"
     return replace(
         claim,
         at_least_ns=least,
@@ -107,7 +108,10 @@ def _surer(
 
 def _doubted(claim: Claim, ours: Remembered, tried: Precedent) -> Claim:
     outcome = "was slower" if tried.verdict == "slower" else "gained nothing"
-    doubt = f"{outcome} before: {tried.spoken}, {ours.ours.median_us:.1f} here, noise {tried.noise_share:.0%}"
+    doubt = (
+        f"{outcome} before: {tried.spoken}, {figure(ours.ours.median_us, '.1f')} "
+        f"here, noise {figure(tried.noise_share, '.0%')}"
+    )
     return replace(
         claim,
         caveat="; ".join(filter(None, (claim.caveat, doubt))),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.checks.op_config import OpConfig, set_alone
 from ttnn_mcp.checks.wording import cite_op, counted, example, kinds, op_name, time_of
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Affected:
     @property
     def took_us(self) -> str:
         """Its time: '104 us'."""
-        return f"{self.facts.kernel_ns[self.row] / 1e3:.0f} us"
+        return f"{figure(self.facts.kernel_ns[self.row] / 1e3, '.0f')} us"
 
     @property
     def time(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Evidence
 
@@ -32,7 +33,7 @@ _IN_MS, _IN_US = re.compile(r"\d ms\b"), re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\
 
 def took(ns: float) -> str:
     """19476700.0 -> '19.5 ms'; below a millisecond in microseconds."""
-    return f"{ns / 1e6:.1f} ms" if ns >= 1e6 else f"{ns / 1e3:.0f} us"
+    return f"{figure(ns / 1e6, '.1f')} ms" if ns >= 1e6 else f"{figure(ns / 1e3, '.0f')} us"
 
 
 def in_one_unit(sentence: str) -> str:
@@ -44,7 +45,7 @@ def in_one_unit(sentence: str) -> str:
 
 def megabytes(size: float) -> str:
     """1370368 -> '1.37 MB'."""
-    return f"{size / 1e6:.2f} MB"
+    return f"{figure(size / 1e6, '.2f')} MB"
 
 
 def counted(number: int, noun: str) -> str:
@@ -54,7 +55,7 @@ def counted(number: int, noun: str) -> str:
 
 def time_of(facts: WindowFacts, rows: Rows) -> str:
     """'19.5 ms, 61.6 %': kernel time of the rows, and its share of the plan's whole."""
-    return f"{took(facts.us(rows) * 1e3)}, {facts.share_of_whole(rows):.1%}"
+    return f"{took(facts.us(rows) * 1e3)}, {figure(facts.share_of_whole(rows), '.1%')}"
 
 
 def example(facts: WindowFacts, row: int) -> str:

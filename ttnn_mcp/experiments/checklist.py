@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.experiments.story import pcc_holds
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.outlook import Outlook
@@ -57,5 +58,5 @@ def _step(step: int, story: Story | None, outlook: Outlook | None) -> Tick:
 
 def _accuracy(story: Story | None) -> Tick:
     if story is not None and pcc_holds(story):
-        return Tick("Final PCC", "recorded", f"{story.final_pcc:.5g} with the best run")
+        return Tick("Final PCC", "recorded", f"{figure(story.final_pcc, '.5g')} with the best run")
     return Tick("Final PCC", "not shown", "no PCC of the best run")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.analyses.time_budget.lowest import ASSUMED
 from ttnn_mcp.experiments.tries import RuledOut, ruled_out
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Target
@@ -83,7 +84,9 @@ def decide(position: Position) -> Decision:
     if outs:
         listed = ", ".join(f"{out.check} in #{out.experiment}" for out in outs)
         return Decision(None, "all_tried", f"every finding above the noise was tried: {listed}", (), outs)
-    return Decision(None, "within_noise", f"no finding can save more than the noise of {noise_us:.4g} us")
+    return Decision(
+        None, "within_noise", f"no finding can save more than the noise of {figure(noise_us, '.4g')} us"
+    )
 
 
 def _end(position: Position) -> Decision | None:
@@ -106,7 +109,7 @@ def _spent(story: Story, target: Target, now: float) -> str | None:
     if target.rounds is not None and rounds >= target.rounds:
         return f"{rounds} of {target.rounds} rounds are spent"
     if target.hours is not None and hours >= target.hours:
-        return f"{hours:.1f} of {target.hours:g} hours are spent"
+        return f"{figure(hours, '.1f')} of {figure(target.hours, 'g')} hours are spent"
     return None
 
 
@@ -118,11 +121,14 @@ def _beyond(target: Target, outlook: Outlook) -> str | None:
     allowed_ms = target.value if target.kind == "latency_ms" else 1e3 * target.batch / target.value
     if allowed_ms >= lowest_ms:
         return None
-    return f"target {target.text} allows {allowed_ms:.4g} ms, but the floor is {lowest_ms:.4g} ms ({ASSUMED})"
+    return (
+        f"target {target.text} allows {figure(allowed_ms, '.4g')} ms, but the "
+        f"floor is {figure(lowest_ms, '.4g')} ms ({ASSUMED})"
+    )
 
 
 def _promise(story: Story, finding: Finding, progress: Progress | None) -> str:
-    parts = [f"{finding.check} saves at most {finding.saving_us.at_most:.4g} us"]
+    parts = [f"{finding.check} saves at most {figure(finding.saving_us.at_most, '.4g')} us"]
     last = next((each for each in reversed(story.experiments) if each.finding == finding.check), None)
     if last is not None:
         undecided = last is story.experiments[-1] and last.verdict == "inconclusive"

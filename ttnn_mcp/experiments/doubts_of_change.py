@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.reasons import Code, Reason
 from ttnn_mcp.experiments.rules import HOST_STEPS
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def gain_not_from_change(comparison: Comparison, statement: Statement, changes: 
         return None
     total = comparison.total.delta_ns / 1e3
     return Reason(
-        "gain_elsewhere", f"ops with the stated change {acted / 1e3:+,.1f} us, the window {total:+,.1f} us"
+        "gain_elsewhere",
+        f"ops with the stated change {figure(acted / 1e3, '+,.1f')} us, the window {figure(total, '+,.1f')} us",
     )
 
 
@@ -83,7 +85,8 @@ def kernels_worse(comparison: Comparison) -> Reason | None:
     if comparison.change_share <= comparison.noise.share:
         return None
     return Reason(
-        "kernels_worse", f"kernel time {comparison.change_share:+.1%}; trace and queues leave kernels as they are"
+        "kernels_worse",
+        f"kernel time {figure(comparison.change_share, '+.1%')}; trace and queues leave kernels as they are",
     )
 
 
@@ -95,7 +98,8 @@ def wall_below_kernels(comparison: Comparison, walls: Walls) -> Reason | None:
     ):
         if wall_ms < kernel_ms * (1 - comparison.noise.share):
             return Reason(
-                "wall_below_kernels", f"wall_{label}_ms {wall_ms:.4g} is below {kernel_ms:.4g} ms of kernels"
+                "wall_below_kernels",
+                f"wall_{label}_ms {figure(wall_ms, '.4g')} is below {figure(kernel_ms, '.4g')} ms of kernels",
             )
     return None
 

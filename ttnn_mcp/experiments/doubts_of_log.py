@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +100,10 @@ def _measured_again(known: Sequence[Experiment], story: Story | None, experiment
         if now.program is None or was.program != now.program or was.id == now.id:
             continue
         if now.kernel_ns > was.kernel_ns * (1 + experiment.noise_share):
-            figures = f"{was.kernel_ns / 1e6:.4g} ms in run {was.id}, {now.kernel_ns / 1e6:.4g} ms now"
+            figures = (
+                f"{figure(was.kernel_ns / 1e6, '.4g')} ms in run {was.id}, "
+                f"{figure(now.kernel_ns / 1e6, '.4g')} ms now"
+            )
             return Reason("baseline_measured_again", f"the baseline's program took {figures}")
     return None
 

@@ -8,6 +8,8 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from ttnn_mcp.quoting import figure
+
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample", "memory"]
 LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the call that records it
@@ -126,7 +128,7 @@ class Target:
     def text(self) -> str:
         """The target in words."""
         if self.kind == "latency_ms":
-            return f"{self.value:g} ms"
+            return f"{figure(self.value, 'g')} ms"
         if self.kind == "samples_per_s":
-            return f"{self.value:g} samples/s at batch {self.batch}"
-        return f"{self.value:.0%} of the roofline"
+            return f"{figure(self.value, 'g')} samples/s at batch {self.batch}"
+        return f"{figure(self.value, '.0%')} of the roofline"

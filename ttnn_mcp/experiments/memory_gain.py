@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
@@ -28,7 +29,7 @@ class MemoryGain:
     @property
     def summary(self) -> str:
         """The figures in words."""
-        return f"L1 peak {self.before:,} -> {self.after:,} bytes per bank ({self.change_share:+.1%})"
+        return f"L1 peak {self.before:,} -> {self.after:,} bytes per bank ({figure(self.change_share, '+.1%')})"
 
 
 def memory_gain(delta: MemoryDelta | None) -> MemoryGain | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.experiments.walls import Walls, profiled_walls
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,10 +87,14 @@ def measure(
     per = comparison.per_sample
     if judgement.only_batch and per is not None:  # unmoved: another batch has times per sample
         summary = (
-            f"{judgement.barriers[0]}: kernel {per.before_ns / 1e6:.4g} -> {per.after_ns / 1e6:.4g} ms per sample"
+            f"{judgement.barriers[0]}: kernel {figure(per.before_ns / 1e6, '.4g')} -> "
+            f"{figure(per.after_ns / 1e6, '.4g')} ms per sample"
         )
         return Measurement(
-            "per_sample", per.change_share, comparison.noise.share, f"{summary} ({per.change_share:+.1%})"
+            "per_sample",
+            per.change_share,
+            comparison.noise.share,
+            f"{summary} ({figure(per.change_share, '+.1%')})",
         )
     return Measurement(
         "kernel", comparison.change_share, comparison.noise.share, judgement.why, barrier=judgement.why
@@ -106,12 +111,12 @@ def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -
         return Measurement("wall", 0.0, noise, why, barrier=why)
     change = walls.change_share
     under = " under the profiler" if walls.profiled else ""
-    summary = f"wall{under} {walls.before_ms:.4g} -> {walls.after_ms:.4g} ms"
+    summary = f"wall{under} {figure(walls.before_ms, '.4g')} -> {figure(walls.after_ms, '.4g')} ms"
     batch = comparison.work.batch
     if per_sample and batch is not None:  # unmoved: what is told per sample has two batches
         change = (walls.after_ms / batch[1]) / (walls.before_ms / batch[0]) - 1
         summary += f", batch {batch[0]} -> {batch[1]}: per sample"
-    return Measurement("wall", change, noise, f"{summary} ({change:+.1%})")
+    return Measurement("wall", change, noise, f"{summary} ({figure(change, '+.1%')})")
 
 
 def decide(
@@ -130,7 +135,7 @@ def decide(
         memory: a lower peak of L1; it counts where the time did not change.
     """
     if pcc is not None and pcc < PCC_AT_LEAST:
-        return "revert", f"PCC {pcc:.5g} is below {PCC_AT_LEAST}: accuracy first; {measured.summary}"
+        return "revert", f"PCC {figure(pcc, '.5g')} is below {PCC_AT_LEAST}: accuracy first; {measured.summary}"
     if measured.barrier is not None:
         return "inconclusive", measured.barrier
     if measured.slower:
@@ -140,7 +145,9 @@ def decide(
         return _of_gain(measured.summary, pcc, reasons)
     if memory is not None:
         return _of_gain(f"{memory.summary}; {measured.summary}", pcc, reasons)
-    noise = "" if measured.judged_by == "kernel" else f" is within the noise of {measured.noise_share:.2%}"
+    noise = (
+        "" if measured.judged_by == "kernel" else f" is within the noise of {figure(measured.noise_share, '.2%')}"
+    )
     return "inconclusive", f"{measured.summary}{noise}{_but(reasons)}"
 
 
@@ -149,7 +156,7 @@ def _of_gain(gain: str, pcc: float | None, reasons: Sequence[Reason]) -> tuple[V
         return "inconclusive", f"{gain}{_but(reasons)}"
     if pcc is None:
         return "inconclusive", f"{gain}, but no PCC was given: measure it and record again"
-    return "keep", f"{gain}; PCC {pcc:.5g}"
+    return "keep", f"{gain}; PCC {figure(pcc, '.5g')}"
 
 
 def _but(reasons: Sequence[Reason]) -> str:

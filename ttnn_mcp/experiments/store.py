@@ -22,6 +22,7 @@ from ttnn_mcp.experiments.stored_rows import (
     read_rows,
     selected,
 )
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ PATIENCE_S = 20.0  # how long another server may hold the store
 _REASONS: dict[Fault, str] = {
     "full": "the disk is full or fails; make room and record again",
     "read_only": "the folder or the file is read-only",
-    "busy": f"another program has held it for {PATIENCE_S:.0f} s; try again",
+    "busy": f"another program has held it for {figure(PATIENCE_S, '.0f')} s; try again",
     "damaged": "it is damaged; move it aside, and import an export if there is one",
     "unknown": "SQLite can no longer read or write it; move it aside, and import an export if there is one",
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.experiments.experiment import Target
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import RunSeen, TargetKind
@@ -80,17 +81,20 @@ def progress_of(target: Target, reach: Reach, *, wall_known: bool, worth_trying:
     """
     unit = {"latency_ms": "ms", "samples_per_s": "samples/s", "roofline_share": "of the roofline"}[target.kind]
     kernel_only = not wall_known and target.kind != "roofline_share"
-    position = f"{reach.current:.4g} {unit}{' by kernel time alone' if kernel_only else ''}, target {target.text}"
+    position = (
+        f"{figure(reach.current, '.4g')} {unit}{' by kernel time alone' if kernel_only else ''}, "
+        f"target {target.text}"
+    )
     if _meets(target, reach.current):
         sure = "; confirm it by wall time with the profiler off" if kernel_only else ""
         return Progress("met", f"{position}: met, stop here{sure}", stop=True)
-    position += f", {abs(target.value / reach.current - 1):.0%} to go" if reach.current else ""
+    position += f", {figure(abs(target.value / reach.current - 1), '.0%')} to go" if reach.current else ""
     if reach.at_best is None:
         return Progress("unknown", f"{position}; list tells what is left to try", stop=False)
     if worth_trying is False:
         why = "no finding could save more than the noise: stop, or change the model"
         return Progress("out_of_reach", f"{position}; {why}", stop=True)
-    best = f"all remaining findings together reach {reach.at_best:.4g} at best"
+    best = f"all remaining findings together reach {figure(reach.at_best, '.4g')} at best"
     if not _meets(target, reach.at_best):
         return Progress("out_of_reach", f"{position}; {best}: relax the target, or change the model", stop=False)
     return Progress("within_reach", f"{position}; {best}", stop=False)

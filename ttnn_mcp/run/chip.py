@@ -13,7 +13,7 @@ from ttnn_mcp.hardware import (
     canonical_architecture,
     dram_peak_gb_s,
 )
-from ttnn_mcp.quoting import line, quoted
+from ttnn_mcp.quoting import figure, line, quoted
 from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
 from ttnn_mcp.run.performance import CLOCK_TOLERANCE
 
@@ -98,7 +98,7 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
     if arch is None and performance is not None:
         arch = performance.arch_inferred
         if arch:
-            caveats.append(f"no DEVICE ARCH: {arch} inferred from the {clock:.3g} GHz clock")
+            caveats.append(f"no DEVICE ARCH: {arch} inferred from the {figure(clock, '.3g')} GHz clock")
         else:
             caveats.append("no DEVICE ARCH and no known clock: architecture unknown, no rooflines")
     grid_cores = performance.worker_cores_stated if performance else None
@@ -145,10 +145,11 @@ def _bandwidth(
 
 def clocks_told(clock: float | None, apart: tuple[tuple[int, float], ...]) -> str:
     """One sentence on devices that ran at another clock than the others."""
-    named = ", ".join(f"device {device} {ghz:.3g}" for device, ghz in apart[:CLOCKS_NAMED])
+    named = ", ".join(f"device {device} {figure(ghz, '.3g')}" for device, ghz in apart[:CLOCKS_NAMED])
     more = f" and {len(apart) - CLOCKS_NAMED} more" if len(apart) > CLOCKS_NAMED else ""
     return (
-        f"devices ran at different clocks ({named}{more}, the others {clock:.3g} GHz): a slower one makes all wait"
+        f"devices ran at different clocks ({named}{more}, the others "
+        f"{figure(clock, '.3g')} GHz): a slower one makes all wait"
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ttnn_mcp.hardware import ARCHITECTURES
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, at_odds, implied_clocks
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
@@ -76,16 +77,24 @@ def _clock(report: Performance) -> Doubt | None:
         if (clocks <= 0).mean() > 1 / 2:
             return None  # another doubt says that these end before they start
         if CLOCKS_GHZ[0] <= middle <= CLOCKS_GHZ[1]:
-            what = f"DEVICE FW cycles and nanoseconds imply {low:.3g} to {high:.3g} GHz from op to op"
+            what = (
+                f"DEVICE FW cycles and nanoseconds imply {figure(low, '.3g')} "
+                f"to {figure(high, '.3g')} GHz from op to op"
+            )
             return Doubt("clocks_differ", f"{what}, and a chip has one clock: no time is told from cycles")
-        what = f"DEVICE FW cycles over nanoseconds imply a clock of {middle:,.4g} GHz, and no chip has it"
+        what = (
+            f"DEVICE FW cycles over nanoseconds imply a clock of {figure(middle, ',.4g')} GHz, and no chip has it"
+        )
         unit = next((unit for unit, by in (("us", 1e3), ("ms", 1e6), ("s", 1e9)) if _possible(middle / by)), None)
         why = f"the durations look like {unit} under a header of ns" if unit else "a column holds something else"
         return Doubt("no_such_clock", f"{what}: {why}; no time is told from cycles")
     clock, chip = report.clock_ghz, ARCHITECTURES.get(report.arch_stated or "")
     if clock is None or chip is None or clock <= FASTER_THAN_ITS_CHIP * chip.clock_ghz:
         return None
-    what = f"cycles over nanoseconds imply {clock:.3g} GHz, and {chip.name} runs at {chip.clock_ghz:.3g} at most"
+    what = (
+        f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and {chip.name} "
+        f"runs at {figure(chip.clock_ghz, '.3g')} at most"
+    )
     return Doubt("clock_of_another_chip", f"{what}: DEVICE ARCH or the durations are false")
 
 
@@ -125,7 +134,7 @@ def _at_odds(report: Performance, rows: OpTable) -> Doubt | None:
     if not odd.any():
         return None
     what = f"DEVICE FW cycles and nanoseconds of {some_lines(rows, odd)} do not belong together"
-    return Doubt("cycles_at_odds", f"{what} at {report.clock_ghz:.3g} GHz")
+    return Doubt("cycles_at_odds", f"{what} at {figure(report.clock_ghz, '.3g')} GHz")
 
 
 def _above_firmware(_report: Performance, rows: OpTable) -> Doubt | None:
@@ -147,7 +156,7 @@ def _below_firmware(report: Performance) -> Doubt | None:
     least = float(np.percentile(around, CLOSEST_SHARE))
     if least <= FIRMWARE_AROUND_NS:
         return None
-    what = f"firmware runs {least / 1e3:,.1f} us longer than its kernel even where they are closest"
+    what = f"firmware runs {figure(least / 1e3, ',.1f')} us longer than its kernel even where they are closest"
     return Doubt("kernels_below_firmware", f"{what}, and it takes 1: DEVICE KERNEL or DEVICE FW DURATION is false")
 
 
@@ -164,7 +173,10 @@ def _too_short(_report: Performance, rows: OpTable) -> Doubt | None:
     short = (kernel > 0) & (kernel < SHORTEST_NS)
     if not short.any():
         return None
-    what = f"under {SHORTEST_NS:.0f} ns, less than a kernel takes to begin and end, at {some_lines(rows, short)}"
+    what = (
+        f"under {figure(SHORTEST_NS, '.0f')} ns, less than a kernel takes to "
+        f"begin and end, at {some_lines(rows, short)}"
+    )
     return Doubt("kernels_too_short", f"{what}: times lost, or of another unit")
 
 
@@ -175,8 +187,10 @@ def _outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
     if not outside.any():
         return None
     which = cores[outside]
-    what = f"{which.min():.0f} to {which.max():.0f} cores at {some_lines(rows, outside)}"
-    return Doubt("cores_outside_grid", f"{what}, of a grid of {most[outside].max():.0f}: bounds by cores are void")
+    what = f"{figure(which.min(), '.0f')} to {figure(which.max(), '.0f')} cores at {some_lines(rows, outside)}"
+    return Doubt(
+        "cores_outside_grid", f"{what}, of a grid of {figure(most[outside].max(), '.0f')}: bounds by cores are void"
+    )
 
 
 def _twice(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
@@ -222,7 +236,7 @@ def _above_wall(report: Performance, ops: OpTable) -> Doubt | None:
     took = float(ops.numbers("kernel_ns").sum())
     if wall <= 0 or took <= WALL_SLACK * wall + WALL_SLACK_NS:
         return None
-    what = f"kernels took {took / 1e3:,.1f} us in the {wall / 1e3:,.1f} us that cycles leave them"
+    what = f"kernels took {figure(took / 1e3, ',.1f')} us in the {figure(wall / 1e3, ',.1f')} us that cycles leave them"
     return Doubt("kernels_above_wall", f"{what} on one device: cycles overlap, or durations are too long")
 
 
@@ -241,7 +255,10 @@ def _unlike_other_passes(report: Performance, scope: Scope) -> Doubt | None:
     mine, others = float(sums[number - 1]), float(np.median(sums[near]))
     if others <= 0 or abs(mine / others - 1) <= UNLIKE:
         return None
-    what = f"iteration {number} has {mine / 1e3:,.1f} us of kernels, those beside it {others / 1e3:,.1f} us"
+    what = (
+        f"iteration {number} has {figure(mine / 1e3, ',.1f')} us of kernels, "
+        f"those beside it {figure(others / 1e3, ',.1f')} us"
+    )
     return Doubt("pass_unlike_others", f"{what}: savings are of this one; ask of another with iteration=")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.alike import first_rows
 from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
@@ -175,7 +176,7 @@ def _model_columns(report: Performance) -> list[str]:
     used = report.ops.numbers("pm_fpu_util_pct")
     beyond = int((used > 100).sum())
     if beyond:
-        worst = f"PM FPU UTIL reaches {np.nanmax(used):.0f} % on {beyond} ops"
+        worst = f"PM FPU UTIL reaches {figure(np.nanmax(used), '.0f')} % on {beyond} ops"
         return [f"PM columns not to be trusted: {worst} (tt-metal's model was wrong before PR #36902)"]
     ideal = report.ops.numbers("pm_ideal_ns")
     if np.isfinite(ideal).any() and np.nanmax(ideal) <= 1:

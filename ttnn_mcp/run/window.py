@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
@@ -136,7 +137,8 @@ def scope_of(
         )
     if chosen is not None and (others := left_out(ops, iterations.number, chosen)):
         why += (
-            f"; {others.ops} ops ({others.ns / 1e6:.3g} ms) outside the iterations are not all repeats of one: "
+            f"; {others.ops} ops ({figure(others.ns / 1e6, '.3g')} ms) outside "
+            "the iterations are not all repeats of one: "
             "iteration='all' takes them"
         )
     why += outside

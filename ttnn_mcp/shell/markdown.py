@@ -19,16 +19,21 @@ _LINKED = re.compile(
     | [@#](?=\w)                          # mentions, issues
     | \bGH-(?=\d)                         # issues
     | :(?=[\w+-]+:)                       # emoji
-    | \b(?=\d*[a-f])[0-9a-f]{8}(?=[0-9a-f]{1,32}\b)  # commits; our own ids have 8 digits, and are to be copied
+    | \b(?=\d*[a-f])[0-9a-f]{9,40}\b       # commits; our own ids have 8 digits, and are to be copied
     """,
     re.VERBOSE,
 )
+_SHORTER = re.compile(r"\w{6}(?=\w)|.$")  # a commit is linked by seven digits
+
+
+def _gapped(linked: re.Match[str]) -> str:
+    return _SHORTER.sub("\\g<0>\u200b", linked[0])
 
 
 def text(value: object) -> str:
     """A value as text that Markdown shows as it is."""
     escaped = _MARKS.sub(r"\\\1", " ".join(str(value).split()))
-    return _LINKED.sub("\\g<0>\u200b", escaped)
+    return _LINKED.sub(_gapped, escaped)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:

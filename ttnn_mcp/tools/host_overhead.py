@@ -17,6 +17,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     trace_saving_ns,
 )
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
@@ -81,7 +82,8 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
     if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:
         raise QuestionRefused(
-            f"wall_ms {asked.wall_ms:g} is below the {slowest.kernel_ns / 1e6:.3f} ms of kernels in this window: "
+            f"wall_ms {figure(asked.wall_ms, 'g')} is below the {figure(slowest.kernel_ns / 1e6, '.3f')} "
+            "ms of kernels in this window: "
             "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
         )
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
@@ -150,7 +152,9 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
     """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
     if wall_ms is not None:
         share = line.kernel_ns / 1e6 / wall_ms
-        return _by_busy(share), f"kernels fill {share:.0%} of the {wall_ms:g} ms measured with the profiler off"
+        return _by_busy(
+            share
+        ), f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"
     if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
@@ -161,11 +165,12 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
     if line.interrupted and line.busy < DEVICE_BOUND:
         count, long_ns = line.long_gaps
         return "unknown", (
-            f"{count} gaps of a millisecond and more hold {long_ns / 1e6:.1f} of {line.gap_ns / 1e6:.1f} ms: "
+            f"{count} gaps of a millisecond and more hold {figure(long_ns / 1e6, '.1f')} "
+            f"of {figure(line.gap_ns / 1e6, '.1f')} ms: "
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
     busy = _by_busy(line.busy)
-    filled = f"kernels fill {line.busy:.0%} of the window's wall time"
+    filled = f"kernels fill {figure(line.busy, '.0%')} of the window's wall time"
     if busy == "device_bound":
         return busy, filled
     kind = "replayed trace" if report.traced else "profiled run"

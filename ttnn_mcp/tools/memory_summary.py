@@ -94,7 +94,7 @@ async def memory_summary(replayed: Replayed, asked: Arguments) -> Answer:
             dram=_dram(replayed, peak if only else None),
             devices=tables.devices(replayed),
             rank=replayed.memory.rank if len(replayed.memory.ranks) > 1 else None,
-            caveats=tuple(_caveats(replayed)),
+            caveats=tuple(_caveats(replayed, peak)),
         )
     )
 
@@ -219,9 +219,11 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     )
 
 
-def _caveats(replayed: Replayed) -> list[str]:
-    differences = replayed.fullest.differences
-    caveats = [*replayed.memory.caveats]
+def _caveats(replayed: Replayed, place: int) -> list[str]:
+    device, capacity = replayed.fullest, replayed.capacity_bytes
+    differences, caveats = device.differences, [*replayed.memory.caveats]
+    if capacity is not None and device.by_model[place] and device.l1[place] > capacity:
+        caveats.append("the modelled peak is above what L1 holds: the program overlaps tensors, or takes less")
     if differences.contradicted:
         caveats.append(
             f"graphs and snapshots contradict each other on {differences.contradicted} buffers; snapshots were believed"

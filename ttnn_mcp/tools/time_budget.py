@@ -10,6 +10,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_IMPOSSIBLE
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
 from ttnn_mcp.tools.parts.lost_times import lost_in_window
@@ -147,15 +148,16 @@ def _judged(
     largest = max((entry for entry in entries if entry.name != "roofline"), key=lambda entry: entry.time_ns)
     kernels = sum(entry.time_ns for entry in entries if entry.name != "gaps")
     sentence = (
-        f"as it is, the program needs at least {share:.0%} of this time; most of the rest is {largest.name} "
-        f"({largest.time_ns / window_ns:.0%})"
+        f"as it is, the program needs at least {figure(share, '.0%')} of this time; most of the rest is {largest.name} "
+        f"({figure(largest.time_ns / window_ns, '.0%')})"
     )
     if share >= AT_THE_FLOOR and modelled >= MODELLED:
         return "at_floor", sentence
     if share + (1 - modelled) * kernels / window_ns < AT_THE_FLOOR:
         return "above_floor", sentence
     incomplete = (
-        f"{sentence}. The bounds are incomplete on {1 - modelled:.0%} of the kernel time: see not_in_the_bounds"
+        f"{sentence}. The bounds are incomplete on {figure(1 - modelled, '.0%')} "
+        "of the kernel time: see not_in_the_bounds"
     )
     return "cannot_tell", incomplete
 
@@ -165,7 +167,7 @@ def _heaviest(facts: WindowFacts, entry: Entry) -> str:
     most = ABOVE_NAMED if entry.name == "above_bounds" else NAMED
     most = most if entry.time_ns >= MINOR * facts.timeline.busy_ns else 1
     return ", ".join(
-        f"{shown(name)} {ns / 1e3:.0f} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most)
+        f"{shown(name)} {figure(ns / 1e3, '.0f')} (line {row})" for name, ns, row in entry.heaviest(facts.ops, most)
     )
 
 

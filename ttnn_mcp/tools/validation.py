@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,10 +33,10 @@ WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "string_too_long": lambda limits: f"has at most {limits['max_length']} characters",
     "string_too_short": lambda limits: f"has at least {limits['min_length']} characters",
     "too_long": lambda limits: f"has at most {limits['max_length']} entries",
-    "greater_than_equal": lambda limits: f"is {limits['ge']:g} or more",
-    "greater_than": lambda limits: f"is more than {limits['gt']:g}",
-    "less_than_equal": lambda limits: f"is {limits['le']:g} or less",
-    "less_than": lambda limits: f"is less than {limits['lt']:g}",
+    "greater_than_equal": lambda limits: f"is {figure(limits['ge'], 'g')} or more",
+    "greater_than": lambda limits: f"is more than {figure(limits['gt'], 'g')}",
+    "less_than_equal": lambda limits: f"is {figure(limits['le'], 'g')} or less",
+    "less_than": lambda limits: f"is less than {figure(limits['lt'], 'g')}",
 }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
 Levels = list[tuple[int, int]]  # of L1 and DRAM
-WITHIN = 1.15  # how far above TTNN's peak ours may be, with programs that the report leaves out
+WITHIN = 1.05  # how far above TTNN's peak ours may be, with programs that the report leaves out
 
 
 def differences(folder: Path) -> list[str]:
@@ -40,7 +40,7 @@ def of_program(folder: Path) -> Iterator[str]:
     """What differs in the report of one whole program: peaks, models, and the buffers that stayed after their use."""
     told, replayed = json.loads((folder / "figures.json").read_text()), asyncio.run(_replayed(folder))
     device = replayed.fullest
-    held, dram, modelled = (int(levels.max(initial=0)) for levels in (device.l1, device.dram, device.completed))
+    held, dram, modelled = (int(levels.max(initial=0)) for levels in (device.recorded, device.dram, device.l1))
     if held != told["held"] and told["error"] is None:  # a graph lists the buffers of a refused program, too
         yield f"{folder.name}: an L1 peak of {held} bytes, the report holds {told['held']}"
     if dram != told["dram"]:

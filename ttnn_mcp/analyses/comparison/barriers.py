@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.quoting import figure
+
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.wire import Window
@@ -75,9 +77,9 @@ def work_barriers(comparison: Comparison) -> list[str]:
     if batch is not None:
         return [batch]
     if work.ratio != 1.0:
-        return [f"tensors are {work.ratio:.3g}x the size throughout: another batch, or longer inputs"]
+        return [f"tensors are {figure(work.ratio, '.3g')}x the size throughout: another batch, or longer inputs"]
     return (
-        [f"shapes differ on {work.share:.0%} of the ops both have: other inputs, or another model"]
+        [f"shapes differ on {figure(work.share, '.0%')} of the ops both have: other inputs, or another model"]
         if work.differs
         else []
     )

@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.comparison.barriers import window_name
 from ttnn_mcp.analyses.comparison.drop_signs import shared_signs
 from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -37,7 +38,7 @@ def caveats_of(comparison: Comparison) -> list[str]:
         caveats += _moved_gaps(comparison)
     if comparison.clock_ratio != 1.0:
         clocks = (run.performance_report.clock_ghz for run in (before.run, after.run))
-        moved = " -> ".join(f"{clock:.3g}" for clock in clocks)
+        moved = " -> ".join(f"{figure(clock, '.3g')}" for clock in clocks)
         caveats.append(f"clock {moved} GHz: the candidate's times are its cycles at the baseline's clock")
     if not comparison.alignment.complete:
         caveats.append("too many ops to align: groups only, nothing is said of shapes")
@@ -62,7 +63,7 @@ def _moved_gaps(comparison: Comparison) -> list[str]:
     little = abs(after_ns - before_ns) <= comparison.noise.share * lines[0].wall_ns
     if little or max(before_ns, after_ns) < GAPS_MOVED * min(before_ns, after_ns):
         return []
-    moved = f"time between ops {before_ns / 1e6:.3f} -> {after_ns / 1e6:.3f} ms"
+    moved = f"time between ops {figure(before_ns / 1e6, '.3f')} -> {figure(after_ns / 1e6, '.3f')} ms"
     return [f"{moved}, which the verdict on kernel time leaves out: wall_ms has both, host_overhead says where"]
 
 

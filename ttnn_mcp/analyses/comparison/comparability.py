@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
 from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -66,9 +67,9 @@ def judgement_of(comparison: Comparison) -> Judgement:
     if barriers:
         per = comparison.per_sample
         figures = (
-            f"per sample {per.change_share:+.1%}"
+            f"per sample {figure(per.change_share, '+.1%')}"
             if per and per.batch
-            else f"kernel time {comparison.change_share:+.1%}"
+            else f"kernel time {figure(comparison.change_share, '+.1%')}"
         )
         why = f"{'; '.join(barriers)} ({figures})"
         return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
@@ -89,13 +90,19 @@ def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
     """What the figures alone say."""
     change, noise, total = comparison.change_share, comparison.noise, comparison.total
     scale = _scale(comparison)
-    figures = f"kernel {_time(total.before_ns, scale)} -> {_time(total.after_ns, scale)} {scale[1]} ({change:+.2%})"
+    figures = (
+        f"kernel {_time(total.before_ns, scale)} -> {_time(total.after_ns, scale)} {scale[1]} "
+        f"({figure(change, '+.2%')})"
+    )
     gained, lost = comparison.stages_moved
     if gained and lost:
-        return "mixed", f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {noise.share:.2%}"
+        return (
+            "mixed",
+            f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {figure(noise.share, '.2%')}",
+        )
     if abs(change) <= noise.share:
-        return "unchanged", f"{figures} is within the noise of {noise.share:.2%}{_made_by(comparison)}"
-    beyond = f"{figures}, beyond the noise of {noise.share:.2%}{_made_by(comparison)}"
+        return "unchanged", f"{figures} is within the noise of {figure(noise.share, '.2%')}{_made_by(comparison)}"
+    beyond = f"{figures}, beyond the noise of {figure(noise.share, '.2%')}{_made_by(comparison)}"
     return ("faster" if change < 0 else "slower"), beyond
 
 
@@ -126,4 +133,4 @@ def _scale(comparison: Comparison) -> tuple[float, str, int]:
 
 
 def _time(ns: int, scale: tuple[float, str, int], sign: str = "") -> str:
-    return f"{ns / scale[0]:{sign},.{scale[2]}f}"
+    return figure(ns / scale[0], f"{sign},.{scale[2]}f")

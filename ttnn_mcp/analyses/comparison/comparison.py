@@ -24,6 +24,7 @@ from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
@@ -201,8 +202,8 @@ class Comparison:
     def stages_moved(self) -> tuple[list[str], list[str]]:
         """Stages that gained and that lost more than noise explains: a gain must not hide a loss elsewhere."""
         changes = [(stage.key, stage.delta_ns / stage.before_ns) for stage in self.stages]
-        gained = [f"{key} {change:+.1%}" for key, change in changes if change < -self.noise.share]
-        return gained, [f"{key} {change:+.1%}" for key, change in changes if change > self.noise.share]
+        gained = [f"{key} {figure(change, '+.1%')}" for key, change in changes if change < -self.noise.share]
+        return gained, [f"{key} {figure(change, '+.1%')}" for key, change in changes if change > self.noise.share]
 
 
 def _check_repeat(repeat: Measured, baseline: Measured) -> None:

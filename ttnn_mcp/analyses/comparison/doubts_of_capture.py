@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.comparison.drop_signs import new_signs
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
@@ -35,9 +36,13 @@ def other_clock(comparison: Comparison) -> Reason | None:
     if signs[0] == signs[1] and abs(in_cycles - in_time) <= noise:
         return None
     clocks = " -> ".join(
-        f"{run.performance_report.clock_ghz:.3g}" for run in (comparison.before.run, comparison.after.run)
+        f"{figure(run.performance_report.clock_ghz, '.3g')}"
+        for run in (comparison.before.run, comparison.after.run)
     )
-    return Reason("other_clock", f"clock {clocks} GHz: {in_cycles:+.1%} in cycles, {in_time:+.1%} in time")
+    return Reason(
+        "other_clock",
+        f"clock {clocks} GHz: {figure(in_cycles, '+.1%')} in cycles, {figure(in_time, '+.1%')} in time",
+    )
 
 
 def trace_on_one_side(comparison: Comparison) -> Reason | None:

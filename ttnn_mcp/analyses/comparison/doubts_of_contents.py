@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.comparison.batches import SAME_WORK
 from ttnn_mcp.analyses.comparison.doubts_of_capture import rows_dropped
 from ttnn_mcp.analyses.comparison.places import roles_of
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def collapsed(comparison: Comparison) -> Reason | None:
     if ratio < HALF or kinds < MOST * len(before):
         return None
     return Reason(
-        "collapsed", f"the candidate holds one of every {ratio:g} ops of each kind: fewer passes or layers"
+        "collapsed",
+        f"the candidate holds one of every {figure(ratio, 'g')} ops of each kind: fewer passes or layers",
     )
 
 
@@ -119,7 +121,9 @@ def ops_missing(comparison: Comparison) -> Reason | None:
     share = comparison.arithmetic_share
     if share is None or share >= 1 - SAME_WORK:
         return None
-    return Reason("ops_missing", f"matmuls, convolutions and attention do {share:.0%} of the baseline's arithmetic")
+    return Reason(
+        "ops_missing", f"matmuls, convolutions and attention do {figure(share, '.0%')} of the baseline's arithmetic"
+    )
 
 
 def _gone(comparison: Comparison) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.comparison.aspects import SAME
 from ttnn_mcp.analyses.comparison.doubts_of_contents import missing
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ def within_file_noise(comparison: Comparison) -> Reason | None:
         return None  # a mixed verdict claims no gain
     if noise.source != "default" or noise.inside is None or not noise.inside < -change <= noise.share:
         return None
-    inside = f"{change:+.2%} is beyond the {noise.inside:.2%} inside the files"
-    return Reason("within_file_noise", f"{inside}, not beyond the {noise.share:.2g} assumed between two files")
+    inside = f"{figure(change, '+.2%')} is beyond the {figure(noise.inside, '.2%')} inside the files"
+    return Reason(
+        "within_file_noise", f"{inside}, not beyond the {figure(noise.share, '.2g')} assumed between two files"
+    )
 
 
 def gain_elsewhere(comparison: Comparison) -> Reason | None:
@@ -44,7 +47,10 @@ def gain_elsewhere(comparison: Comparison) -> Reason | None:
     acted = total.delta_ns - elsewhere
     if acted < -noise * total.before_ns:
         return None
-    what = f"{elsewhere / 1e3:+,.1f} us on ops with nothing changed, {acted / 1e3:+,.1f} us where something did"
+    what = (
+        f"{figure(elsewhere / 1e3, '+,.1f')} us on ops with nothing changed, "
+        f"{figure(acted / 1e3, '+,.1f')} us where something did"
+    )
     return Reason("gain_elsewhere", what)
 
 
@@ -106,5 +112,5 @@ def device_worse(comparison: Comparison) -> Reason | None:
     worse = sorted((-change, device) for device, change in changes.items() if change > comparison.noise.share)
     if not worse:
         return None
-    listed = ", ".join(f"device {device} {-change:+.1%}" for change, device in worse[:NAMED])
+    listed = ", ".join(f"device {device} {figure(-change, '+.1%')}" for change, device in worse[:NAMED])
     return Reason("device_worse", f"{len(worse)} of {len(changes)} devices became slower: {listed}")

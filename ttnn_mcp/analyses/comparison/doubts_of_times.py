@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import least_times_of
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubts import some_lines
 from ttnn_mcp.run.ops.op_table import CORRECTED
 
@@ -58,7 +59,8 @@ def below_floor(comparison: Comparison) -> Reason | None:
     took = comparison.times[1][impossible].sum() / 1e3
     where = some_lines(comparison.ops[1], impossible)
     return Reason(
-        "below_floor", f"{where} took {took:,.1f} us, less than their bytes or arithmetic need at peak rates"
+        "below_floor",
+        f"{where} took {figure(took, ',.1f')} us, less than their bytes or arithmetic need at peak rates",
     )
 
 

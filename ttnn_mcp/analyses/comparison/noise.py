@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import iterations_of
 
 if TYPE_CHECKING:
@@ -76,15 +77,15 @@ def noise_of(sides: Sequence[Measured], repeats: Sequence[float] = (), *, one_fi
     inside = max([*spreads, FLOOR_SHARE]) if spreads else None
     if len(repeats) > 1:
         share = max([_spread(repeats), FLOOR_SHARE, *spreads])
-        why = f"{len(repeats)} runs of the same tell apart what differs by {share:.2%} or more"
+        why = f"{len(repeats)} runs of the same tell apart what differs by {figure(share, '.2%')} or more"
         return Noise(share, "repeats", why, inside)
     if one_file and inside is not None:
         measured = max(spreads)
-        floor = f", between iterations {FLOOR_SHARE:.1%}" if measured < FLOOR_SHARE else ""
-        why = f"iterations inside the run tell apart what differs by {measured:.2%} or more{floor}"
+        floor = f", between iterations {figure(FLOOR_SHARE, '.1%')}" if measured < FLOOR_SHARE else ""
+        why = f"iterations inside the run tell apart what differs by {figure(measured, '.2%')} or more{floor}"
         return Noise(inside, "iterations", why, inside)
     share = max([DEFAULT_SHARE, *spreads])
-    why = f"no repeats of the baseline: {share:.2%} assumed between two files"
+    why = f"no repeats of the baseline: {figure(share, '.2%')} assumed between two files"
     return Noise(share, "default", why, inside)
 
 

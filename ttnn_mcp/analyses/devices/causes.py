@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -97,4 +98,4 @@ def said_of(ops: OpTable, balance: Balance) -> str | None:
     if slow is None:
         return None
     place, ratio = slow
-    return f"device {balance.devices[place]} is slower in nearly all its ops ({ratio:.2f}x)"
+    return f"device {balance.devices[place]} is slower in nearly all its ops ({figure(ratio, '.2f')}x)"

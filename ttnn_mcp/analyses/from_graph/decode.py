@@ -18,21 +18,23 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec
 
-_QKV = 3
+_QK = 2
 DYNAMIC_CHUNK = 256  # keys at a time where a chunk of 0 leaves it to the kernel
 # is_causal, whether the cache is paged, positions, scale, window, memory_config, program config, kernel config, the
-# chunk of keys, use_mla
+# chunk of keys, whether users share a cache, and of latent attention that it is one, and how wide its values are
 _PARAMS = re.compile(
     r"SdpaDecodeParams\((\d), (\d), \{[^}]*\}, [^,]+, (std::nullopt|\d+), MemoryConfig\(.*?\), "
     r"(?:std::nullopt|SDPAProgramConfig\(([^)]*)\)), ComputeKernelConfig\([^)]*\), (\d+), (?:std::nullopt|0),"
+    r"(?: (?:std::nullopt|\d), (std::nullopt|\d+),)?"
 )
+_WORDS = {"INT32", "UINT32"}
 _CORES_PER_HEAD = 5  # its place in a program config
 
 
 def attention(program: Program) -> Buffers | None:
-    """Bytes per core; latent attention is not modelled."""
+    """Bytes per core; latent attention reads its values from the front of its keys."""
     printed = _PARAMS.match(program.attributes)
-    if printed is None or len(program.inputs) < _QKV:
+    if printed is None or len(program.inputs) <= _QK:
         return None
     fields = (printed[4] or "").split(",")
     most = fields[_CORES_PER_HEAD].strip() if len(fields) > _CORES_PER_HEAD else ""
@@ -41,14 +43,16 @@ def attention(program: Program) -> Buffers | None:
     if asked is None:
         return None
     causal, paged, windowed = printed[1] == "1", printed[2] == "1", printed[3].isdigit()
-    (q, k, v), others = program.inputs[:_QKV], program.inputs[_QKV:]
+    (q, k), others = program.inputs[:_QK], program.inputs[_QK:]
+    is_latent = (printed[6] or "").isdigit() and others[0].dtype in _WORDS
+    v, others = (k, others) if is_latent else (others[0], others[1:])
     plan = DecodeAttention(
         batch=max(q.shape[-3], 1),
         heads=q.shape[-2],
         key_heads=k.shape[-3],
         keys=k.shape[-2],
         head=k.shape[-1],
-        value_head=v.shape[-1],
+        value_head=int(printed[6]) if is_latent else v.shape[-1],
         k_chunk=int(printed[5]) or DYNAMIC_CHUNK,
         grid=asked[0],
         device_grid=program.machine.grid,
@@ -60,7 +64,7 @@ def attention(program: Program) -> Buffers | None:
         half_tiles=causal and q.dtype == "BFLOAT16",
         in_place=program.out.sharded_in_l1,
     )
-    words = [spec for spec in others if spec.dtype in {"INT32", "UINT32"}]
+    words = [spec for spec in others if spec.dtype in _WORDS]
     sinks = [spec for spec in others if spec not in words] if causal else []
     halved = plan.half_tiles and plan.heads <= HALF_TILE_HEADS
     tile = TILE_BYTES["BFLOAT16"] // (2 if halved else 1)

@@ -48,7 +48,8 @@ def cut_out(program: Program) -> Buffers:
     if out.tiled:
         return {"TILES": 2 * out.tile_bytes, "PLACES": places}
     first, size = _FIRST.match(program.attributes), ELEMENT_BYTES[out.dtype]
-    step = program.machine.aligned
+    in_l1 = all(spec.placement is not None and spec.placement.buffer == "L1" for spec in (x, out))
+    step = LOCAL_L1_ALIGNMENT_BYTES if in_l1 else program.machine.aligned
     if first is not None and int(first[1]) * size % step:
         step *= 2  # what lies before the first element is read, too
     row = filled_up(out.shape[-1] * size, step)

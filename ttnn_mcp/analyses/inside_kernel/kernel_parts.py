@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
@@ -60,16 +61,16 @@ class KernelParts:
         part = int(np.argmax(self.alone_ns[:, row]))
         alone = float(self.alone_ns[part, row])
         if alone > MOST * kernel_ns:
-            return PARTS[part], f"all other parts had ended {alone / 1e3:.3g} us before the end"
+            return PARTS[part], f"all other parts had ended {figure(alone / 1e3, '.3g')} us before the end"
         front, back = self.waited_ns[:, row].tolist()
         if front > MOST * kernel_ns:
-            return "reader", f"a core's compute waited {front / 1e3:.3g} us for input"
+            return "reader", f"a core's compute waited {figure(front / 1e3, '.3g')} us for input"
         if back > MOST * kernel_ns:
-            return "writer", f"a core's compute waited {back / 1e3:.3g} us for room for output"
+            return "writer", f"a core's compute waited {figure(back / 1e3, '.3g')} us for room for output"
         compute = PARTS.index("compute")
         worked = (kernel_ns - float(self.ended_ns[compute, row])) * bool(self.present[compute, row])
         if worked - front - back > MOST * kernel_ns:  # NaN, so never true, if waits were not measured
-            return "compute", f"a core's compute waited only {(front + back) / 1e3:.3g} us"
+            return "compute", f"a core's compute waited only {figure((front + back) / 1e3, '.3g')} us"
         return "cannot_tell", self._why_not(row, kernel_ns)
 
     def _why_not(self, row: int, kernel_ns: float) -> str:

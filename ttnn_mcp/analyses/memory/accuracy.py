@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.memory.comparisons import TABLES
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ class Loss:
     @property
     def sentence(self) -> str:
         """'PCC 0.9312 below 0.99 first at operation 7 ttnn.matmul (local comparison)'."""
-        actual = "not known" if self.record.actual is None else f"{self.record.actual:.4f}"
-        bound = "its bound" if self.record.desired is None else f"{self.record.desired:.6g}"
+        actual = "not known" if self.record.actual is None else f"{figure(self.record.actual, '.4f')}"
+        bound = "its bound" if self.record.desired is None else f"{figure(self.record.desired, '.6g')}"
         return (
             f"PCC {actual} below {bound} first at operation {self.operation} {shown(self.name)} "
             f"({self.record.scope} comparison)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.doubts import some_lines
 
@@ -18,5 +19,5 @@ def beyond_peak(ops: OpTable, roofline: Roofline) -> Doubt | None:
     if not roofline.impossible.any():
         return None
     where = some_lines(ops, roofline.impossible)
-    what = f"more bytes or arithmetic than {IMPOSSIBLE:.0%} of the chip's peak at {where}"
+    what = f"more bytes or arithmetic than {figure(IMPOSSIBLE, '.0%')} of the chip's peak at {where}"
     return Doubt("beyond_peak", f"{what}: times, shapes or memories are false; nothing is bound by them")

@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def lighter_weights(op: Op, current: str, value: str, l1: Trial | None = None) -
         buffers=l1.buffers if l1 else {},
         tensors=l1.tensors if l1 else {},
         older_bytes=l1.older_bytes if l1 else 0,
-        change=f"weights take {ratio:.2f} times the bytes" + ("" if waits else "; the op does not wait for bytes"),
+        change=f"weights take {figure(ratio, '.2f')} times the bytes"
+        + ("" if waits else "; the op does not wait for bytes"),
         at_most_ns=float(saved[0]) if waits else 0.0,
         needs="PCC >= 0.99 afterwards",
         effect=value != current,

@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_t
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
@@ -127,7 +128,7 @@ class ConvSettings(JudgedSettings):
         work = tiles_of_busiest_core(changed) / tiles_of_busiest_core(conv)
         trial = Trial(
             f"{op.cores} cores",
-            change=f"the busiest core has {work:.2f} times the output tiles",
+            change=f"the busiest core has {figure(work, '.2f')} times the output tiles",
             at_most_ns=max(0.0, op.kernel_ns * (1 - work)),
             needs="override_sharding_config=True and shard_layout",
         )

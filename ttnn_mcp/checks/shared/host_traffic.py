@@ -10,6 +10,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Evidence, Problem, Problems, WindowFacts, Words, no_saving
 from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +51,7 @@ class Transfer:
     @property
     def megabytes(self) -> str:
         """'2.00 MB'."""
-        return f"{self.size_bytes / 1e6:.2f} MB"
+        return f"{figure(self.size_bytes / 1e6, '.2f')} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Traffic:
     @property
     def amount(self) -> str:
         """'8.00 MB in 3 tensors'."""
-        return f"{self.size_bytes / 1e6:.2f} MB in {counted(len(self.transfers))}"
+        return f"{figure(self.size_bytes / 1e6, '.2f')} MB in {counted(len(self.transfers))}"
 
     @property
     def cells(self) -> tuple[Evidence, ...]:

@@ -26,6 +26,7 @@ from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,10 @@ def blocks_of(facts: WindowFacts, row: int) -> str:
     if choice.slowest[at]:
         return "MatmulMultiCoreProgramConfig"
     tiles = np.nan_to_num(choice.subblock[at])
-    return f"in0_block_w {choice.block_w[at]:.0f}, subblock of {tiles:.0f} tile{'' if tiles == 1 else 's'}"
+    return (
+        f"in0_block_w {figure(choice.block_w[at], '.0f')}, subblock of "
+        f"{figure(tiles, '.0f')} tile{'' if tiles == 1 else 's'}"
+    )
 
 
 def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> str:
@@ -138,7 +142,8 @@ def far_from_roofline(
     reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
     return Words(
         claim=(
-            f"{ops.kinds} {problem} and reach{'es' * (len(rows) == 1)} {reached:.0%} of the roofline ({ops.time}): "
+            f"{ops.kinds} {problem} and reach{'es' * (len(rows) == 1)} "
+            f"{figure(reached, '.0%')} of the roofline ({ops.time}): "
             f"{ops.example}, {ops.took_us}"
         ),
         assumption=assumption,

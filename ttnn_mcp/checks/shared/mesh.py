@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import Floats, Mask, Rows, Subject, WindowFacts
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def collectives_named(facts: WindowFacts, kind: str) -> Mask:
 def axis_argument(facts: WindowFacts, row: int) -> str:
     """', cluster_axis=1' as the exchange has it; empty where it names none."""
     axis = facts.attributes(row).number("cluster_axis")
-    return "" if axis is None else f", cluster_axis={axis:.0f}"
+    return "" if axis is None else f", cluster_axis={figure(axis, '.0f')}"
 
 
 def critical_rows(facts: WindowFacts, balance: Balance) -> Rows:

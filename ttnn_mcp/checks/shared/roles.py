@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.layers.layering import ends_of
 from ttnn_mcp.checks.wording import took
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def _usual_time(facts: WindowFacts, layering: Layering, rows: Rows) -> str:
     """The median over the layers of what these rows take in one."""
     times = np.bincount(layering.layer[rows], weights=facts.kernel_ns[rows])
     usual_ns = float(np.median(times[np.unique(layering.layer[rows])]))
-    return took(usual_ns) if usual_ns >= TENTHS_BELOW_NS else f"{usual_ns / 1e3:.1f} us"
+    return took(usual_ns) if usual_ns >= TENTHS_BELOW_NS else f"{figure(usual_ns / 1e3, '.1f')} us"
 
 
 def _stretch(first: int, last: int) -> str:

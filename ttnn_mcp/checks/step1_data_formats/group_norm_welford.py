@@ -25,6 +25,7 @@ from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 NORMS = ops_named("no GroupNorm ops", "GroupNorm")
 MOST_GAINED = 1 - 179.6 / 2044.2  # 1x256x1x256 in 16 groups on one core: tt-metal PR #49219
@@ -42,7 +43,8 @@ def _tell(ops: Affected) -> Words:
     facts, norms = ops.facts, len(NORMS.rows(ops.facts))
     return Words(
         claim=f"{len(ops.rows)} of {norms} GroupNorms run with use_welford ({ops.time}); heaviest {ops.example}",
-        assumption=f"without it a norm saves at most the {MOST_GAINED:.0%} that tt-metal measured on one of its own",
+        assumption=f"without it a norm saves at most the {figure(MOST_GAINED, '.0%')} "
+        "that tt-metal measured on one of its own",
         cells=((facts.ops.inputs[0], "MEMORY"),),
         also=(cite_attribute(facts, ops.row, "use_welford"),),
         fix="ttnn.group_norm(x, num_groups=..., use_welford=False, ...), shape by shape; keep it where it is faster",

@@ -43,6 +43,7 @@ from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
+from ttnn_mcp.quoting import figure
 
 REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit (ours)
 # of achievable bandwidth: nothing gained below (CosyVoice); SDXL's, at 39 to 46 %, gained (tt-metal PR #24294)
@@ -78,7 +79,7 @@ def _tell(weighted: int, spared: float, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(ops.rows)} of {weighted} ops with weights read {weight.dtype[ops.row]} ones and wait for bytes "
-            f"({ops.time}): {took(now_ns)} at {bandwidth:.0f} GB/s, {took(then_ns)} as BFLOAT8_B; "
+            f"({ops.time}): {took(now_ns)} at {figure(bandwidth, '.0f')} GB/s, {took(then_ns)} as BFLOAT8_B; "
             f"heaviest line {ops.line}"
         ),
         assumption="weights as BFLOAT8_B (0.53 of the bytes); time falls at most in proportion to the bytes",
@@ -86,7 +87,7 @@ def _tell(weighted: int, spared: float, ops: Affected) -> Words:
         fix=_fix(ops),
         verify="re-profile: tensor_formats.weights shows BFLOAT8_B, kernel_us falls; PCC >= 0.99",
         caveat=(
-            f"they reach only {reached:.0%} of that bandwidth: a better program config (step 3) comes first"
+            f"they reach only {figure(reached, '.0%')} of that bandwidth: a better program config (step 3) comes first"
             if reached < REACHES
             else "keep heads, timestep embeddings and what PCC objects to in BFLOAT16"
         ),

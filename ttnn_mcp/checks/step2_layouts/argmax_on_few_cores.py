@@ -23,6 +23,7 @@ from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 ARGMAX = ops_named("no ArgMax ops", "ArgMax", "Argmax")
 DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
@@ -41,7 +42,8 @@ def _tell(ops: Affected) -> Words:
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
     return Words(
-        claim=f"{len(ops.rows)} ArgMax ops ({ops.time}) run on {least:.0f} of {facts.chip.cores} cores: {ops.example}",
+        claim=f"{len(ops.rows)} ArgMax ops ({ops.time}) run on {figure(least, '.0f')} "
+        f"of {facts.chip.cores} cores: {ops.example}",
         assumption="the multi-core kernel distributes the input evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(

@@ -28,6 +28,7 @@ from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subj
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
@@ -54,8 +55,8 @@ def _tell(reorders: Mask, ops: Affected) -> Words:
     short = ONE_ROW if min(users, heads) > 1 == height else SHORT
     return Words(
         claim=(
-            f"{len(ops.rows)} ops ({ops.time}) move {WASTE:.0%} tile padding or more; heaviest {ops.name}, "
-            f"{tile_waste(facts.ops)[row]:.0%} padding: {ops.example}"
+            f"{len(ops.rows)} ops ({ops.time}) move {figure(WASTE, '.0%')} tile padding or more; heaviest {ops.name}, "
+            f"{figure(tile_waste(facts.ops)[row], '.0%')} padding: {ops.example}"
         ),
         assumption=(
             "rows that stay whole move at DRAM bandwidth"

@@ -22,6 +22,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, W
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 CONVERSIONS_BOTH_WAYS = Subject(
     lambda facts: facts.named(*TO_TILES) & facts.named(*TO_ROWS).any(), "tilize and untilize do not both occur"
@@ -49,7 +50,7 @@ def _tell(trips: RoundTrips, advice: str, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(trips.out)} {names[0]}->{names[1]} pairs on one tensor ({took(first_ns)} + {took(second_ns)}, "
-            f"{facts.share_of_whole(trips.rows):.1%}); heaviest {ops.example} and {facts.line(back)}"
+            f"{figure(facts.share_of_whole(trips.rows), '.1%')}); heaviest {ops.example} and {facts.line(back)}"
         ),
         assumption="nothing else reads the copy in the other layout",
         evidence=cite_each((row, back), lambda leg: cite_op(facts, leg, (facts.output(), "LAYOUT"))),

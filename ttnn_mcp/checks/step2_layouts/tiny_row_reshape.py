@@ -21,6 +21,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 MOVES = ("Reshape", "Permute", "Transpose", "Concat")
 
@@ -38,7 +39,8 @@ def _tell(ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(ops.rows)} reshapes, permutes and concats ({ops.time}) move ROW_MAJOR rows below {TINY_ROW_BYTES} "
-            f"B; heaviest {ops.name}, {short.padded[row, 3]}-wide rows ({row_bytes(short)[row]:.0f} B): {ops.example}"
+            f"B; heaviest {ops.name}, {short.padded[row, 3]}-wide rows "
+            f"({figure(row_bytes(short)[row], '.0f')} B): {ops.example}"
         ),
         assumption="the same bytes in long rows run at achievable DRAM bandwidth",
         cells=((short, "LAYOUT"), (short, "DATATYPE")),

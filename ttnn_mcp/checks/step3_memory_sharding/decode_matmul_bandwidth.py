@@ -50,6 +50,7 @@ from ttnn_mcp.checks.shared.dram_sharding import (
 from ttnn_mcp.checks.wording import cite_attribute, cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
@@ -112,7 +113,8 @@ def _tell_interleaved(ops: Affected) -> Words:
             f"{ops.kinds} with at most {TILE_SIDE} rows {ops.verb('stream')} interleaved weights at {_reached(ops)} "
             f"GB/s ({ops.time}): {ops.example}"
         ),
-        assumption=f"DRAM-sharded weights take what was measured on {facts.chip.arch}, or arrive at {gb_s:.0f} GB/s",
+        assumption=f"DRAM-sharded weights take what was measured on {facts.chip.arch}, "
+        f"or arrive at {figure(gb_s, '.0f')} GB/s",
         cells=((facts.ops.inputs[1], "MEMORY"),),
         cited=2,
         fix=dram_sharded(facts, ops.row) or "",
@@ -139,7 +141,8 @@ def _tell_sharded(ops: Affected) -> Words:
         claim=(
             f"{ops.kinds} {ops.verb('read')} DRAM-sharded weights at {_reached(ops)} GB/s ({ops.time}): {ops.example}"
         ),
-        assumption=f"the weights arrive at the {facts.chip.dram_achievable_gb_s:.0f} GB/s that DRAM gives at best",
+        assumption=f"the weights arrive at the {figure(facts.chip.dram_achievable_gb_s, '.0f')} "
+        "GB/s that DRAM gives at best",
         evidence=(*cells[:3], cite_attribute(facts, row, "program_config")),
         fix=deeper or multicast(facts, row),
         caveat="or keep the shards: in0_block_w up to 8, LoFi (PCC first), from ttnn 0.78 num_workers_per_dram_bank=2",
@@ -154,7 +157,7 @@ def _streamed_ns(facts: WindowFacts) -> Floats:
 
 def _reached(ops: Affected) -> str:
     """GB/s of all of them together."""
-    return f"{ops.facts.roofline.dram_bytes[ops.rows].sum() / ops.facts.kernel_ns[ops.rows].sum():.0f}"
+    return f"{figure(ops.facts.roofline.dram_bytes[ops.rows].sum() / ops.facts.kernel_ns[ops.rows].sum(), '.0f')}"
 
 
 CHECK = Check(

@@ -25,6 +25,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 
@@ -52,9 +53,10 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(k: float, chosen: int, ops: Affected) -> Words:
     return Words(
         claim=f"{ops.many('sparse matmul')} of one token without nnz ({ops.time}): {ops.example}",
-        assumption=f"what stays is reading the weights of {k:.0f} experts; measured was a ninth of a layer",
+        assumption=f"what stays is reading the weights of {figure(k, '.0f')} experts; measured was a ninth of a layer",
         also=(cite_attribute(ops.facts, chosen, "k"),),
-        fix=f"ttnn.sparse_matmul(..., nnz={k:.0f}) for a decode step of one token; leave it out for more tokens",
+        fix=f"ttnn.sparse_matmul(..., nnz={figure(k, '.0f')}) for a decode step "
+        "of one token; leave it out for more tokens",
         caveat="a trial: with any other number of entries above zero the device hangs, so mark the experts by ones",
     )
 

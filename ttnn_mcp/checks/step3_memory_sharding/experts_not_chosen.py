@@ -27,6 +27,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +60,13 @@ def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
     return Words(
         claim=(
             f"{ops.many('matmul', ('multiplies', 'multiply'))} {heaviest.experts} experts ({ops.time}) of which "
-            f"{heaviest.active:.0f} are active: {ops.example}"
+            f"{figure(heaviest.active, '.0f')} are active: {ops.example}"
         ),
         assumption="time falls with the experts that are read",
         also=(cite_attribute(ops.facts, heaviest.sparse, "nnz"),),
         fix=(
             "ttnn.sparse_matmul(x, w, sparsity=<as before>, is_input_a_sparse=True, is_input_b_sparse=False, "
-            f"nnz={heaviest.active:.0f}, program_config=...) in place of ttnn.matmul"
+            f"nnz={figure(heaviest.active, '.0f')}, program_config=...) in place of ttnn.matmul"
         ),
         verify="re-profile; the Matmul over all experts is a SparseMatmul and takes less; PCC >= 0.99",
         caveat="it wants a row-major BFLOAT16 sparsity, one expert per batch of x; then sum the active ones only",

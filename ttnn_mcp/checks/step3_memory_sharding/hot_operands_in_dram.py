@@ -32,6 +32,7 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors (ours)
@@ -59,7 +60,7 @@ def _tell(sizes: Floats, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(ops.rows)} streaming ops pass activations through DRAM that fit L1 ({ops.time}): {ops.name} "
-            f"{ops.example}, {took(float(facts.kernel_ns[row]))} for {sizes[row] / 1e6:.0f} MB"
+            f"{ops.example}, {took(float(facts.kernel_ns[row]))} for {figure(sizes[row] / 1e6, '.0f')} MB"
         ),
         assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
         cells=((facts.ops.inputs[0], "MEMORY"),),

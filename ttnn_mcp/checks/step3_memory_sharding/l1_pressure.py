@@ -25,6 +25,7 @@ from ttnn_mcp.checks.shared.memory_claims import (
     operation_name,
     replay_behind,
 )
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed
@@ -46,7 +47,8 @@ def _tell(ops: Affected) -> Words:
     level, circular = int(replayed.fullest.l1[peak]), int(replayed.fullest.circular[peak])
     return Words(
         claim=(
-            f"L1 is {level / capacity:.1%} full at {operation_name(replayed, peak)}: {level} of {capacity} bytes per "
+            f"L1 is {figure(level / capacity, '.1%')} full at {operation_name(replayed, peak)}: "
+            f"{level} of {capacity} bytes per "
             f"bank, {circular} of them circular buffers; {capacity - level} free"
         ),
         assumption="gives room, not time",

@@ -40,6 +40,7 @@ from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 SHALLOW = (
@@ -126,7 +127,7 @@ def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
         wide = source.placement[row].endswith("WIDTH_SHARDED")
         return f"the shards of x choose the cores: cut it finer: {spread_config(source, row, cores, wide=wide)}"
     block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
-    deep = f"; in its config in0_block_w up to 8, {block:.0f} now" if block <= SHALLOW else ""
+    deep = f"; in its config in0_block_w up to 8, {figure(block, '.0f')} now" if block <= SHALLOW else ""
     grid = worker_grid(facts.chip)
     asked = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes, given_grid=True) if grid else None
     on_grid = cores_of(asked) if asked is not None else None

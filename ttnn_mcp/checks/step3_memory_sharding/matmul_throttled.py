@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
@@ -59,7 +60,8 @@ def _tell(rates: Floats, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) held back by throttle_level, the heaviest at {rates[ops.at]:.0%} of the rate: "
+            f"{ops.kinds} ({ops.time}) held back by throttle_level, the heaviest "
+            f"at {figure(rates[ops.at], '.0%')} of the rate: "
             f"{ops.example}"
         ),
         assumption="time falls with the rate given back, down to the roofline; no gain where reading sets the time",

@@ -34,6 +34,7 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{ops.many('activation', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
-            f"{out.bytes[row] / 1e6:.1f} MB, {ops.example}, read at line {facts.line(after)}"
+            f"{figure(out.bytes[row] / 1e6, '.1f')} MB, {ops.example}, read at line {facts.line(after)}"
         ),
         assumption="time falls at most in step with the bytes; both keep their programs",
         evidence=(*cite_op(facts, row, (out, "MEMORY")), *cite_op(facts, after, (facts.input(0), "MEMORY"))),

@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import FIDELITY_OF_MATMULS, below
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 DEEP = 1024  # values of K: less was not measured
 MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
@@ -59,7 +60,8 @@ def _tell(ops: Affected) -> Words:
     reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
     return Words(
         claim=(
-            f"{ops.many('matmul')} over {MANY_ROWS} rows and more ({ops.time}) at {reached:.0%} of the roofline: "
+            f"{ops.many('matmul')} over {MANY_ROWS} rows and more ({ops.time}) "
+            f"at {figure(reached, '.0%')} of the roofline: "
             f"{ops.example}"
         ),
         assumption="a try: the roofline is reached; a fifth to three fifths less were measured",

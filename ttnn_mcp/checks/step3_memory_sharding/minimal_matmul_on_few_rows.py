@@ -28,6 +28,7 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 ROWS_AT_MOST = 32  # one row of tiles: decode, and prompts that pad to it (domain practice)
 NEAR_THE_RATE = 0.6  # of the measured rate: above it only fewer bytes help
@@ -52,13 +53,17 @@ def _tell(best_ns: float, ops: Affected) -> Words:
     facts, remedy = ops.facts, fastest(ops.facts, ops.row)
     reached = facts.roofline.dram_ns[ops.rows] / facts.kernel_ns[ops.rows]
     known = reached[np.isfinite(reached)]
-    ends = " to ".join(dict.fromkeys(f"{end:.0%}" for end in (known.min(), known.max()))) if known.size else ""
+    ends = (
+        " to ".join(dict.fromkeys(f"{figure(end, '.0%')}" for end in (known.min(), known.max())))
+        if known.size
+        else ""
+    )
     return Words(
         claim=(
             f"{ops.many('minimal_matmul call')} with at most {ROWS_AT_MOST} rows ({ops.time})"
             f"{f' at {ends} of DRAM peak' if ends else ''}: {ops.example}"
         ),
-        assumption=f"weights at the {remedy.gb_s:.0f} GB/s measured: {took(best_ns)}" if remedy else "",
+        assumption=f"weights at the {figure(remedy.gb_s, '.0f')} GB/s measured: {took(best_ns)}" if remedy else "",
         cells=((facts.input(1), "MEMORY"),),
         cited=2,
         fix=ops.with_only(SETS).program,

@@ -30,6 +30,7 @@ from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.checks.op_config import Sets
@@ -57,7 +58,8 @@ def _tell(sets: Sets, ops: Affected) -> Words:
     reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
     return Words(
         claim=(
-            f"{ops.many('minimal_matmul call')} over {TILE_SIDE} rows ({ops.time}) at {reached:.0%} of the roofline: "
+            f"{ops.many('minimal_matmul call')} over {TILE_SIDE} rows ({ops.time}) "
+            f"at {figure(reached, '.0%')} of the roofline: "
             f"{ops.example}"
         ),
         assumption="a try: the roofline is reached; 17 and 19 % less were measured on two shapes",

@@ -29,6 +29,7 @@ from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -46,7 +47,8 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(problem: str, change: str, kept: Floats, ops: Affected) -> Words:
     return Words(
         claim=(
-            f"{problem} ({len(ops.rows)}x, {ops.time}): {ops.example}, of whose rows {kept[ops.at]:.1%} are needed"
+            f"{problem} ({len(ops.rows)}x, {ops.time}): {ops.example}, of whose "
+            f"rows {figure(kept[ops.at], '.1%')} are needed"
         ),
         assumption="time falls with the rows down to the bytes of the weights",
         cells=((ops.facts.ops.inputs[0], "MEMORY"),),

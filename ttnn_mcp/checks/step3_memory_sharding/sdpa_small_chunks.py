@@ -34,6 +34,7 @@ from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunk
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _tell_decode(chunks: Floats, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{ops.many('fused attention')} over a cache of {ops.facts.ops.inputs[1].logical[ops.row, 2]} rows "
-            f"{ops.verb('take')} {chunks[ops.at]:.0f} of them at a time ({ops.time}): {ops.example}"
+            f"{ops.verb('take')} {figure(chunks[ops.at], '.0f')} of them at a time ({ops.time}): {ops.example}"
         ),
         assumption="time falls with the number of chunks; 5 us stay",
         columns=("attributes",),

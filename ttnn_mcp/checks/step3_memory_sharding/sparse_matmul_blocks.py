@@ -29,6 +29,7 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 TWICE = 2  # as deep: below it the gain is lost in noise (ours)
@@ -50,7 +51,8 @@ def _tell(now: Floats, deep: Floats, ops: Affected) -> Words:
     facts, k_tiles = ops.facts, ops.facts.ops.inputs[0].padded[ops.row, 3] // TILE_SIDE
     return Words(
         claim=(
-            f"{ops.many('sparse matmul', ('takes', 'take'))} {now[ops.at]:.0f} of {k_tiles} tiles of K at a time "
+            f"{ops.many('sparse matmul', ('takes', 'take'))} {figure(now[ops.at], '.0f')} "
+            f"of {k_tiles} tiles of K at a time "
             f"({ops.time}): {ops.example}"
         ),
         assumption="time falls with the steps of K; active experts are not in the report, so no roofline bounds it",
@@ -58,7 +60,8 @@ def _tell(now: Floats, deep: Floats, ops: Affected) -> Words:
             ops.examples[:2],
             lambda n: (*cite_op(facts, n), cite_setting(facts, n, "program_config", "in0_block_w")),
         ),
-        fix=f"program_config as now with in0_block_w={deep[ops.at]:.0f} (K in tiles divides by it; try half of it too)",
+        fix=f"program_config as now with in0_block_w={figure(deep[ops.at], '.0f')} "
+        "(K in tiles divides by it; try half of it too)",
         caveat="deeper blocks need L1; from some depth on the weights' bandwidth is the limit",
     )
 

@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.memory_claims import (
     replay_behind,
 )
 from ttnn_mcp.checks.wording import counted
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.memory.spaces import L1
 
 WEIGHTS_SHARE = 0.10  # of a bank (ours)
@@ -53,7 +54,8 @@ def _tell(tensors: Rows, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{counted(len(tensors), 'tensor')} made by no operation: {size} bytes of every L1 bank all along "
-            f"({size / capacity:.0%}); at {operation_name(replayed, peak)} only {capacity - level} bytes are free"
+            f"({figure(size / capacity, '.0%')}); at {operation_name(replayed, peak)} "
+            f"only {capacity - level} bytes are free"
         ),
         assumption="gives room, not time; weights stream from DRAM while the op computes",
         evidence=(

@@ -27,6 +27,7 @@ from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
 from ttnn_mcp.checks.arrays import no_saving
 from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import TRACE
+from ttnn_mcp.quoting import figure
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -54,11 +55,11 @@ def _tell(ops: Affected) -> Words:
     waited = np.argsort(-np.nan_to_num(facts.ops.numbers("gap_ns")[1:]))[:2] + 1
     return Words(
         claim=(
-            f"kernels fill {line.busy:.0%} of the warm window: {line.gap_ns / 1e3:,.0f} of "
-            f"{line.wall_ns / 1e3:,.0f} us are gaps, the median of {len(line.gaps_ns)} is "
-            f"{line.median_gap_ns / 1e3:.1f} us"
+            f"kernels fill {figure(line.busy, '.0%')} of the warm window: {figure(line.gap_ns / 1e3, ',.0f')} of "
+            f"{figure(line.wall_ns / 1e3, ',.0f')} us are gaps, the median of {len(line.gaps_ns)} is "
+            f"{figure(line.median_gap_ns / 1e3, '.1f')} us"
         ),
-        assumption=f"a traced op keeps {TRACED_GAP_NS / 1e3:.1f} us of gap; kernels unchanged",
+        assumption=f"a traced op keeps {figure(TRACED_GAP_NS / 1e3, '.1f')} us of gap; kernels unchanged",
         evidence=tuple(facts.ops.cite(row, "gap_ns") for row in waited.tolist()),
         fix=_fix(facts),
         verify="host_overhead(wall_ms=<profiler off>): traced true, busy_share up; PCC >= 0.99",

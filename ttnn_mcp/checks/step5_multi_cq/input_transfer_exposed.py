@@ -20,6 +20,7 @@ import numpy as np
 from ttnn_mcp.checks.check import CannotTell, Check, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.shared.host_traffic import Traffic, events_order_queues, slow_traffic, writes
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
@@ -33,7 +34,7 @@ def look(facts: WindowFacts) -> Problems:
         yield CannotTell(
             "reports have no transfer times. Give: input bytes per step, time T of copying them, is trace on "
             f"({'yes' if facts.run.performance_report.traced else 'none seen'}); "
-            f"two queues save at most min(T, {facts.total_ns / 1e6:.2f} ms)"
+            f"two queues save at most min(T, {figure(facts.total_ns / 1e6, '.2f')} ms)"
         )
     elif not _two_queues(memory):
         yield from slow_traffic(facts, written, _tell)
@@ -47,7 +48,8 @@ def _tell(written: Traffic) -> Words:
             f"{largest.call}"
         ),
         assumption=(
-            f"saves at most min(copy time, {facts.total_ns / 1e6:.2f} ms); no report has the copy time, so no figure"
+            f"saves at most min(copy time, {figure(facts.total_ns / 1e6, '.2f')} "
+            "ms); no report has the copy time, so no figure"
         ),
         evidence=written.cells,
         fix=(

@@ -29,6 +29,7 @@ from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.checks.op_config import Sets
@@ -53,7 +54,8 @@ def _tell(kept: Floats, sets: Sets, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{ops.kinds} ({ops.time}) leave idle cores that could share the work: {ops.example} uses "
-            f"{facts.ops.numbers('cores')[row]:.0f} of {x * y}; its busiest core would have {kept[ops.at]:.0%} of "
+            f"{figure(facts.ops.numbers('cores')[row], '.0f')} of {x * y}; its busiest "
+            f"core would have {figure(kept[ops.at], '.0%')} of "
             "its tiles"
         ),
         assumption="time is proportional to the output tiles of the busiest core; same shard layout",

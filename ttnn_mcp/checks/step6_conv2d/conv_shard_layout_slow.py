@@ -35,6 +35,7 @@ from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.checks.op_config import OpConfig, Sets
@@ -90,7 +91,8 @@ def _tell(peer_of: dict[int, int], sets: Sets, ops: Affected) -> Words:
     is_outrun, layout = peer != NO_PEER, _layout_of(facts, peer)
     rate = facts.roofline.padded_flops / np.maximum(facts.kernel_ns, 1.0) / 1e3  # FLOP per ns is GFLOP per s
     against = (
-        f"{rate[row]:.1f} TFLOP/s against {rate[peer]:.1f} of the {layout} conv at line {facts.line(peer)}"
+        f"{figure(rate[row], '.1f')} TFLOP/s against {figure(rate[peer], '.1f')} "
+        f"of the {layout} conv at line {facts.line(peer)}"
         if is_outrun
         else f"{conv.per_core_h} x {conv.per_core_w} tiles per core; no {BLOCK} conv to compare with"
     )

@@ -26,6 +26,7 @@ from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import LINK_RATE, SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, LATENCY_NS, PACKET_BYTES, fastest_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 FEW_ROWS = 128  # with so many, more workers lost (tt-metal PR #36991)
 SLOW = 0.5  # of what links have been seen to carry (ours)
@@ -49,8 +50,9 @@ def _tell(rate: Floats, ops: Affected) -> Words:
     return Words(
         claim=(
             f"Exchanges run at less than half their links' rate ({len(ops.rows)}x, {ops.time}): line {ops.line} moves "
-            f"{exchanges.payload_bytes[place] / 1e6:.1f} MB at {rate[place]:.1f} GB/s per link and direction, "
-            f"{today_gb_s(facts.chip):.0f} have been seen"
+            f"{figure(exchanges.payload_bytes[place] / 1e6, '.1f')} MB at "
+            f"{figure(rate[place], '.1f')} GB/s per link and direction, "
+            f"{figure(today_gb_s(facts.chip), '.0f')} have been seen"
         ),
         assumption="links reach the best rate seen on this architecture; waiting for slower devices stays",
         fix=_more_workers(facts, ops.row)

@@ -29,6 +29,7 @@ from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Wi
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, worth_fusing
+from ttnn_mcp.quoting import figure
 
 FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
 SMALLER = (
@@ -64,7 +65,8 @@ def _tell(carried: Floats, ops: Affected) -> Words:
         assumption="at best only the payload at the links' specified rate is left",
         fix=(SMALLER if by_bytes else FEWER) + (FUSED if worth_fusing(facts)[ops.rows].any() else ""),
         verify="re-profile; device_balance.ccl_share falls, PCC >= 0.99 on the composed output",
-        caveat=f"up to {waiting / 1e3:.0f} us of it on this device is waiting for slower devices, not exchange",
+        caveat=f"up to {figure(waiting / 1e3, '.0f')} us of it on this device "
+        "is waiting for slower devices, not exchange",
     )
 
 

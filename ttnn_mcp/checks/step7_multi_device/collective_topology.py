@@ -28,6 +28,7 @@ from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 SEEN = 0.5  # of the specified rate: what links carry so far (tech_reports/CCLs/CCL_bandwidth.md)
 
@@ -61,7 +62,8 @@ def _tell(narrow: Mask, ops: Affected) -> Words:
     return Words(
         claim=(
             f"Collectives ({len(ops.rows)}x, {ops.time} on device {facts.scope.critical_device}, "
-            f"{facts.balance.collective_share:.1%} of all kernels) run {'Linear' if ring else 'on one link'}{without}; "
+            f"{figure(facts.balance.collective_share, '.1%')} of all kernels) run "
+            f"{'Linear' if ring else 'on one link'}{without}; "
             f"heaviest at line {ops.line}"
         ),
         assumption=(

@@ -29,6 +29,7 @@ from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import Worth
+from ttnn_mcp.quoting import figure
 
 IMBALANCE = 1.15  # slowest device over mean (ours)
 MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op (ours)
@@ -57,11 +58,12 @@ def _tell(worst: int, row: int, ops: Affected) -> Words:
     slowest, fastest = (int(balance.rows[worst, place]) for place in (times.argmax(), times.argmin()))
     more = f", in {len(ops.rows)} launches" if len(ops.rows) > 1 else ""
     others = float(times[~slow].mean())
-    ratio = f" ({times[slow].mean() / others:.2f}x)" if others else ""
+    ratio = f" ({figure(times[slow].mean() / others, '.2f')}x)" if others else ""
     return Words(
         claim=(
-            f"{op_name(facts, row)} at line {int(of_all.lines[slowest])} takes {times[slow].mean() / 1e6:.2f} ms on "
-            f"devices {spoken(balance.devices, slow)}, {others / 1e6:.2f} ms on "
+            f"{op_name(facts, row)} at line {int(of_all.lines[slowest])} takes "
+            f"{figure(times[slow].mean() / 1e6, '.2f')} ms on "
+            f"devices {spoken(balance.devices, slow)}, {figure(others / 1e6, '.2f')} ms on "
             f"{spoken(balance.devices, ~slow)}{ratio}{more}"
         ),
         assumption="evenly spread, every device takes the present mean",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OP_NAME, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
 from ttnn_mcp.readers.regular_file import opened
@@ -172,8 +173,8 @@ def _first_line(path: Path) -> list[str]:
         raise ReportBroken(f"{name} is empty: the profiler has not written it yet. {REPROFILE}")
     if size > LARGEST_BYTES:
         raise ReportBroken(
-            f"{name} has {size / 1e9:,.1f} GB, and at most {LARGEST_BYTES / 1e9:.1f} GB are read. "
-            "Profile fewer iterations."
+            f"{name} has {figure(size / 1e9, ',.1f')} GB, and at most {figure(LARGEST_BYTES / 1e9, '.1f')} GB "
+            "are read. Profile fewer iterations."
         )
     if b"\0" in start:
         raise ReportBroken(f"{name} is binary, not a CSV (or is UTF-16: save it as UTF-8).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.archive.same_model import SAME
 from ttnn_mcp.archive.turns import LONGEST, SIDE
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
@@ -88,12 +89,12 @@ def why(history: History) -> str:
     """What the series is, and what it takes to turn."""
     arch, clock = history.subject.arch or "", history.subject.clock_mhz or 0.0
     of = (
-        f"{SAME:.0%} or more of their ops alike"
+        f"{figure(SAME, '.0%')} or more of their ops alike"
         if history.op_code is None
         else f"with this {shown(history.op_code)}"
     )
     count = len(history.runs)
-    parts = [f"{count} run{'' if count == 1 else 's'}, {of}, on {shown(arch)} at {clock:.0f} MHz"]
+    parts = [f"{count} run{'' if count == 1 else 's'}, {of}, on {shown(arch)} at {figure(clock, '.0f')} MHz"]
     if history.through:
         parts.append(f"{history.through} of them alike only to others of them")
     if count < 2 * SIDE:
@@ -110,7 +111,8 @@ def newest(history: History) -> str | None:
         return None
     word = "slower" if change > 0 else "faster"
     return (
-        f"{called(history.runs[-1])} is {abs(change):.1%} {word} than those before it: beyond noise, but a turn takes "
+        f"{called(history.runs[-1])} is {figure(abs(change), '.1%')} {word} than "
+        "those before it: beyond noise, but a turn takes "
         f"{SIDE} such runs"
     )
 

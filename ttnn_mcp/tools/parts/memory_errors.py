@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.errors import ReportError, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
@@ -155,7 +156,7 @@ def in_a_sentence(failed: Failed, measures: list[Remedy]) -> str:
 
 def _size(size: int, in_kb: bool) -> str:
     """393216 -> '393 kB', or '0.39 MB'."""
-    return f"{size / 1e3:,.0f} kB" if in_kb else f"{size / 1e6:,.2f} MB"
+    return f"{figure(size / 1e3, ',.0f')} kB" if in_kb else f"{figure(size / 1e6, ',.2f')} MB"
 
 
 def _named(remedy: Remedy) -> str:

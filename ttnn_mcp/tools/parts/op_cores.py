@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ttnn_mcp.analyses.inside_kernel.core_times import CoreTimes, core_times_of
 from ttnn_mcp.errors import ReportError, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.performance.device_log import NAME, OpMarks, marks_of
 from ttnn_mcp.wire import Quoted, Quoting, Us, Wire
 
@@ -107,9 +108,9 @@ def _caveats(run: Run, marks: OpMarks, times: CoreTimes, op: OpTable) -> tuple[s
             "shorter than the slowest core"
         )
     if abs(times.kernel_ns - kernel_ns) > DIFFERENT * kernel_ns:
-        caveats.append(f"the report says a kernel time of {kernel_ns / 1e3:.4g} us")
+        caveats.append(f"the report says a kernel time of {figure(kernel_ns / 1e3, '.4g')} us")
     if np.isfinite(counted) and counted != len(times.core_ns):
-        caveats.append(f"the report counts {counted:.0f} cores")
+        caveats.append(f"the report counts {figure(counted, '.0f')} cores")
     if not marks.complete:
         caveats.append("more marks than are read: the last ones are left out")
     if run.chip.arch and not marks.arch.startswith(run.chip.arch.split("_")[0]):

@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
 from ttnn_mcp.archive.precedents import telling
 from ttnn_mcp.archive.settings_apart import has_value, written
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.wire import Columns, Table
@@ -59,7 +60,11 @@ def tried_before(run: Run, line: int, setting: str, value: object) -> str | None
         return alone or None
     tried = sorted(filter(is_asked, earlier.precedents), key=lambda precedent: len(precedent.differences))
     parts = [f"{precedent.verdict}, {precedent.spoken}" for precedent in tried[:QUOTED_IN_A_SENTENCE]]
-    here = f"{earlier.ours.median_us:.1f} here, noise {tried[0].noise_share:.0%}" if tried else ""
+    here = (
+        f"{figure(earlier.ours.median_us, '.1f')} here, noise {figure(tried[0].noise_share, '.0%')}"
+        if tried
+        else ""
+    )
     return "; ".join([*([alone] if alone else []), *([*parts, here] if parts else [])]) or None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import shown, shown_path
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.run.ops.op_names import canonical, family
 
@@ -79,5 +80,5 @@ def _of_weights(before: list[str], behind: list[str], inner: int, width: int) ->
     if any(map(JOINS_HEADS.search, before[-1:])):
         return f"attention output: {shown(before[-1])} precedes"
     if inner and width >= WIDENS * inner:
-        return f"up: widens {width / inner:.2g} times"
-    return f"down: narrows {inner / width:.2g} times" if width and inner >= WIDENS * width else None
+        return f"up: widens {figure(width / inner, '.2g')} times"
+    return f"down: narrows {figure(inner / width, '.2g')} times" if width and inner >= WIDENS * width else None

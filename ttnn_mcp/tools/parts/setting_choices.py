@@ -17,6 +17,7 @@ from ttnn_mcp.analyses.settings.predicted import (
     unlike_its_law,
     worth_a_trial,
 )
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared
 from ttnn_mcp.wire import Cell, Us, Wire
 
@@ -128,7 +129,10 @@ def _surprise(op: Op) -> str:
     law = unlike_its_law(op)
     if law is None:
         return ""
-    return f"; it took {op.kernel_us:.1f} us where its law expects {law.low_us:.1f} to {law.high_us:.1f}"
+    return (
+        f"; it took {figure(op.kernel_us, '.1f')} us where its law expects "
+        f"{figure(law.low_us, '.1f')} to {figure(law.high_us, '.1f')}"
+    )
 
 
 def nearest(legal: Sequence[LegalChoice], now: Cell) -> Sequence[LegalChoice]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.anchored import outlook
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ NO_TIMES = "times unknown: no device times"
 
 def compared(answer: Expected, now_us: float) -> str:
     """The time to expect, beside now's."""
-    within = f"{answer.low_us:.1f} to {answer.high_us:.1f}"
+    within = f"{figure(answer.low_us, '.1f')} to {figure(answer.high_us, '.1f')}"
     says = outlook(answer, now_us)
     if says == "no difference":
-        return f"no difference to be expected ({within} us, {now_us:.1f} now)"
+        return f"no difference to be expected ({within} us, {figure(now_us, '.1f')} now)"
     unsure = ", not beyond what the law errs" if says.startswith("likely") else ""
-    return f"{says}: {answer.us:.1f} us expected ({within}), {now_us:.1f} now{unsure}"
+    return f"{says}: {figure(answer.us, '.1f')} us expected ({within}), {figure(now_us, '.1f')} now{unsure}"
 
 
 def expected(op: Op, judgement: Judged, answer: Expected | None = None) -> str:
@@ -54,7 +55,7 @@ def _gain(op: Op, trial: Trial, answer: Expected | None) -> str:
         return "no report bounds the gain, measure it"
     if trial.at_most_ns <= 0:
         return "saves no time by itself"
-    return f"saves at most {trial.at_most_ns / 1e3:.1f} of {now_us:.1f} us; {NO_LAW}"
+    return f"saves at most {figure(trial.at_most_ns / 1e3, '.1f')} of {figure(now_us, '.1f')} us; {NO_LAW}"
 
 
 def why(judgement: Judged, limit: L1Limit | None) -> str:
@@ -74,11 +75,13 @@ def _about_l1(judgement: Judged, limit: L1Limit | None) -> str:
         return "legal, but " + (
             "its L1 is not modelled here" if judgement.l1_bytes is None else "no L1 limit is known"
         )
-    needed = f"{judgement.l1_bytes / 1e6:.2f} of {limit.limit_bytes / 1e6:.2f} MB of L1 per core"
+    needed = (
+        f"{figure(judgement.l1_bytes / 1e6, '.2f')} of {figure(limit.limit_bytes / 1e6, '.2f')} MB of L1 per core"
+    )
     if judgement.verdict != "cannot_tell":
         return needed if judgement.verdict == "fits" else f"{needed}: does not fit"
     older = judgement.trial.older_bytes
-    also = f", and builds before 0.81 may take {older / 1e6:.2f} MB more" if older else ""
+    also = f", and builds before 0.81 may take {figure(older / 1e6, '.2f')} MB more" if older else ""
     return f"legal; {needed}: too close to the limit to tell (5 % is kept free){also}"
 
 
@@ -95,12 +98,12 @@ def instead(judgement: Judged, value: Value, legal: list[tuple[Value, Judged]]) 
         beyond = next(((one, its.l1_bytes) for one, its in numbers if one > now), None)
         if beyond is None:
             return f"{now} is the largest legal value: raising it is impossible"
-        needed = f" needs {beyond[1] / 1e6:.2f} MB" if beyond[1] else " is not known to fit"
+        needed = f" needs {figure(beyond[1] / 1e6, '.2f')} MB" if beyond[1] else " is not known to fit"
         return f"raising it is impossible: the next legal value {beyond[0]}{needed}"
     if not fitting:
         return "no legal value fits: free L1 first (weights in bfloat8_b, deallocate_activation, DRAM slicing)"
     best = min(larger if asked > now else fitting, key=lambda one: (abs(one - asked), one))
-    return f"{best} ({(fitting[best].l1_bytes or 0) / 1e6:.2f} MB)"
+    return f"{best} ({figure((fitting[best].l1_bytes or 0) / 1e6, '.2f')} MB)"
 
 
 def caveat(op: Op, judgement: Judged, limit: L1Limit | None, arch: str | None, *, measured: bool) -> str | None:

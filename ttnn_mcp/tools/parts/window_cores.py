@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.errors import ReportError, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.performance.device_log import NAME, marks_of_ops
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_cores import DIFFERENT, READ_UNASKED_BYTES, launch_of, times_of
@@ -72,6 +73,7 @@ def _against(facts: WindowFacts, timed: dict[int, CoreTimes]) -> str | None:
     reset = sum(bool(timed[row].off_clock) for row in above)
     why = f"; on {reset} of them the counters of some cores were reset" if reset else ""
     return (
-        f"report and log disagree on {len(above)} of {len(timed)} ops, by {sum(above.values()) / 1e3:.4g} us together: "
+        f"report and log disagree on {len(above)} of {len(timed)} ops, by "
+        f"{figure(sum(above.values()) / 1e3, '.4g')} us together: "
         f"figures of the window are the report's{why}"
     )
