@@ -8,6 +8,7 @@ from tests.checks.rows import case_of
 from tests.frozen.verdict import Promise, verdicts
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.wording import in_one_unit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +29,10 @@ def promises_of(case: WindowFacts) -> list[Promise]:
         claims = [
             part.claim
             for edit, part in parts
-            if (edit, part.check.id) == (finding.edit, finding.check) and finding.claim.startswith(part.claim.claim)
+            if (edit, part.check.id) == (finding.edit, finding.check) and finding.claim.startswith(in_one_unit(part.claim.claim))
         ]
+        if not claims:
+            raise AssertionError(f"no part of the plan says: {finding.claim}")
         shares: dict[int, float] = {}
         for claim in claims:
             shares |= dict(zip(claim.rows.tolist(), claim.at_most_ns.tolist(), strict=True))
