@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.profiles import write_memory_report
+from tests.profiles.demo_model import demo_program
 from tests.tools.test_memory_summary import NO_ROOM, crashing
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
@@ -57,6 +58,15 @@ async def test_a_shortage_that_was_survived_does_not_hide_a_death(tmp_path):
     _at, card = await both(tmp_path, "segmentation fault", (2, "ttnn.gelu", "RuntimeError", NO_L1))
     assert card["ran_out"].startswith("ran out of L1 for a tensor in operation 2 ttnn.gelu (")
     assert any(words.startswith("the run died in operation 4") for words in card["caveats"])
+
+
+async def test_a_shortage_that_a_whole_run_survived_is_told_without_a_death(tmp_path):
+    memory = write_memory_report(tmp_path / "memory", demo_program())
+    with closing(sqlite3.connect(memory)) as database, database:
+        database.execute(ADD_ERROR, (24, "ttnn.conv2d", "RuntimeError", NO_L1))
+    ending = await ending_of(await session(tmp_path).run(str(memory)))
+    assert ending.ran_out.startswith("ran out of L1 for a tensor in operation 24 ttnn.conv2d ")
+    assert ending.died is None
 
 
 async def test_what_is_no_shortage_and_what_cannot_be_read_is_not_told_as_one(tmp_path):

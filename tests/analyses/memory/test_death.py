@@ -4,7 +4,7 @@ import asyncio
 
 from tests.analyses.memory.small_tables import asked, error, memory, operations, real
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.death import Death, death_of
+from ttnn_mcp.analyses.memory.death import Death, death_of, went_wrong
 from ttnn_mcp.readers.memory.report import read_memory_report
 
 
@@ -19,6 +19,12 @@ def test_an_error_in_the_last_operation_is_a_death():
 def test_an_error_that_later_operations_outlived_is_none():
     assert died([error(1, "ttnn.a", "caught")]) is None
     assert died([error(2, "ttnn.b", "no room"), error(1, "ttnn.a", "caught")]) == Death(2, "ttnn.b", "no room")
+
+
+def test_what_went_wrong_is_an_error_or_an_operation_that_never_ended():
+    assert not went_wrong(memory(operations=operations("ttnn.a", "ttnn.b"), errors=()))
+    assert went_wrong(memory(operations=operations("ttnn.a", "ttnn.b"), errors=(error(1, "ttnn.a", "caught"),)))
+    assert went_wrong(memory(operations=operations("ttnn.a", "ttnn.b", never_ended=(0,)), errors=()))
 
 
 def test_an_operation_that_the_report_lacks_died_after_the_last_one():

@@ -98,8 +98,8 @@ async def ending_of(run: Run) -> Ending:
     except ReportError:
         return Ending(None, died)
     [failed, sentence] = await explained(replayed, failures_of(replayed)[0])
-    told = sentence is not None and death is not None and failed.operation == death.operation
-    return Ending(sentence, None if told else died)
+    same_operation = sentence is not None and death is not None and failed.operation == death.operation
+    return Ending(sentence, None if same_operation else died)
 
 
 async def explained(replayed: Replayed, failure: Failure, *, brief: bool = False) -> tuple[Failed, str | None]:
