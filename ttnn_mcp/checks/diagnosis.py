@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
-from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.plan.configs import Configs
@@ -81,7 +81,10 @@ def diagnose(
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    claims = backed(facts, claims) if earlier_runs else claims
+    if earlier_runs and facts.run.kept.get(Archive) is not None:
+        from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
+
+        claims = backed(facts, claims)
     plan = plan_of(facts, claims)
     rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
     whole = plan_of(facts, [*claims, *rest]) if rest else plan
