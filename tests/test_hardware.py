@@ -203,29 +203,29 @@ def test_names_of_chips_and_cards_lead_to_one_architecture(name, architecture):
 
 def test_a_named_card_has_one_dram_peak():
     assert dram_peak_gb_s("blackhole", 110, "p100a").at_most_gb_s == 448
-    assert dram_peak_gb_s("blackhole", 110, "p150b").at_least_gb_s == 512
+    assert dram_peak_gb_s("blackhole", 110, "p150b").at_most_gb_s == 512
     assert dram_peak_gb_s("blackhole", 110, "p150b").caveat is None
 
 
 def test_110_blackhole_cores_may_be_either_card():
     peak = dram_peak_gb_s("blackhole", 110)
-    assert (peak.at_least_gb_s, peak.at_most_gb_s) == (448, 512)
+    assert peak.at_most_gb_s == 512
     assert "p100" in peak.caveat
 
 
 def test_a_galaxy_names_its_boards_ubb():
     """`chip_to_boardtype` of a cluster descriptor says `ubb`."""
     peak = dram_peak_gb_s("blackhole", 110, "UBB_blackhole")
-    assert (peak.at_least_gb_s, peak.at_most_gb_s, peak.caveat) == (512, 512, None)
+    assert (peak.at_most_gb_s, peak.caveat) == (512, None)
 
 
 def test_130_blackhole_cores_are_no_p100():
-    assert dram_peak_gb_s("blackhole", 130).at_least_gb_s == 512
+    assert dram_peak_gb_s("blackhole", 130).caveat is None
 
 
 def test_a_derivative_with_20_cores_is_only_bounded():
     peak = dram_peak_gb_s("blackhole", 20)
-    assert (peak.at_least_gb_s, peak.at_most_gb_s) == (64, 512)
+    assert peak.at_most_gb_s == 512
     assert "20 worker cores" in peak.caveat
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.analyses.settings.conv_asked import ConvAsked
 from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.attention import CHUNKS_AT_MOST, Attention
 from ttnn_mcp.analyses.programs.conv_spread import Channels
@@ -18,7 +19,6 @@ from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
-from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.trial import broken_of
 
 ON = (8, 8)
