@@ -40,6 +40,14 @@ def point(decorator, **form):
     return decorator(**form)(Point)
 
 
+def is_frozen(made):
+    try:
+        made.z = made.z
+    except FrozenInstanceError:
+        return True
+    return False
+
+
 def outcome(function, *values, **named):
     try:
         return function(*values, **named)
@@ -130,16 +138,20 @@ def test_a_class_below_a_frozen_one_has_attributes_of_its_own(decorator):
 
 
 @for_all("decorator", [dataclasses.dataclass, records.dataclass])
+@for_all("above", [dataclasses.dataclass, records.dataclass])
 @for_all("form", [{}, {"frozen": True}, {"frozen": True, "slots": True}])
-def test_a_record_of_a_record_takes_the_fields_of_both(decorator, form):
+def test_a_record_of_a_record_takes_the_fields_of_both(decorator, above, form):
     @decorator(**form)
-    class Wider(point(decorator, **form)):
+    class Wider(point(above, **form)):
         z: int = 9
 
     made = Wider(1, z=4)
     assert (made.x, made.z, made.twice, made.half()) == (1, 4, 2, 0.5)
     assert made == Wider(1, z=4) != Wider(1)
-    assert made != point(decorator, **form)(1)
+    assert made != point(above, **form)(1)
+    assert is_frozen(made) == form.get("frozen", False)
+    with pytest.raises(TypeError, match="cannot inherit"):
+        decorator(frozen=not form.get("frozen", False))(type("Odd", (point(above, **form),), {}))
 
 
 @for_all("decorator", [dataclasses.dataclass, records.dataclass])

@@ -29,12 +29,15 @@ def _late(
     init: bool = True,
     kw_only: bool = False,
 ) -> Any:
-    """As `dataclasses.dataclass`; fields, slots and `__match_args__` are those of the standard one."""
+    """As `dataclasses.dataclass`, which does the fields and slots, and all of a class below another record."""
 
     def made(plain: type[Any]) -> type[Any]:
+        if any(dataclasses.is_dataclass(base) for base in plain.__bases__):
+            return dataclasses.dataclass(frozen=frozen, slots=slots, eq=eq, init=init, kw_only=kw_only)(plain)
         own = {*plain.__dict__}
         plain.__doc__ = plain.__doc__ or plain.__name__  # else the standard one looks for a signature
         record = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(plain)
+        record.__dataclass_params__.frozen = frozen  # for a class below it
         fields = dataclasses.fields(record)
         methods: dict[str, Any] = {"__repr__": _repr}
         if init:
