@@ -69,7 +69,7 @@ def test_a_chip_has_the_dram_of_its_fastest_card(chip):
     assert chip.dram_bank_gb_s == pytest.approx(chip.dram_peak_gb_s / BANKS[chip.name])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("chip", "measured_gb_s"),
     [
         (WORMHOLE, (239, 260)),  # DRAM-sharded matmuls: llms.md says about 240, a skill for agents 239 to 260
@@ -123,7 +123,7 @@ def test_a_core_moves_the_published_number_of_words_per_cycle():
     assert BLACKHOLE.pack_bytes_per_cycle == wider * WORMHOLE.pack_bytes_per_cycle
 
 
-@pytest.mark.parametrize(("chip", "gigabits"), [(WORMHOLE, 100), (BLACKHOLE, 400)])
+@for_all(("chip", "gigabits"), [(WORMHOLE, 100), (BLACKHOLE, 400)])
 def test_a_link_carries_its_bits_less_a_twenty_fifth_of_headers(chip, gigabits):
     """tech_reports/CCLs/CCL_bandwidth.md: 12.0 of 12.5 GB/s, 48 of 50."""
     assert chip.ethernet_payload_gb_s == pytest.approx(gigabits / 8 * (1 - 1 / 25))
