@@ -210,6 +210,19 @@ def test_a_record_is_compared_by_identity_first_and_survives_pickling():
     assert hash(Packed(3, ("a",))) == hash(made) == hash((3, ("a",)))
 
 
+@for_all("decorator", [dataclasses.dataclass, records.dataclass])
+def test_a_copy_keeps_what_was_added_and_a_field_that_nothing_sets_is_absent(decorator):
+    @decorator(frozen=True)
+    class Open:
+        x: int
+        late: int = field(init=False)
+
+    made = Open(1)
+    assert not hasattr(made, "late")
+    object.__setattr__(made, "added", 3)
+    assert copy.copy(made).added == 3
+
+
 def test_init_is_written_once_when_it_is_first_called():
     kind = point(records.dataclass, frozen=True)
     before = kind.__init__

@@ -106,7 +106,7 @@ def _written_init(record: type[Any]) -> Callable[..., None]:
 def _key(names: Iterable[str]) -> Key:
     """What two records are compared by."""
     names = tuple(names)
-    if len(names) > 1:
+    if len(names) > 1:  # unmoved: it is only quicker
         return attrgetter(*names)
     return lambda record: tuple(getattr(record, name) for name in names)
 
