@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from mcp.client import Client
 
 from generate.contracts import FOLDER, contract
@@ -25,7 +24,7 @@ def test_the_contract_is_up_to_date(tool):
     assert (FOLDER / f"{tool.name}.json").read_text(encoding="utf-8") == contract(tool), REWRITE
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@for_all("mode", ["auto", "legacy"])
 async def test_a_client_receives_the_contracts_in_order_every_time(mode, tmp_path):
     session = Session(Settings(roots=(Path(tmp_path),), state=tmp_path))
     async with Client(server.build(session), mode=mode) as client:

@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.errors import alike, nearest, suggestion, unforeseen
 
@@ -26,7 +24,7 @@ def test_the_most_alike_come_first_and_are_clean():
     assert suggestion("in0_shapes", names, limit=2) == " Did you mean in0_shape, in0_sha ?"
 
 
-@pytest.mark.parametrize(("count", "is_alike"), [(67, True), (66, False)])
+@for_all(("count", "is_alike"), [(67, True), (66, False)])
 def test_of_a_long_name_two_hundred_characters_count(count, is_alike):
     """Alike is what shares half of all characters: 2 * 67 of 200 + 67."""
     assert bool(alike("x" * 1_000_000, ["x" * count])) is is_alike

@@ -4,8 +4,6 @@ import json
 import time
 import unicodedata
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.quoting import ABSURD, cleaned, figure, line, line_end, quoted, single_line, text
@@ -79,7 +77,7 @@ def test_a_large_answer_is_cleaned_in_milliseconds():
     assert time.perf_counter() - began < 1.0  # 10 times 60 kB; a hundredth of it on an idle machine
 
 
-@pytest.mark.parametrize(("cut", "short"), [(line, "x" * 77 + "..."), (line_end, "..." + "y" * 77)])
+@for_all(("cut", "short"), [(line, "x" * 77 + "..."), (line_end, "..." + "y" * 77)])
 def test_eighty_characters_of_a_name_are_shown_of_a_path_the_last(cut, short):
     assert cut("x" * 40 + "y" * 40) == "x" * 40 + "y" * 40
     assert cut("x" * 81 + "y" * 81) == short

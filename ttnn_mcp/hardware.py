@@ -7,9 +7,11 @@ cycles, worker cores, `devices.cb_limit`) has priority; this table is for what a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,9 +158,8 @@ CARDS = (
 
 @dataclass(frozen=True, slots=True)
 class DramPeak:
-    """Bounds of the peak DRAM bandwidth of one chip. Lower bounds of a time are computed with `at_most_gb_s`."""
+    """The most that the DRAM of one chip may reach: lower bounds of a time are computed with it."""
 
-    at_least_gb_s: float
     at_most_gb_s: float
     caveat: str | None = None
 
@@ -195,15 +196,15 @@ def dram_peak_gb_s(
         if not matching:
             chip = ARCHITECTURES[name]
             caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
-            return DramPeak(chip.dram_bank_gb_s, chip.dram_peak_gb_s, caveat)
+            return DramPeak(chip.dram_peak_gb_s, caveat)
     possible: dict[float, list[str]] = {}
     for card in matching or cards:
         possible.setdefault(card.dram_peak_gb_s, []).append(card.name)
     low, high = min(possible), max(possible)
     if low == high:
-        return DramPeak(low, high)
+        return DramPeak(high)
     ends = " and ".join(f"{'/'.join(possible[peak])} ({peak:g} GB/s)" for peak in (low, high))
-    return DramPeak(low, high, f"{ends} cannot be told apart")
+    return DramPeak(high, f"{ends} cannot be told apart")
 
 
 def filled_up(size: float, step: int) -> int:

@@ -8,7 +8,6 @@ beside the answer's field: the contract shows the names, and a table with others
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -22,6 +21,7 @@ from pydantic import (
 )
 
 from ttnn_mcp.quoting import ABSURD
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """What is known of a window as a whole."""
 
 import numpy as np
-import pytest
 
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.programs import LAYERS, layered
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
@@ -17,7 +17,7 @@ def test_the_heaviest_ops_come_before_their_repeats(tmp_path):
     assert [case.heaviest(np.arange(4), most) for most in (1, 2, 3)] == [[0], [0, 2], [0, 2, 3]]
 
 
-@pytest.mark.parametrize("build", [layered, lambda: Program("wormhole_b0")])
+@for_all("build", [layered, lambda: Program("wormhole_b0")])
 def test_layers_are_those_of_the_critical_device(tmp_path, build):
     program = build()
     program.devices = 2

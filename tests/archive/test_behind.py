@@ -1,7 +1,6 @@
 """The ops behind a turn: which are named, by the runs near it, and what changed in them."""
 
 import pandas as pd
-import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.archive.behind import behind
@@ -58,7 +57,7 @@ def test_the_four_largest_changes_are_named():
     assert [op.op_code for op in named(changed(**changes))] == ["B", "D", "E", "C"]
 
 
-@pytest.mark.parametrize(("minor", "names"), [(4, ["A"]), (6, ["A", "B"])])
+@for_all(("minor", "names"), [(4, ["A"]), (6, ["A", "B"])])
 def test_less_than_a_twentieth_of_the_change_is_not_behind_it(minor, names):
     assert [op.op_code for op in named(changed(A=(100, 200 - minor), B=(50, 50 + minor)))] == names
 

@@ -5,6 +5,7 @@ import pytest
 from tests.archive.runs import OP, archive_of, archived, model, remembering, report_of
 from tests.asking import ask, session
 from tests.checks.programs import prefill
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.wire import bytes_of
@@ -158,9 +159,7 @@ async def test_a_finding_saves_at_least_what_its_change_saved_before(tmp_path):
     }
 
 
-@pytest.mark.parametrize(
-    ("kernel_ns", "outcome"), [(4_400_000, "was slower before"), (4_010_000, "gained nothing")]
-)
+@for_all(("kernel_ns", "outcome"), [(4_400_000, "was slower before"), (4_010_000, "gained nothing")])
 async def test_a_change_that_did_not_help_before_is_doubted(tmp_path, kernel_ns, outcome):
     at, report = remembering(tmp_path), report_of(tmp_path / "here", of_prefill())
     await archived(at, report_of(tmp_path / "a", of_prefill(fidelity="HiFi2", kernel_ns=kernel_ns), day=1))
@@ -169,7 +168,7 @@ async def test_a_change_that_did_not_help_before_is_doubted(tmp_path, kernel_ns,
     assert outcome in doubted["caveat"]
 
 
-@pytest.mark.parametrize("other", [{"fidelity": "LoFi"}, {"weights": "BFLOAT4_B"}])
+@for_all("other", [{"fidelity": "LoFi"}, {"weights": "BFLOAT4_B"}])
 async def test_another_change_than_the_advised_proves_nothing(tmp_path, other):
     at, report = remembering(tmp_path), report_of(tmp_path / "here", of_prefill())
     before = await finding(at, report, "fidelity-above-operands")

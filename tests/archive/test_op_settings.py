@@ -3,8 +3,6 @@
 import json
 import time
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.archive.op_settings import op_settings
 
@@ -40,7 +38,7 @@ def test_a_number_is_no_flag():
     assert of(num_heads="1", dim="0") == ({"dim": "0", "num_heads": "1"}, {})
 
 
-@pytest.mark.parametrize(("characters", "kept"), [(3_500, 3_500), (12_000, 4_000)])
+@for_all(("characters", "kept"), [(3_500, 3_500), (12_000, 4_000)])
 def test_settings_twice_as_long_as_real_ones_are_kept_and_no_novel(characters, kept):
     frame = len('{"block_config":""}')
     parts = op_settings("{'block_config': '" + "x" * (characters - frame) + "'}")

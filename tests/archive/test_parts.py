@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, read_index, shares
 from ttnn_mcp.archive.places import FolderPlace
 
@@ -36,7 +37,7 @@ def test_an_archive_that_a_released_version_wrote_is_read_for_ever():
     assert (read.ops, read.size) == (18, 6)
 
 
-@pytest.mark.parametrize("number", [0, 2])
+@for_all("number", [0, 2])
 def test_an_index_of_another_format_is_not_read(number):
     assert read_index(f"{part_id(KEYS)}.json", index_of(*KEYS, format=number)) is None
 

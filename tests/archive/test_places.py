@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 import pytest
 
 from tests.archive.bucket import WRITTEN, Bucket
+from tests.for_all import for_all
 from ttnn_mcp.archive import places
 from ttnn_mcp.archive.places import FolderPlace, ObjectPlace, place_of, written_at
 from ttnn_mcp.errors import ArchiveUnusable
@@ -66,7 +67,7 @@ def test_a_store_that_does_not_tell_when_a_file_was_written_says_now():
     assert abs(written_at({"LastModified": None}) - time.time()) < 60
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("failed", "said"),
     [
         (ImportError("s3fs"), r"s3://lab needs the packages for s3://.*ttnn-mcp\[s3\]"),

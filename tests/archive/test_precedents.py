@@ -16,7 +16,7 @@ TWICE = 2**0.5 * NormalDist().inv_cdf(0.975)  # two single measurements differ b
 BLOCK = '{{"program_config":"Config(in0_block_w={})"}}'
 
 
-@pytest.mark.parametrize("times", [[10.0, 12.0, 11.0, 13.0], [5.0, 5.5]])
+@for_all("times", [[10.0, 12.0, 11.0, 13.0], [5.0, 5.5]])
 def test_the_noise_of_ops_is_what_two_of_them_differ_by(times):
     timing = timing_of(np.array(times))
     assert timing.noise_share == pytest.approx(TWICE * stdev(times) / mean(times), rel=1e-4)

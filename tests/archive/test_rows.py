@@ -86,7 +86,7 @@ def test_only_the_shards_of_a_memory_config_are_a_setting():
     }
 
 
-@pytest.mark.parametrize("value", ["/home/ada/kernels/reader.cpp", "C:\\Users\\ada"])
+@for_all("value", ["/home/ada/kernels/reader.cpp", "C:\\Users\\ada"])
 def test_a_value_that_could_hold_a_path_is_not_kept(value):
     parts = op_settings(cell(reader=value, dim="3"))
     assert json.loads(parts.work) == {"dim": "3"}
@@ -109,7 +109,7 @@ def test_neither_folders_nor_source_lines_are_kept(tmp_path):
     assert not any(word in written for word in ("secret_project", "ada", str(tmp_path), ".py"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "modified", "at"),
     [("report.csv", 1234.9, 1234), ("ops_perf_results_2026_13_99_00_00_00.csv", 77.0, 77)],
 )
@@ -129,7 +129,7 @@ def test_what_a_person_says_is_kept(tmp_path):
     assert (kept.run["label"], kept.run["build"], kept.run["commit"]) == ("resnet50", "0.66.0", "d80d9482a4")
 
 
-@pytest.mark.parametrize(("name", "ops", "kinds"), [(CLIP, 1872, 22), (DEEPLAB, 387, 201)])
+@for_all(("name", "ops", "kinds"), [(CLIP, 1872, 22), (DEEPLAB, 387, 201)])
 def test_real_reports_are_kept_row_by_row(name, ops, kinds):
     kept = rows(shared(name))
     assert len(kept.ops) == ops

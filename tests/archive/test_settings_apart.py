@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.checks.matmul_programs import config
 from tests.for_all import for_all
 from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, has_value, is_advised, is_spelt_out, written
@@ -104,7 +102,7 @@ def test_a_fidelity_that_several_configs_print_is_one_setting():
     assert apart(ours, theirs) == (Apart("math_fidelity", "math_fidelity", "LoFi"),)
 
 
-@pytest.mark.parametrize("cut", [True, False])
+@for_all("cut", [True, False])
 def test_whichever_side_was_cut_off_nothing_is_compared(cut):
     sides = Setup(setup(8).settings[:60], "HiFi2"), setup(2)
     assert apart(*(sides if cut else sides[::-1])) == ()

@@ -135,7 +135,7 @@ def test_a_report_in_a_store_is_fetched_for_as_long_as_it_is_read(bucket, tmp_pa
         assert path == tmp_path / REPORT
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "said"),
     [("profile_log_device.csv", "is the device's raw log"), ("absent.csv", r"There is no absent\.csv in")],
 )

@@ -15,7 +15,7 @@ def flat(count, value=100.0):
     return [value * (1 + 0.001 * (at % 2)) for at in range(count)]
 
 
-@pytest.mark.parametrize("count", [6, 9, 20])
+@for_all("count", [6, 9, 20])
 def test_noise_alone_hardly_ever_turns(count):
     assert false_alarms(level(count), SEEDS) <= ONE_ALARM_TOO_MANY
 
@@ -56,13 +56,13 @@ def test_a_single_odd_run_is_no_turn_but_the_newest_is_told():
     assert course.newest_change == pytest.approx(0.3, abs=0.001)
 
 
-@pytest.mark.parametrize(("after", "turns"), [(2, 0), (3, 1)])
+@for_all(("after", "turns"), [(2, 0), (3, 1)])
 def test_a_turn_takes_three_runs_on_both_sides(after, turns):
     assert len(course_of([*flat(6), *flat(after, 130.0)]).turns) == turns
     assert len(course_of([*flat(after, 130.0), *flat(6)]).turns) == turns
 
 
-@pytest.mark.parametrize(("share", "turns"), [(0.0046, 0), (0.0056, 1)])
+@for_all(("share", "turns"), [(0.0046, 0), (0.0056, 1)])
 def test_a_change_below_the_least_noise_is_no_turn_however_even_the_runs(share, turns):
     assert len(course_of([100.0] * 30 + [100 * (1 + share)] * 30).turns) == turns
 
@@ -89,14 +89,14 @@ def test_the_noise_is_that_between_two_runs_of_one_stretch():
     assert course_of(stepped_up).noise_share == pytest.approx(np.expm1(1.96 * 2**0.5 * 0.01), rel=0.15)
 
 
-@pytest.mark.parametrize(("count", "turns"), [(196, [30]), (200, [])])
+@for_all(("count", "turns"), [(196, [30]), (200, [])])
 def test_of_a_long_series_the_two_hundred_newest_runs_are_looked_at(count, turns):
     """At 200 the step lies just before them."""
     course = course_of([*flat(30, 50.0), *flat(count)])
     assert [turn.at for turn in course.turns] == turns
 
 
-@pytest.mark.parametrize(("chance", "told"), [(0.009, True), (0.012, False)])
+@for_all(("chance", "told"), [(0.009, True), (0.012, False)])
 def test_the_newest_run_is_told_where_one_in_a_hundred_lies_so_far_away(chance, told):
     """Of two degrees of freedom, a t lies further from zero than t in 1 - t / sqrt(2 + t * t) of all cases."""
     score = np.sqrt(2 * (1 - chance) ** 2 / (1 - (1 - chance) ** 2))
@@ -105,7 +105,7 @@ def test_the_newest_run_is_told_where_one_in_a_hundred_lies_so_far_away(chance, 
     assert change == (pytest.approx(np.expm1(gap)) if told else None)
 
 
-@pytest.mark.parametrize(("sigmas", "told"), [(2.7, False), (2.9, True)])
+@for_all(("sigmas", "told"), [(2.7, False), (2.9, True)])
 def test_the_newest_of_very_many_runs_lies_further_away_than_two_runs_differ_by(sigmas, told):
     """A t test of a hundred runs would tell 2.7 sigmas."""
     earlier = 0.01 * np.where(np.arange(100) % 2, 1, -1)
@@ -129,7 +129,7 @@ def test_two_runs_before_a_turn_are_too_few_though_the_last_are_like_them():
     assert [turn.at for turn in course_of([130.0, 130.1, *flat(8), 130.0, 130.1, 130.0]).turns] == []
 
 
-@pytest.mark.parametrize(("gap", "turns"), [(0.033, 0), (0.045, 1)])
+@for_all(("gap", "turns"), [(0.033, 0), (0.045, 1)])
 def test_few_runs_turn_where_a_t_test_says_so_and_not_where_two_runs_alone_would_differ_less(gap, turns):
     """Of four degrees of freedom, one in a hundred lies beyond 4.6: 0.0376 here. Two runs differ by up to 0.0277."""
     before = np.array([-0.01, 0.0, 0.01])

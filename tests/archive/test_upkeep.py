@@ -1,7 +1,6 @@
 """Which parts are packed together, and what leaves for room."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun
 from ttnn_mcp.archive.upkeep import keep_within, pack_small
 
@@ -28,7 +27,7 @@ def part(day, ops, *, runs=1, size=1000):
     return ArchivePart(f"part {day}", each, size)
 
 
-@pytest.mark.parametrize(("count", "packed"), [(32, 0), (33, 33)])
+@for_all(("count", "packed"), [(32, 0), (33, 33)])
 def test_more_than_thirty_two_small_parts_are_packed(count, packed):
     shelf = Shelf(*(part(day, 100) for day in range(count)))
     assert pack_small(shelf) == packed

@@ -11,6 +11,7 @@ from tests.profiles import L1, Program
 from ttnn_mcp.archive.memory_of_ops import Remembered
 from ttnn_mcp.archive.precedents import Earlier, Precedent, Timing
 from ttnn_mcp.archive.settings_apart import Apart, Setup
+from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.checks import earlier_runs
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.expectation import Expectation
@@ -193,9 +194,12 @@ def test_gaps_and_risks_are_neither_looked_up_nor_doubted(case, before):
 
 
 @pytest.mark.parametrize("us", [12, 25])
-def test_the_earlier_cell_is_cited_behind_three_of_its_own(case, before, us):
+def test_the_earlier_cell_is_cited_behind_three_of_its_own(case, before, us, tmp_path):
     before({0: [tried(us)]})
     check = cites("a b c d", fix=FIX)
+    (alone,) = diagnose(case, [check], earlier_runs=True).findings
+    assert [cell.column for cell in alone.evidence] == ["a", "b", "c", "d"]
+    case.run.kept.store(Archive(tmp_path / "archive"))
     (found,) = diagnose(case, [check], earlier_runs=True).findings
     assert [cell.column for cell in found.evidence] == ["a", "b", "c", KERNEL]
     cell = found.evidence[-1]

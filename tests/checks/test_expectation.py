@@ -46,7 +46,7 @@ def test_without_cases_nothing_is_known(cases):
     assert by_cases("other", "theirs", MOST_NS) is None
 
 
-@pytest.mark.parametrize(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])
+@for_all(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])
 def test_an_expectation_keeps_to_the_bounds(least, saved, low):
     given = Expectation(np.array([5.0, -2]), np.array([-1.0, -9]), np.array([20.0, 3]), "law")
     least = None if least is None else np.array(least)
@@ -150,7 +150,7 @@ def test_a_law_that_sees_no_change_tells_nothing(tmp_path):
     assert by_law(far, ROWS[:1], far.kernel_ns, becomes(far, out_dtype="BFLOAT8_B")) is None
 
 
-@pytest.mark.parametrize(("times", "known"), [(1.6, True), (0.6, False)])
+@for_all(("times", "known"), [(1.6, True), (0.6, False)])
 def test_of_an_op_far_above_its_law_the_law_of_another_program_counts(tmp_path, times, known):
     law = law_of(linears(tmp_path, 60_000))
     facts = linears(tmp_path, round(law.us * times * 1e3))

@@ -2,12 +2,11 @@
 
 import ast
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.checks.fixes import FixPart, marked, parts_of, statement_of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("fix", "code"),
     [
         ("x = ttnn.to_layout(x, ttnn.TILE_LAYOUT) once", ["x = ttnn.to_layout(x, ttnn.TILE_LAYOUT)"]),

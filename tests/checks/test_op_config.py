@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.checks.asking import asker
 from tests.checks.conv_programs import of_unknown_chip, put_conv, with_conv
 from tests.checks.programs import configured, conv, prefill
@@ -82,7 +80,7 @@ def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has
     assert larger.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128)  # line 3: 0.")
 
 
-@pytest.mark.parametrize(("above", "fits"), [(0, True), (1, False)])
+@for_all(("above", "fits"), [(0, True), (1, False)])
 def test_a_value_must_fit_l1_with_its_sums_to_the_byte(tmp_path, above, fits):
     program = Program("wormhole_b0")
     put_conv(program, per_core=(8, 2), block=(2, 6), layout="BLOCK", channel_cores=8)

@@ -35,13 +35,13 @@ def test_a_claim_without_evidence_cannot_be_made():
         claim([0], [1], evidence=())
 
 
-@pytest.mark.parametrize("at_most", [[], [1, 2]])
+@for_all("at_most", [[], [1, 2]])
 def test_each_op_has_one_bound(at_most):
     with pytest.raises(ValueError, match="one bound per row"):
         claim([0], at_most)
 
 
-@pytest.mark.parametrize("at_least", [None, [1, 3, 2]])
+@for_all("at_least", [None, [1, 3, 2]])
 def test_an_op_of_two_patterns_keeps_its_highest_bounds(at_least):
     once = claim([2, 1, 1], [5, 2, 10], at_least)
     assert once.rows.tolist() == [1, 2]

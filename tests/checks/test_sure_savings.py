@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.checks.asking import case_of_reports
 from tests.checks.matmul_programs import config, linear
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
@@ -33,7 +32,7 @@ def test_only_these_checks_are_ever_sure():
     assert sure == set(SURE)
 
 
-@pytest.mark.parametrize("second", ["0", "1"], ids=["one device", "two"])
+@for_all("second", ["0", "1"], ids=["one device", "two"])
 def test_the_times_of_another_chip_prove_nothing(second, tmp_path):
     program = Program("wormhole_b0")
     for block, us in ((1, 100), (8, 41)):
@@ -49,7 +48,7 @@ def test_the_times_of_another_chip_prove_nothing(second, tmp_path):
     assert sure == ([[59_000]] if second == "0" else [])
 
 
-@pytest.mark.parametrize("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_on_real_reports_nothing_is_sure_without_a_memory_report(report):
     """None runs one shape under two configs: where that changes, look at the rows."""
     case = case_of_reports(shared(report))

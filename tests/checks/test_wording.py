@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.checks.asking import asker
 from tests.checks.programs import configured, conv, linear, prefill, relu
@@ -55,9 +54,7 @@ def test_an_example_names_the_line_in_the_file(tmp_path):
     assert example(case, 0) == f"19[32]x1280 * 1280x1280 -> 19[32]x1280 at line {case.line(0)}"
 
 
-@pytest.mark.parametrize(
-    ("n", "shapes"), [(1280, "1000[1024]x12800 * 12800x1280 -> 1000[1024]x1280"), (12800, None)]
-)
+@for_all(("n", "shapes"), [(1280, "1000[1024]x12800 * 12800x1280 -> 1000[1024]x1280"), (12800, None)])
 def test_shapes_of_more_than_48_characters_are_cut(tmp_path, n, shapes):
     program = Program("wormhole_b0")
     linear(program, 1000, 12800, n, 1000)

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.experiments.test_story import LOOP, chain
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
@@ -31,7 +29,7 @@ def test_a_baseline_that_is_not_the_best_is_doubted_where_the_candidate_does_not
     assert codes(new("a", "z", kernel_ns)) == (["baseline_moved"] if doubted else [])
 
 
-@pytest.mark.parametrize("candidate", ["c", "e"])
+@for_all("candidate", ["c", "e"])
 def test_a_candidate_on_record_proves_nothing_again(candidate):
     assert codes(new("d", candidate)) == ["recorded_before"]
 
@@ -130,7 +128,7 @@ def test_the_luckiest_of_several_readings_of_one_program_proves_nothing(verdict,
     assert codes(new(best, "z", after={"program": "p"}), known) == doubts
 
 
-@pytest.mark.parametrize(("kernel_ns", "doubts"), [(803_900, []), (804_100, ["baseline_measured_again"])])
+@for_all(("kernel_ns", "doubts"), [(803_900, []), (804_100, ["baseline_measured_again"])])
 def test_a_baseline_measured_again_may_not_be_slower_than_on_record(kernel_ns, doubts):
     known = [replace(one, candidate=replace(one.candidate, program="p")) for one in LOOP[2:3]]
     again = {"program": "p", "kernel_ns": kernel_ns}

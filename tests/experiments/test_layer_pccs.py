@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
 from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
 
@@ -20,7 +21,7 @@ def test_layers_without_a_figure_are_left_out(tmp_path):
     assert read_drift(tmp_path / "a.json") == Drift(((1, 0.999), (3, 0.9)), 3)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "changes",
     [
         {"format": "other"},

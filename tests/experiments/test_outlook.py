@@ -29,7 +29,7 @@ def test_gaps_count_for_wall_time_only():
     assert (LOOK.saving_ns(wall=False), LOOK.saving_ns(wall=True)) == (2e6, 6e6)
 
 
-@pytest.mark.parametrize(("noise", "worth"), [(0.29, True), (0.31, False)])
+@for_all(("noise", "worth"), [(0.29, True), (0.31, False)])
 def test_a_finding_above_the_noise_is_worth_a_try(noise, worth):
     assert LOOK.worth_trying(noise) is worth
 
@@ -54,7 +54,7 @@ def test_a_run_is_told_in_the_unit_of_its_target(kind, wall_ms, look, reach):
     )
 
 
-@pytest.mark.parametrize(("ops", "told"), [(50_000, True), (50_001, False)])
+@for_all(("ops", "told"), [(50_000, True), (50_001, False)])
 def test_fifty_thousand_ops_are_checked_unasked(monkeypatch, ops, told):
     monkeypatch.setattr(outlook, "_outlook", lambda *_: LOOK)
     run = SimpleNamespace(scope=lambda: SimpleNamespace(ops=range(ops)), kept=Kept())

@@ -1,7 +1,5 @@
 """Digests of what ran and how long it took: the same for copies, another for whatever differs."""
 
-import pytest
-
 from tests.analyses.tables import ops_of
 from tests.for_all import for_all
 from tests.profiles import L1, Program
@@ -19,7 +17,7 @@ def table(folder, count=1, *, kernel_ns=5_000, name="SoftmaxDeviceOperation", sh
     return ops_of(folder, program)
 
 
-@pytest.mark.parametrize(("count", "told"), [(9, False), (10, True)])
+@for_all(("count", "told"), [(9, False), (10, True)])
 def test_a_reading_is_told_from_ten_ops_on(tmp_path, count, told):
     reading = reading_of(table(tmp_path, count))
     assert (reading is not None) == told

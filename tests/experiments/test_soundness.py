@@ -199,7 +199,7 @@ async def test_runs_that_may_not_be_named_are_left_out_of_the_log(tmp_path):
     assert len((await store.all())[0]) == 2
 
 
-@pytest.mark.parametrize(("size", "told"), [(20_000_000, "no export"), (20_000_001, "too large")])
+@for_all(("size", "told"), [(20_000_000, "no export"), (20_000_001, "too large")])
 def test_a_document_of_more_than_twenty_megabytes_is_not_read(tmp_path, size, told):
     path = tmp_path / "x.json"
     with path.open("wb") as file:

@@ -29,7 +29,8 @@ def promises_of(case: WindowFacts) -> list[Promise]:
         claims = [
             part.claim
             for edit, part in parts
-            if (edit, part.check.id) == (finding.edit, finding.check) and finding.claim.startswith(in_one_unit(part.claim.claim))
+            if (edit, part.check.id) == (finding.edit, finding.check)
+            and finding.claim.startswith(in_one_unit(part.claim.claim))
         ]
         if not claims:
             raise AssertionError(f"no part of the plan says: {finding.claim}")

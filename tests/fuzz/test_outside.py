@@ -1,7 +1,5 @@
 """What the fuzz takes for an answer of a server."""
 
-import pytest
-
 from fuzz.outside import judged
 from tests.for_all import for_all
 
@@ -9,7 +7,7 @@ REFUSAL = {"type": "text", "text": "There is no run 'x'. Call list_runs."}
 PICTURE = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAA"}
 
 
-@pytest.mark.parametrize("content", [[REFUSAL], [REFUSAL, PICTURE]])
+@for_all("content", [[REFUSAL], [REFUSAL, PICTURE]])
 def test_one_text_and_at_most_one_picture_behind_it_are_an_answer(content):
     assert judged("time_budget", {"result": {"isError": True, "content": content}}) == ("refusal", [])
 

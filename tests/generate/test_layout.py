@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from generate.layout import BLANK
+from tests.for_all import for_all
 from tests.house.tree import ROOT, is_ours
 
 CHECK, TOOL = "bands-too-narrow", "count_bands"
@@ -129,7 +130,7 @@ def test_the_house_asks_for_the_rest_in_sentences_and_is_content_when_it_is_ther
     assert of_ours(failures(tree, *HOUSE)) == {}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("module", "arguments", "sentence"),
     [
         ("new_check", ("late", "3"), "two words or more"),

@@ -146,7 +146,7 @@ def test_a_pipe_is_refused_at_once(tmp_path):
     refused(tmp_path / "pipe.csv", "not a regular file", ReportMissing)
 
 
-@pytest.mark.parametrize("name", ["a\0b.csv", "x" * 300 + ".csv"])
+@for_all("name", ["a\0b.csv", "x" * 300 + ".csv"])
 def test_a_path_no_file_can_have_is_refused(tmp_path, name):
     refused(tmp_path / name, "No file|cannot be opened", ReportMissing)
 

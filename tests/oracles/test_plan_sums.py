@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.oracles.plan_sums import (
     cells_of,
     flaws,
@@ -173,7 +174,7 @@ def test_time_that_nobody_explains_is_noticed(demo):
 CELLS = {7: {"OP CODE": "Matmul", "CORE COUNT": "64", "DEVICE KERNEL DURATION [ns]": "20000"}}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("claim", "column", "value", "said"),
     [
         ("heaviest at line 7", "CORE COUNT", 64, []),
@@ -188,7 +189,7 @@ def test_a_cell_that_the_report_does_not_have_is_noticed(claim, column, value, s
     assert [*flaws_of_cells(CELLS, [{"check": "made", "claim": claim, "fix": "", "evidence": [cell]}])] == said
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "cell", "us", "said"),
     [
         (["trace"], "after_us", 950.0, "together they save"),
@@ -208,7 +209,7 @@ def test_totals_of_some_edits_that_cannot_be_true_are_noticed(names, cell, us, s
     assert any(said in flaw for flaw in found) if said else not found
 
 
-@pytest.mark.parametrize(("lines", "width", "count"), [("3, 4", 4, 0), ("3, 4", 8, 1), ("5", 8, 0)])
+@for_all(("lines", "width", "count"), [("3, 4", 4, 0), ("3, 4", 8, 1), ("5", 8, 0)])
 def test_two_values_for_one_line_are_noticed(lines, width, count):
     call = "compute_kernel_config=f(a=1); ttnn.MatmulProgramConfig(grid=(8, 8), in0_block_w="
     settings = [
@@ -218,7 +219,7 @@ def test_two_values_for_one_line_are_noticed(lines, width, count):
     assert len([*flaws_of_settings(settings)]) == count
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.2, 0), (0.25, 0), (0.19, 1)])
+@for_all(("share", "count"), [(0.2, 0), (0.25, 0), (0.19, 1)])
 def test_a_share_that_leaves_out_kernel_time_is_noticed(share, count):
     plan = {"columns": ["edit", "where", "share"], "rows": [["made", "line 7 (model.py:3)", share]]}
     assert len([*flaws_of_shares(CELLS, {"total": {"before_us": 100.0}, "plan": plan})]) == count

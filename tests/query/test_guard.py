@@ -88,7 +88,7 @@ def test_what_does_more_is_refused_with_what_it_would_do(sql, would):
         asked(sql)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "name", "column"),
     [("SELECT lines FROM ops", "lines", True), ("SELECT 1 FROM opss", "opss", False)],
 )
@@ -117,7 +117,7 @@ def test_rows_beyond_the_limit_are_told():
     assert (len(more.rows), more.stopped) == (3, "more than 3 rows: raise limit, or narrow the query")
 
 
-@pytest.mark.parametrize(("count", "stopped"), [(200, None), (201, "more than 20 kB: select less")])
+@for_all(("count", "stopped"), [(200, None), (201, "more than 20 kB: select less")])
 def test_twenty_kilobytes_of_rows_are_sent(count, stopped):
     row = ("x" * 96,)
     answered = asked(COUNTING.format(count, "(SELECT name FROM ops)"), 999, cell=row[0])
@@ -137,7 +137,7 @@ def test_a_cell_is_one_clean_line_of_two_thousand_characters(cell, shown):
     assert asked("SELECT name FROM ops", cell=cell).rows == ((shown,),)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "longest"),
     [("SELECT length(name || name) FROM ops", 4_000_000), ("SELECT 'b' LIKE name FROM ops", 200)],
 )
@@ -163,7 +163,7 @@ def test_what_takes_too_much_memory_is_told_so(monkeypatch):
     assert str(refused.value) == TOO_MUCH_MEMORY
 
 
-@pytest.mark.parametrize(("passed", "in_time"), [(0.9, True), (1.1, False)])
+@for_all(("passed", "in_time"), [(0.9, True), (1.1, False)])
 def test_a_query_ends_when_its_time_is_over(monkeypatch, passed, in_time):
     clock = chain([100.0], repeat(100.0 + passed))
     monkeypatch.setattr(guard, "monotonic", lambda: next(clock))

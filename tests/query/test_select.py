@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, write_memory_report, write_run
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -81,12 +82,12 @@ def schema(tables, *, column):
     return _schema(NameUnknown("wrong", column=column), tables, frozenset(tables))
 
 
-@pytest.mark.parametrize(("count", "more"), [(60, ""), (61, ", ...")])
+@for_all(("count", "more"), [(60, ""), (61, ", ...")])
 def test_sixty_columns_of_a_table_are_named(count, more):
     columns = tuple(f"c{number}" for number in range(count))
     assert schema({"t": columns}, column=True).endswith(f"c58, c59{more}).")
 
 
-@pytest.mark.parametrize(("count", "more"), [(24, ""), (25, ", ...")])
+@for_all(("count", "more"), [(24, ""), (25, ", ...")])
 def test_twenty_four_tables_are_named(count, more):
     assert f"t22, t23{more}; t0()" in schema({f"t{number}": () for number in range(count)}, column=False)

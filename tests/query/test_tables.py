@@ -76,7 +76,7 @@ def test_a_star_reads_all():
     assert loaded({"ops": ops}, "SELECT * FROM ops") == [(2, "a")]
 
 
-@pytest.mark.parametrize(("rows", "said"), [(2_000_000, "took longer"), (2_000_001, "name the few you need")])
+@for_all(("rows", "said"), [(2_000_000, "took longer"), (2_000_001, "name the few you need")])
 def test_six_million_cells_are_the_most(rows, said):
     ops = dict.fromkeys(("line", "op", "cores"), lambda: range(rows))
     with pytest.raises(QuestionRefused, match=said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from tests.analyses.settings.conv_asked import ConvAsked
 from tests.real.planned import BFLOAT16, Planned, Row, changed, tile_of
 from tests.real.trial_plans_fused import attention, decode, group_norm, norm, softmax
 from ttnn_mcp.analyses.programs.conv_spread import ROW_MAJOR_ALIGNMENT, Channels
@@ -14,7 +15,6 @@ from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """What a half-typed argument could become."""
 
-import pytest
-
 from tests import asking
 from tests.asking import session
 from tests.for_all import for_all
@@ -53,7 +51,7 @@ async def test_of_a_long_run_without_signposts_as_many_ops_are_offered_as_the_pr
     assert await completions.candidates(asked, "signpost", {"run": run}) == []
 
 
-@pytest.mark.parametrize("argument", ["op", "signpost"])
+@for_all("argument", ["op", "signpost"])
 async def test_a_run_that_cannot_be_opened_offers_nothing(argument):
     assert await completions.candidates(ask, argument, {"run": "broken"}) == []
 

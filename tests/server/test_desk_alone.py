@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from tests.server.conversations import (
     CLIENT,
     CONVERSATIONS,
@@ -217,9 +218,7 @@ def test_a_modern_client_has_no_handshake(desk):
     assert desk.answer(wire(introduction(number=2))) is None
 
 
-@pytest.mark.parametrize(
-    "spec", [None, type("Spec", (), {"origin": None})], ids=["absent", "a folder of that name"]
-)
+@for_all("spec", [None, type("Spec", (), {"origin": None})], ids=["absent", "a folder of that name"])
 def test_without_an_sdk_there_is_no_version_of_it(monkeypatch, spec):
     monkeypatch.setattr(front_desk, "find_spec", lambda _name: spec)
     assert front_desk.sdk_version() is None

@@ -25,13 +25,13 @@ def test_an_argument_is_worked_into_the_task(name, values, says):
     assert says in OF[name].text(values)
 
 
-@pytest.mark.parametrize("name", ["optimize_model", "why_slow"])
+@for_all("name", ["optimize_model", "why_slow"])
 def test_what_is_left_blank_is_not_asked_about(name):
     blank = {argument.name: " " for argument in OF[name].arguments}
     assert OF[name].text(blank) == OF[name].text({})
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("values", "says"),
     [({"op": "57", "runn": "x"}, "unknown argument. Did you mean run?"), ({"op": " "}, "'op' is required")],
 )

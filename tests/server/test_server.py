@@ -12,6 +12,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from tests.asking import ask, required
 from tests.fakes import FAKES, PLANTED, STOP
+from tests.for_all import for_all
 from ttnn_mcp.served import pages
 from ttnn_mcp.server import offered_tools, prompts, server
 from ttnn_mcp.session.session import Session, Settings
@@ -146,7 +147,7 @@ async def test_every_tool_is_listed_with_its_schemas_and_texts(connect):
         assert offered.description, tool.name
 
 
-@pytest.mark.parametrize("tool", [*FAKES, *TOOLS], ids=lambda tool: tool.name)
+@for_all("tool", [*FAKES, *TOOLS], ids=lambda tool: tool.name)
 def test_every_schema_we_publish_is_valid_and_closed(tool):
     Draft202012Validator.check_schema(tool.input_schema)
     Draft202012Validator.check_schema(tool.output_schema)

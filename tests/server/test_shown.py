@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from mcp.client import Client
 
 from generate.first_answers import CLIENT, replies
@@ -35,7 +34,7 @@ async def result_of(version, name, arguments):
     return json.loads(said[-1])["result"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@for_all("mode", ["auto", "legacy"])
 async def test_a_page_of_the_skill_is_plain_text(tmp_path, mode):
     async with Client(server.build(session(tmp_path)), mode=mode) as client:
         for page in skill_pages():
@@ -80,7 +79,7 @@ async def test_a_default_answer_fits_a_host_that_shows_the_whole_result_as_json(
             assert len(shown) < CLINE_CHARS, tool.name
 
 
-@pytest.mark.parametrize("report", [DEEPLAB, SEGFORMER])  # the longest diagnoses of the real reports
+@for_all("report", [DEEPLAB, SEGFORMER])  # the longest diagnoses of the real reports
 async def test_a_diagnosis_of_a_real_report_fits_too(tmp_path, report):
     shown = await shown_by_cline(
         session(tmp_path), tool_named("optimization_check", TOOLS), {"run": str(shared(report))}

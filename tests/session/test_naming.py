@@ -20,7 +20,7 @@ def test_eighty_characters_are_the_longest_name():
         check_name("x" * 81)
 
 
-@pytest.mark.parametrize(("name", "why"), [("demo", "bundled"), ("0a1b2c3d", "a run's id")])
+@for_all(("name", "why"), [("demo", "bundled"), ("0a1b2c3d", "a run's id")])
 def test_a_name_is_no_other_runs(name, why):
     check_name(f"{name}-")
     with pytest.raises(ArgumentsInvalid, match=why):
@@ -53,7 +53,7 @@ def test_a_folder_of_several_tables_needs_the_name_of_the_file(tmp_path, files, 
     assert run_name([found(tmp_path, kind)]) == name
 
 
-@pytest.mark.parametrize(("between", "name"), [(998, "model/ops"), (999, "model")])
+@for_all(("between", "name"), [(998, "model/ops"), (999, "model")])
 def test_a_thousand_files_of_a_folder_are_looked_at(monkeypatch, tmp_path, between, name):
     names = ["ops.csv", *["x"] * between, "more.csv"]
     listing = [SimpleNamespace(name=name) for name in names]
@@ -81,7 +81,7 @@ def test_other_reports_are_other_runs(others):
         only_one("model", [run("a", "1.csv", "db"), *others])
 
 
-@pytest.mark.parametrize(("count", "more"), [(5, ""), (6, " and 1 more")])
+@for_all(("count", "more"), [(5, ""), (6, " and 1 more")])
 def test_five_runs_of_one_name_are_listed(count, more):
     runs = [run(f"r{number}", f"{number}.csv") for number in range(count)]
     with pytest.raises(RunUnknown, match=f"r3 at /r, r4 at /r{more}. Give an id"):

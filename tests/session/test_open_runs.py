@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.analyses.window_facts import facts_of
@@ -178,7 +179,7 @@ async def test_four_runs_are_held_and_the_one_asked_for_last_stays_longest():
     assert reads == ["a"]  # its former state made way, and no other run
 
 
-@pytest.mark.parametrize("failure", [ReportBroken("cut in half"), asyncio.CancelledError()])
+@for_all("failure", [ReportBroken("cut in half"), asyncio.CancelledError()])
 async def test_what_fails_is_told_to_who_asked_and_to_nobody_else(failure):
     complaints = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ttnn_mcp import ONE_THREAD
+from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
 
@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch, capsys):
     """The same in this process: exit status, stdout, stderr."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv(*ONE_THREAD)  # so that what a command sets is taken back
+    monkeypatch.setenv(*NO_PLUGINS)
 
     def run(*argv):
         try:

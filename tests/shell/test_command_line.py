@@ -10,6 +10,11 @@ from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 OPTIONS = ("--cache-mb", "--archive-mb")
 
 
+def all_commands(parser):
+    [commands] = [action.choices for action in parser._actions if action.dest == "command"]
+    return commands
+
+
 @for_all("option", OPTIONS)
 @for_all("written", ["0", "1000000"])
 def test_a_bound_may_be_nothing_and_a_terabyte(option, written):
@@ -17,8 +22,8 @@ def test_a_bound_may_be_nothing_and_a_terabyte(option, written):
     assert (options.cache_mb, options.archive_mb).count(int(written)) == 1
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("wrong", ["-1", "+1", "1_0", "many", "1.5", "1000001", "9" * 5000, "\u0663", ""])
+@for_all("option", OPTIONS)
+@for_all("wrong", ["-1", "+1", "1_0", "many", "1.5", "1000001", "9" * 5000, "\u0663", ""])
 def test_anything_else_is_no_bound(option, wrong, capsys):
     with pytest.raises(SystemExit):
         command_line().parse_args(["doctor", f"{option}={wrong}"])
@@ -33,7 +38,7 @@ def test_the_help_names_the_bounds_that_are_used_without_options(tmp_path, monke
     assert f"takes there (default ${ARCHIVE_VARIABLE} or {usual.archive_at_most_mb}; 0: none)" in text
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("word", "says"),
     [
         ("chek", "There is no command 'chek'. Did you mean check"),
@@ -45,6 +50,17 @@ def test_a_wrong_command_is_answered_with_the_right_one(word, says, capsys):
     with pytest.raises(SystemExit):
         command_line().parse_args(["--root", ".", word])
     assert says in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command_line(word).parse_args([word])
+    assert says in capsys.readouterr().err
+
+
+@for_all("name", sorted(all_commands(command_line())))
+def test_a_command_that_comes_first_is_parsed_alone_like_among_all(name):
+    alone, among = all_commands(command_line(name)), all_commands(command_line())
+    assert [*alone] == [name]
+    assert alone[name].format_help() == among[name].format_help()
+    assert alone[name].get_default("parser") in (None, alone[name])
 
 
 @for_all(

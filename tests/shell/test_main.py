@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ttnn_mcp import ONE_THREAD
+from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.errors import RunUnknown
 from ttnn_mcp.server.front_desk import Heard
 from ttnn_mcp.session.session import Settings
@@ -22,8 +22,9 @@ from ttnn_mcp.tools import TOOLS
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv(*ONE_THREAD)  # so that what a command sets is taken back
-    monkeypatch.delenv(ONE_THREAD[0])
+    for name, value in (ONE_THREAD, NO_PLUGINS):
+        monkeypatch.setenv(name, value)  # so that what a command sets is taken back
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture
@@ -112,12 +113,16 @@ def test_completion_is_loaded_for_a_shell_that_asks(monkeypatch):
     assert "ttnn_mcp.shell.completion" not in sys.modules
 
 
-@pytest.mark.parametrize(("words", "set_to"), [(["demo"], "1"), (["profile", "--", "pytest"], None)])
-def test_numpy_gets_one_thread_but_not_in_the_program_that_is_profiled(monkeypatch, words, set_to):
-    told = []
-    monkeypatch.setattr(people, "answered", lambda *_asked: told.append(os.environ.get(ONE_THREAD[0])) or 0)
+@pytest.mark.parametrize(
+    ("words", "set_to"), [(["demo"], ["1", "__all__"]), (["profile", "--", "pytest"], [None, None])]
+)
+def test_numpy_gets_one_thread_and_pydantic_no_plugins_but_not_in_the_program_that_is_profiled(
+    monkeypatch, words, set_to
+):
+    told, names = [], (ONE_THREAD[0], NO_PLUGINS[0])
+    monkeypatch.setattr(people, "answered", lambda *_asked: told.extend(map(os.environ.get, names)) or 0)
     assert cli.main(words) == 0
-    assert told == [set_to]
+    assert told == set_to
 
 
 def test_without_options_a_session_has_the_usual_settings():

@@ -6,13 +6,13 @@ Risks promise no saving, and are never dropped.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
-from ttnn_mcp.checks.earlier_runs import backed
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.plan.configs import Configs
@@ -25,6 +25,7 @@ from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.wording import in_one_unit
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
@@ -83,7 +84,11 @@ def diagnose(
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    claims = by_precedents(facts, backed(facts, claims) if earlier_runs else claims)
+    if earlier_runs and facts.run.kept.get(Archive) is not None:
+        from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
+
+        claims = backed(facts, claims)
+    claims = by_precedents(facts, claims)
     plan = plan_of(facts, claims)
     rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
     whole = plan_of(facts, [*claims, *rest]) if rest else plan

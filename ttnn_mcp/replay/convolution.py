@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.conv import conv_in
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import activations, enum, flag, functions, number, whole
 from ttnn_mcp.replay.source import PLACES, Given, OpCall
 from ttnn_mcp.replay.torch_words import applied

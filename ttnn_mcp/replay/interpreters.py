@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.records import dataclass
 
 OPTION, VARIABLE = "--ttnn", "TTNN_MCP_TTNN"
 MOCK = "TT_METAL_MOCK_CLUSTER_DESC_PATH"

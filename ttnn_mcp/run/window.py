@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass

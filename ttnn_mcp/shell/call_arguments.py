@@ -28,7 +28,7 @@ def arguments(tool: Tool[Any, Any], words: Sequence[str]) -> dict[str, object]:
     Raises:
         ArgumentsInvalid: a word is no `name=value`, a name is given twice, or an image is asked for.
     """
-    schema: dict[str, Any] = tool.input_schema.get("properties", {})
+    schema: dict[str, Any] = tool.input_schema.get("properties", {}) if words else {}  # milliseconds
     values: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")

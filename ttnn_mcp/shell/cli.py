@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ttnn_mcp import ONE_THREAD
+from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
@@ -57,8 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options of a command, and the words that belong to no option."""
-    parser = command_line()
-    if "_ARGCOMPLETE" in os.environ:
+    completing = "_ARGCOMPLETE" in os.environ
+    parser = command_line(argv[0] if argv and not completing else None)
+    if completing:
         from ttnn_mcp.shell.completion import complete  # noqa: PLC0415
 
         complete(parser)
@@ -77,6 +78,7 @@ def _command(argv: list[str]) -> int:
     options, words = _read(argv)
     if options.command not in RUNNING:  # the user's own program may multiply matrices
         os.environ.setdefault(*ONE_THREAD)
+        os.environ.setdefault(*NO_PLUGINS)
     try:
         if options.command == "call":
             return _call(options, words)

@@ -76,8 +76,28 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(None, f"There is no command '{shown(value)}'.{close}")
 
 
-def command_line() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+class _Unasked:
+    """Stands for the parser of a command that nobody gave, whatever it is told."""
+
+    def __getattr__(self, _name: str) -> Any:
+        return self
+
+    def __call__(self, *_words: object, **_named: object) -> Any:
+        return self
+
+
+class _Only:
+    """Adds the parser of one command."""
+
+    def __init__(self, commands: Any, name: str) -> None:
+        self.commands, self.name = commands, name
+
+    def add_parser(self, name: str, **named: Any) -> Any:
+        return self.commands.add_parser(name, **named) if name == self.name else _Unasked()
+
+
+def command_line(first: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; of one alone where it is the `first` word: all of them take ten times as long."""
     raw = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
         "ttnn-mcp",
@@ -89,7 +109,8 @@ def command_line() -> argparse.ArgumentParser:
     _add_choices(parser)
     shared = argparse.ArgumentParser(add_help=False)
     _add_choices(shared, default=argparse.SUPPRESS)  # a command must not reset the options in front of it
-    commands = parser.add_subparsers(dest="command", metavar="command", parser_class=argparse.ArgumentParser)
+    added = parser.add_subparsers(dest="command", metavar="command", parser_class=argparse.ArgumentParser)
+    commands: Any = added if first is None else _Only(added, first)
     serve = commands.add_parser(
         "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
     )
@@ -121,7 +142,7 @@ def command_line() -> argparse.ArgumentParser:
     add_archive(commands, shared)
     add_history(commands, shared, raw)
     commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
-    return parser
+    return parser if added.choices else command_line()
 
 
 def option_meant(parser: argparse.ArgumentParser, command: str | None, unread: list[str]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown, shown_path
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +56,7 @@ async def arguments(
     from ttnn_mcp.shell.one_tool import tool_alone  # noqa: PLC0415
 
     tool = tool_alone(question.tool)
-    known = tool.input_schema.get("properties", {})
+    known = tool.arguments.model_fields
     pairs = [word for word in words if word.partition("=")[0] in known and "=" in word]
     runs = [word for word in words if word not in pairs]
     stated: dict[str, Any] = {**question.stated, **call_arguments.arguments(tool, pairs)}
@@ -71,7 +72,7 @@ async def arguments(
             if "op" in places
             else "Name two runs: ttnn-mcp compare A B (ttnn-mcp runs lists them)."
         )
-    stated.update((name, _read(word, known[name])) for name, word in zip(places, runs, strict=False))
+    stated.update((name, _read(word, known[name].annotation)) for name, word in zip(places, runs, strict=False))
     named = [str(stated[name]) for name in question.runs if name in stated and name != "op"]
     if len(runs) == len(places):
         return stated, named, None
@@ -88,8 +89,8 @@ async def arguments(
     )
 
 
-def _read(word: str, schema: Mapping[str, Any]) -> object:
-    return int(word) if schema.get("type") == "integer" and word.isdecimal() else word
+def _read(word: str, kind: type[Any] | None) -> object:
+    return int(word) if kind is int and word.isdecimal() else word
 
 
 def _refuse_misspelt(runs: Sequence[str], known: list[str], question: Question) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical

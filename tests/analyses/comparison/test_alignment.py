@@ -86,7 +86,7 @@ def test_windows_that_are_too_long_are_aligned_by_names_or_not_at_all(monkeypatc
     assert bool(pairs(found) or found.edits) == complete
 
 
-@pytest.mark.parametrize("held", [8, lcs.CELLS_HELD])
+@for_all("held", [8, lcs.CELLS_HELD])
 def test_a_pair_between_two_gaps_joins_one_of_them(monkeypatch, held):
     """Both have an op of its name too many; cut into halves, the middle op is paired, with a gap on either side."""
     monkeypatch.setattr(lcs, "CELLS_HELD", held)

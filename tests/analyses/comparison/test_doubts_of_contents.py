@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Rewrite
@@ -62,7 +61,7 @@ def made(
     )
 
 
-@pytest.mark.parametrize(("ops", "told"), [(9, False), (10, True)])
+@for_all(("ops", "told"), [(9, False), (10, True)])
 def test_equal_times_of_ten_ops_are_no_chance(ops, told):
     names = ("A",) * ops
     assert (same_reading(made(names=(names, names))) is not None) == told

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
@@ -54,7 +53,7 @@ def counts(found):
     return [(each.kind, each.op, each.what, each.took, each.of, each.missing) for each in engaged_of(found)]
 
 
-@pytest.mark.parametrize("kinds", [FORTY, FORTY + 1])
+@for_all("kinds", [FORTY, FORTY + 1])
 def test_the_forty_most_frequent_differences_of_an_aspect_are_looked_at(kinds):
     codes = [*range(kinds), 0]
     names = "A" * len(codes)
@@ -65,7 +64,7 @@ def test_the_forty_most_frequent_differences_of_an_aspect_are_looked_at(kinds):
     assert counts(found)[0][2] == "value 0"
 
 
-@pytest.mark.parametrize("kinds", [FORTY, FORTY + 1])
+@for_all("kinds", [FORTY, FORTY + 1])
 def test_the_forty_most_frequent_kinds_of_edit_are_looked_at(kinds):
     before = [f"op{number:02d}" for number in (*range(kinds), kinds - 1)]
     found = made(before, [], [], edits=[Rewrite((row,), ()) for row in range(len(before))])

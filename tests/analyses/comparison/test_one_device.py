@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
@@ -38,7 +37,7 @@ def compared(tmp_path, before, after):
     return Comparison(*like_windows(*sides))
 
 
-@pytest.mark.parametrize(("before", "after"), [((1.001, 1.0), (1.0, 1.004)), ((1.0, 1.03), (1.0, 0.998))])
+@for_all(("before", "after"), [((1.001, 1.0), (1.0, 1.004)), ((1.0, 1.03), (1.0, 0.998))])
 def test_ops_are_those_of_one_device_where_two_are_as_slow(tmp_path, before, after):
     found = compared(tmp_path, before, after)
     assert found.before.scope.critical_device == found.after.scope.critical_device

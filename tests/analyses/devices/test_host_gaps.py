@@ -68,7 +68,7 @@ def test_gaps_of_a_millisecond_are_long(tmp_path):
     assert line.long_gaps == (2, 3_000_000)
 
 
-@pytest.mark.parametrize(("others", "interrupted"), [(1_010_000, False), (990_000, True)])
+@for_all(("others", "interrupted"), [(1_010_000, False), (990_000, True)])
 def test_a_window_is_interrupted_where_long_gaps_are_most_of_its_gaps(tmp_path, others, interrupted):
     line = timeline(tmp_path, (0, 10_000), (1_000_000, 10_000), (others // 2, 10_000), (others // 2, 10_000))
     assert line.interrupted is interrupted
@@ -79,7 +79,7 @@ def test_an_overlap_counts_beside_gaps_that_are_longer(tmp_path):
     assert line.spent_ns == pytest.approx([10_000, 8_000, 8_000], abs=2)
 
 
-@pytest.mark.parametrize("ends", [(0, 1, 2), (1,)])
+@for_all("ends", [(0, 1, 2), (1,)])
 def test_where_an_end_is_not_known_nothing_is_shared_out(tmp_path, ends):
     rows = performance_rows(program_of((0, 10_000), (2_000, 20_000), (-1_000, 30_000)), [Iteration()])
     for place in ends:
@@ -95,7 +95,7 @@ def test_a_trace_region_is_whole_megabytes_for_four_kilobytes_an_op(ops, megabyt
     assert trace_region_bytes(ops) == megabytes * 1024**2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("overlap", "busy"), [(501, 10_000 + 20_000 - 501), (499, 30_000)], ids=["two ops at a time", "drifting clocks"]
 )
 def test_ops_that_overlap_by_more_than_clocks_drift_ran_side_by_side(tmp_path, overlap, busy):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from tests.checks.rows import ONE_PASS, case_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
@@ -39,7 +39,7 @@ def test_the_last_two_passes_are_compared(tmp_path):
     assert changing(ops, 1, 2, 0) == []
 
 
-@pytest.mark.parametrize(("number", "count"), [((1, 1, 2), 2), ((0, 0, 0), 0)], ids=["one more", "no passes"])
+@for_all(("number", "count"), [((1, 1, 2), 2), ((0, 0, 0), 0)], ids=["one more", "no passes"])
 def test_passes_of_other_ops_are_not_compared(tmp_path, number, count):
     assert changing(slices(tmp_path, 0, 64, 32), *number, count=count) == []
 
@@ -48,7 +48,7 @@ def test_slices_of_other_shapes_are_other_ops(tmp_path):
     assert changing(slices(tmp_path, 0, 0, 32, wide=64), 0, 1, 2) == []
 
 
-@pytest.mark.parametrize("layers", [False, True])
+@for_all("layers", [False, True])
 def test_layers_of_one_pass_may_have_numbers_of_their_own(tmp_path, layers):
     ops = slices(tmp_path, 0, 32)
     passes = Iterations(np.array([1, 2]), 2, 1, "repeating ops", may_be_layers=layers)

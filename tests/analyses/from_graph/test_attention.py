@@ -1,8 +1,7 @@
 """Attention that no graph prints enough of; what is modelled is held to captures of TTNN."""
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, modelled, tensor
+from tests.for_all import for_all
 
 MEMORY = "MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::DRAM)"
 GRID = "SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=8),"
@@ -73,7 +72,7 @@ def test_attention_of_a_token_is_told_with_its_cores():
     assert modelled("SdpaDecodeDeviceOperation", [TOKEN] * 3, TOKEN, attributes="SdpaDecodeParams(1") is None
 
 
-@pytest.mark.parametrize(("most", "bytes_per_core"), [(1, 187_392), (2, 193_536)])
+@for_all(("most", "bytes_per_core"), [(1, 187_392), (2, 193_536)])
 def test_cores_do_not_matter_where_none_share_a_head(most, bytes_per_core):
     grids = [f"SDPAProgramConfig(compute_with_storage_grid_size=(x={x},y={y})," for x, y in ((8, 8), (4, 4))]
     q, cache = tensor(1, 4, 8, 128), tensor(32, 1, 1024, 128)

@@ -5,8 +5,6 @@ Before 0.78 no graph names the factory: the choice must be right without its nam
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import BANK, KERNEL, modelled, sharded, tensor
 from tests.for_all import for_all
 
@@ -144,7 +142,7 @@ def test_the_choice_is_that_of_ttnn_whether_or_not_the_factory_is_named(inputs, 
     assert told(inputs, out, factory, **asked) == {measured}
 
 
-@pytest.mark.parametrize("grid", [(8, 8), None])
+@for_all("grid", [(8, 8), None])
 def test_shards_of_the_first_operand_decide_and_no_grid_of_the_call(grid):
     inputs, out = [*WIDE, tensor(1, 1, 1, 512)], tensor(1, 1, 64, 512, dtype="b8")
     assert told(inputs, out, ONE, grid=grid, kernel=(1, 1), room=713_376) == {125_184}

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, WORMHOLE, modelled, tensor
 from tests.for_all import for_all
 
@@ -89,7 +87,7 @@ def test_what_was_not_measured_is_not_guessed():
     assert short is None
 
 
-@pytest.mark.parametrize(("place", "channels", "measured"), [("L1", 64, 561_152), ("DRAM", 128, 567_296)])
+@for_all(("place", "channels", "measured"), [("L1", 64, 561_152), ("DRAM", 128, 567_296)])
 def test_rows_of_l1_or_of_parts_of_the_channels_are_not_gathered(place, channels, measured):
     case = (64, 64, 3, 3, (1, 8, 4, 64, 64), 0, 0, 0)
     assert asked(case, x=tensor(1, 4, 64, 64, channels, rows=True, place=place)) == measured

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
 from tests.for_all import for_all
 
@@ -41,7 +39,7 @@ def test_a_convolution_from_the_cache_takes_what_its_blocks_say(inputs, out, pri
     assert modelled("Conv2dDeviceOperation", inputs, out, attributes=printed) == measured
 
 
-@pytest.mark.parametrize("printed", [conv("8, 7, 7, 4, 3", "1, 9", flags="1, 0, 0, 1, 0"), "Conv2dParams()"])
+@for_all("printed", [conv("8, 7, 7, 4, 3", "1, 9", flags="1, 0, 0, 1, 0"), "Conv2dParams()"])
 def test_a_convolution_that_reuses_activations_is_not_guessed(printed):
     assert modelled("Conv2dDeviceOperation", [BLOCK, W_BLOCK], OUT, attributes=printed) is None
     assert modelled("Conv2dDeviceOperation", [BLOCK, W_BLOCK], tensor(1, 1, 1024, 640), attributes=printed) is None
@@ -142,7 +140,7 @@ def wide_block(columns, shard, cores, *, rows, dtype="bf", tall=256):
     return sharded(1, 1, tall, columns, layout="BLOCK", shard=shard, cores=cores, rows=rows, dtype=dtype)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("inputs", "out", "printed", "measured"),
     [
         (  # 8 to 96 channels on 3 columns of cores: three sums, so that the packer adds up

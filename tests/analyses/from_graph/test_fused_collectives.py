@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import WORMHOLE, modelled, sharded, tensor
 from tests.for_all import for_all
 
@@ -15,7 +13,7 @@ CONFIG = (
 )
 
 
-@pytest.mark.parametrize(("dtype", "measured"), [("bf", 12_672), ("b8", 13_440)])
+@for_all(("dtype", "measured"), [("bf", 12_672), ("b8", 13_440)])
 def test_parts_are_exchanged_in_three_packets(dtype, measured):
     x = tensor(1, 1, 256, 512, dtype=dtype)
     assert modelled("AllToAllAsyncGenericDeviceOperation", [x], x) == measured
@@ -37,7 +35,7 @@ def test_a_core_per_link_sends_its_part_of_the_tensor(columns, shard, cores, lin
     assert modelled("AllReduceAsyncDeviceOperation", [rows, rows], rows, **asked) is None
 
 
-@pytest.mark.parametrize(("dtype", "k", "n", "measured"), [("bf", 1024, 1024, 28_672), ("b8", 2048, 512, 13_056)])
+@for_all(("dtype", "k", "n", "measured"), [("bf", 1024, 1024, 28_672), ("b8", 2048, 512, 13_056)])
 def test_what_gathers_and_what_multiplies_share_no_core(dtype, k, n, measured):
     part, weights = tensor(1, 1, 128, k // 8, dtype=dtype), tensor(1, 1, k, n, dtype=dtype)
     whole, product = tensor(1, 1, 128, k, dtype=dtype), tensor(1, 1, 128, n, dtype=dtype)

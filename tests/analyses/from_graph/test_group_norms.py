@@ -1,7 +1,5 @@
 """Group norms, and norms that chips share, against what dry captures of TTNN 0.81.1 showed on mock devices."""
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
 from tests.for_all import for_all
 
@@ -126,7 +124,7 @@ def test_what_was_not_measured_is_not_guessed():
 BEFORE, AFTER = (f"LayerNorm{part}AllGatherProgramFactory" for part in ("Pre", "Post"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "rows", "before", "after"), [("RMSNORM", 32, 528_384, 540_672), ("LAYERNORM", 128, 530_432, 948_224)]
 )
 def test_norms_before_and_after_their_statistics_are_gathered(kind, rows, before, after):

@@ -8,6 +8,7 @@ import pytest
 
 from tests.checks.asking import case_of_reports
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.ops import matmul
 from tests.shared_reports import CLIP, DEEPLAB, shared
@@ -94,7 +95,7 @@ def test_a_data_type_without_tiles_is_not_told(tmp_path, monkeypatch):
     assert made(tmp_path, (1, 1, 256, 256), (1, 1, 256, 256)) is None
 
 
-@pytest.mark.parametrize("which", ["sharded", "missing"])
+@for_all("which", ["sharded", "missing"])
 def test_without_an_operand_that_is_known_nothing_is_told(tmp_path, which):
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 256, 256], placement=height_sharded(32, 256, 8) if which == "sharded" else DRAM)

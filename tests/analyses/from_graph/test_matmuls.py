@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import BANK, KERNEL, modelled, sharded, tensor
 from tests.for_all import for_all
 from ttnn_mcp.analyses.from_graph.program import CALL, Machine
@@ -145,7 +143,7 @@ def test_batches_that_are_not_fused_are_read_ahead():
     assert modelled(NAME, [a, b], out, factory=TWO, attributes=PLAIN) == 266_240
 
 
-@pytest.mark.parametrize(("machine", "words"), [(Machine((8, 8), "wormhole_b0", 12, BANK), 64), (P100, 128)])
+@for_all(("machine", "words"), [(Machine((8, 8), "wormhole_b0", 12, BANK), 64), (P100, 128)])
 def test_words_of_a_sparsity_are_aligned_as_rows_in_dram(machine, words):
     config = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=2,per_core_M=2,per_core_N=1,mcast_in0=1)"
     inputs = [tensor(1, 1, 64, 256), tensor(1, 8, 256, 512, dtype="b8"), tensor(1, 1, 1, 8, rows=True)]
@@ -197,7 +195,7 @@ def test_what_a_config_leaves_open_is_not_told():
     assert modelled(NAME, places[:2], places[2], attributes=PLAIN, program_config=config) == 65_536
 
 
-@pytest.mark.parametrize(("call", "measured"), [("ttnn.conv2d", 40_960), ("ttnn.linear", 20_480)])
+@for_all(("call", "measured"), [("ttnn.conv2d", 40_960), ("ttnn.linear", 20_480)])
 def test_a_conv_of_one_point_fills_its_channels_up_to_whole_shards(call, measured):
     """96 channels on two columns of cores: 64 each. A matmul of the same operands multiplies three tiles."""
     x = sharded(1, 1, 100, 96, layout="BLOCK", shard=(128, 64), cores=(2, 1))
@@ -208,7 +206,7 @@ def test_a_conv_of_one_point_fills_its_channels_up_to_whole_shards(call, measure
     assert modelled("MatmulDeviceOperation", [x, tensor(1, 1, 96, 8)], out, **asked) == measured
 
 
-@pytest.mark.parametrize("call", ["ttnn.conv2d", "ttnn.linear"])
+@for_all("call", ["ttnn.conv2d", "ttnn.linear"])
 def test_pages_have_no_shards_to_fill_up(call):
     operands = [tensor(1, 1, 64, 96), tensor(1, 1, 96, 64)]
     assert modelled("MatmulDeviceOperation", operands, tensor(1, 1, 64, 64), **{CALL: call}) is not None

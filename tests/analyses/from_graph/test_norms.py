@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.analyses.from_graph.programs import KERNEL, modelled, sharded, tensor
 from tests.for_all import for_all
 
@@ -65,7 +63,7 @@ def test_other_norms_are_not_modelled():
 ROW, WIDE = tensor(1, 1, 1, 64), tensor(1, 1, 1, 1024)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("attributes", "inputs", "measured"),
     [(ROOT, [ROW] * 4, 225_280), (LAYER, [WIDE] * 3, 565_248)],
 )

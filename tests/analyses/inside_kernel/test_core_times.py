@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.inside_kernel.core_times import core_times_of
 from ttnn_mcp.readers.performance.device_log import Mark
 
@@ -39,7 +40,7 @@ def test_balance_is_the_mean_by_the_slowest():
     assert times.off_clock == ()
 
 
-@pytest.mark.parametrize(("jump", "off", "kernel_ns"), [(100_000, (), 100_600), (100_001, (C,), 1_100)])
+@for_all(("jump", "off", "kernel_ns"), [(100_000, (), 100_600), (100_001, (C,), 1_100)])
 def test_a_core_far_from_the_others_has_another_clock(jump, off, kernel_ns):
     """B starts at 100 and ends at 1,100; C starts `jump` later and takes 500."""
     times = core_times_of(marks(kernel(A, 0, 1_000), kernel(B, 100, 1_100), kernel(C, 100 + jump, 600 + jump)), 1.0)

@@ -1,7 +1,6 @@
 """Layers in several blocks: prefill and decode, encoder and decoder, dense layers and those with experts."""
 
 import numpy as np
-import pytest
 
 from tests.asking import session
 from tests.for_all import for_all
@@ -80,18 +79,18 @@ def stacks(count):
     return [["LayerNorm", "Matmul", *[kind] * 2, "BinaryNg"] * 2 for kind in kinds[:count]]
 
 
-@pytest.mark.parametrize(("count", "blocks"), [(4, 4), (5, None)])
+@for_all(("count", "blocks"), [(4, 4), (5, None)])
 async def test_four_blocks_are_layers_and_more_are_chance(tmp_path, count, blocks):
     told = await found(tmp_path, *stacks(count))
     assert (told and len(told)) == blocks
 
 
-@pytest.mark.parametrize(("count", "blocks"), [(3, 4), (4, 1)])
+@for_all(("count", "blocks"), [(3, 4), (4, 1)])
 async def test_beside_most_of_the_ops_more_are_left_alone(tmp_path, count, blocks):
     assert len(await found(tmp_path, *stacks(count), DECODER * 12)) == blocks
 
 
-@pytest.mark.parametrize(("rest", "blocks"), [(18, 2), (19, None)])
+@for_all(("rest", "blocks"), [(18, 2), (19, None)])
 async def test_blocks_together_cover_half_of_the_ops(tmp_path, rest, blocks):
     names = [f"Other{number}" for number in range(rest)]
     told = await found(tmp_path, ENCODER * 2, names, DECODER * 2)

@@ -3,8 +3,6 @@
 import asyncio
 import csv
 
-import pytest
-
 from tests.asking import session
 from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
@@ -72,14 +70,14 @@ def test_signposts_of_something_else_mark_no_layers(tmp_path):
     assert "op names that repeat" in layering.why
 
 
-@pytest.mark.parametrize(("end", "told"), [(13, "op names"), (14, "signposts")])
+@for_all(("end", "told"), [(13, "op names"), (14, "signposts")])
 def test_signposts_mark_layers_over_half_of_the_ops(tmp_path, end, told):
     """Of 26 ops those from the second on, up to some other signpost."""
     layering = marked(tmp_path, {1: "layer 0", 5: "layer 1", 9: "layer 2", end: "rest"})
     assert told in layering.why
 
 
-@pytest.mark.parametrize(("starts", "told"), [([1], "op names"), ([1, 13], "2 layers by signposts")])
+@for_all(("starts", "told"), [([1], "op names"), ([1, 13], "2 layers by signposts")])
 def test_one_layer_alone_is_none(tmp_path, starts, told):
     assert told in marked(tmp_path, dict.fromkeys(starts, "layer begins")).why
 

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
@@ -90,7 +89,7 @@ def test_other_calls_and_what_is_not_known_to_move_are_none(calls, places):
     assert remembered(*calls, places=places) == []
 
 
-@pytest.mark.parametrize("calls", [[(MOVE, [1], [2]), (RELU, [2], [3])], [(RELU, [], [1]), (MOVE, [1], [2])]])
+@for_all("calls", [[(MOVE, [1], [2]), (RELU, [2], [3])], [(RELU, [], [1]), (MOVE, [1], [2])]])
 def test_inputs_and_outputs_of_the_model_are_boundaries(calls):
     assert patterns(*calls, places={1: DRAM})[0][1:] == ("boundary", "no")
 

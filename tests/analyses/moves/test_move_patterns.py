@@ -5,7 +5,6 @@ from functools import cached_property
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import performance_of
 from tests.for_all import for_all
@@ -147,13 +146,13 @@ def test_a_way_out_into_another_buffer_is_not_all_waste(tmp_path):
     assert judged(tmp_path, *ops)[2] == ("round-trip", "partly", 8_000.0)
 
 
-@pytest.mark.parametrize(("waits", "kind"), [(3, "round-trip"), (4, "other")])
+@for_all(("waits", "kind"), [(3, "round-trip"), (4, "other")])
 def test_what_waits_in_dram_for_more_than_four_ops_was_put_aside(tmp_path, waits, kind):
     ops = op("relu"), op("out", 0), *[op("slice")] * waits, op("in", 1), op("matmul", 2 + waits)
     assert patterns(tmp_path, *ops) == [kind] * 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("first", "second"),
     [(op("out", 0, places=(TALL, L1)), op("in", 1, places=(L1, TALL))), (op("in", 0), op("out", 1))],
 )
@@ -236,7 +235,7 @@ def test_who_made_it_and_who_reads_it_tell_what_a_move_is_for(tmp_path, ops, pat
     assert patterns(tmp_path, *ops) == pattern
 
 
-@pytest.mark.parametrize(("waits", "avoidable"), [(3, "likely"), (4, "partly")])
+@for_all(("waits", "avoidable"), [(3, "likely"), (4, "partly")])
 def test_a_detour_that_is_read_late_was_put_aside(tmp_path, waits, avoidable):
     ops = (
         op("relu"),

@@ -1,7 +1,5 @@
 """The stretch of ops that one rewrite of an attention replaces."""
 
-import pytest
-
 from tests.checks.asking import Case, case_of_reports, real_case
 from tests.checks.rows import ONE_PASS, put
 from tests.for_all import for_all
@@ -59,7 +57,7 @@ def test_head_ops_lie_inside_and_what_computes_ends_it(tmp_path, ops, block):
     assert blocks(tmp_path, *ops) == [block]
 
 
-@pytest.mark.parametrize(("moves", "reached"), [(39, True), (40, False)])
+@for_all(("moves", "reached"), [(39, True), (40, False)])
 def test_forty_ops_on_each_side_are_in_reach(tmp_path, moves, reached):
     front, behind = (LINEAR, *[MOVE] * moves, FUSED), (FUSED, *[MOVE] * moves, LINEAR)
     assert blocks(tmp_path, *front) == [(0 if reached else moves + 1, moves + 2)]

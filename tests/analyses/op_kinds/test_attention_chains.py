@@ -46,7 +46,7 @@ def test_an_attention_is_the_matmuls_the_softmax_and_all_between(tmp_path):
     assert rows_of_chains(found).tolist() == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("side", ["before", "after"])
+@for_all("side", ["before", "after"])
 def test_up_to_five_ops_may_stand_between(tmp_path, side):
     assert len(chains(tmp_path, attention(**{side: 5}))) == 1
     assert not chains(tmp_path, attention(**{side: 6}))

@@ -54,7 +54,7 @@ def test_only_a_2d_config_must_divide_n(tmp_path):
     assert dealt(tmp_path, both).padded_n == 132
 
 
-@pytest.mark.parametrize("cards", [(12, 10), (13, 10)])
+@for_all("cards", [(12, 10), (13, 10)])
 def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
     assert dealt(tmp_path, multiplied(grid=cards)).grid == (11, 10)
 
@@ -82,7 +82,7 @@ def test_queries_come_in_chunks_of_32_where_nothing_is_said(tmp_path):
     assert (deal.per_core, deal.could_be) == ((9, 1), (5, 1))
 
 
-@pytest.mark.parametrize("fields", ["q_chunk_size=32", "compute_with_storage_grid_size=(x=0,y=0),q_chunk_size=32"])
+@for_all("fields", ["q_chunk_size=32", "compute_with_storage_grid_size=(x=0,y=0),q_chunk_size=32"])
 def test_an_attention_without_a_grid_is_not_judged(tmp_path, fields):
     assert dealt(tmp_path, attending(fields)) is None
 
@@ -93,9 +93,7 @@ def test_an_attention_over_nothing_is_not_judged(tmp_path):
     assert dealt(tmp_path, attending(grid, shape=(1, 0, 2112, 64))) is None
 
 
-@pytest.mark.parametrize(
-    "said", [{"sub_core_grids": "{[(x=0,y=0) - (x=3,y=3)]}"}, {"sub_device_id": "SubDeviceId(1)"}]
-)
+@for_all("said", [{"sub_core_grids": "{[(x=0,y=0) - (x=3,y=3)]}"}, {"sub_device_id": "SubDeviceId(1)"}])
 def test_cores_that_the_caller_chose_are_left_alone(tmp_path, said):
     assert dealt(tmp_path, multiplied(**said)) is None
 
@@ -115,12 +113,12 @@ def test_a_matmul_that_waits_for_other_devices_keeps_its_cores(tmp_path, op_code
     np.testing.assert_allclose(shares_left(case.ops, case.chip), [share])
 
 
-@pytest.mark.parametrize("lost", ["per_core_M", "per_core_N"])
+@for_all("lost", ["per_core_M", "per_core_N"])
 def test_a_config_that_leaves_out_its_blocks_is_not_judged(tmp_path, lost):
     assert dealt(tmp_path, multiplied(ONE_SIDED.replace(lost, "other"))) is None
 
 
-@pytest.mark.parametrize(("kind", "is_judged"), [("MultiCast", True), ("", False)])
+@for_all(("kind", "is_judged"), [("MultiCast", True), ("", False)])
 def test_without_multicast_batches_are_dealt_out(tmp_path, kind, is_judged):
     config = REUSE.format(kind, "per_core_M=1,per_core_N=128")
     assert (dealt(tmp_path, multiplied(config)) is not None) == is_judged
@@ -141,7 +139,7 @@ def test_a_matmul_over_shards_has_its_cores(tmp_path):
     assert dealt(tmp_path, program) is None
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_without_operands_nothing_is_left(tmp_path, lost):
     chip = case_of(tmp_path, multiplied()).chip
     np.testing.assert_array_equal(shares_left(ops_of(tmp_path, multiplied(), without=lost), chip), [1])

@@ -1,10 +1,10 @@
 """Conv peers: the fastest similar conv of another shard layout."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.conv_programs import put_conv
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
 
@@ -30,7 +30,7 @@ def test_a_peer_is_similar_of_another_layout_and_the_fastest_such(tmp_path):
     assert peers(tmp_path / "alike", quick, mid) == [NO_PEER, NO_PEER]
 
 
-@pytest.mark.parametrize(("within", "found"), [(2.0, [1, 0]), (1.9, [NO_PEER, NO_PEER])])
+@for_all(("within", "found"), [(2.0, [1, 0]), (1.9, [NO_PEER, NO_PEER])])
 def test_sizes_may_differ_by_the_factor_that_is_asked_for(tmp_path, within, found):
     assert peers(tmp_path, HEIGHT, {**BLOCK, "per_core": (16, 2)}, within=within) == found
 

@@ -1,7 +1,5 @@
 """Conv attributes: what is printed is taken as it stands, and a conv that lacks a part is not guessed."""
 
-import pytest
-
 from tests.checks.conv_programs import Conv as Made
 from tests.for_all import for_all
 from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
@@ -107,7 +105,7 @@ def test_as_many_groups_as_channels_are_depthwise(groups, channels, outputs, dep
     assert read(input_tensor_shape=f"{{1; 64; 64; {channels}}}", **said).depthwise == depthwise
 
 
-@pytest.mark.parametrize(("orientation", "transposed"), [("COL_MAJOR", True), ("ROW_MAJOR", False)])
+@for_all(("orientation", "transposed"), [("COL_MAJOR", True), ("ROW_MAJOR", False)])
 def test_shards_in_columns_are_transposed(orientation, transposed):
     assert read(memory_config=PLACED.format("BLOCK", SHARD.format(orientation))).transposed == transposed
 

@@ -1,10 +1,9 @@
 """Conv weights: the ops that prepare them in the window."""
 
-import pytest
-
 from tests.analyses.tables import ops_of
 from tests.checks.conv_programs import Conv, halo_output, relu
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import tilize
@@ -31,7 +30,7 @@ def prepared(*, computed=False):
     return program
 
 
-@pytest.mark.parametrize(("most", "found"), [(2, {2: [1, 0]}), (1, {})])
+@for_all(("most", "found"), [(2, {2: [1, 0]}), (1, {})])
 def test_ops_that_turn_raw_weights_into_a_convs_are_its_preparation(tmp_path, most, found):
     assert preparations_of(ops_of(tmp_path, prepared()), most) == found
 

@@ -1,7 +1,6 @@
 """Few cores: which ops leave the grid idle, and over how many their output could be spread."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of, put
 from tests.for_all import for_all
@@ -20,17 +19,17 @@ def one(
     return ops_of(folder, program)
 
 
-@pytest.mark.parametrize(("cores", "few"), [(31, True), (32, False)])
+@for_all(("cores", "few"), [(31, True), (32, False)])
 def test_under_half_of_the_grid_are_few(tmp_path, cores, few):
     assert on_few_cores(one(tmp_path, cores=cores), 64).tolist() == [few]
 
 
-@pytest.mark.parametrize(("kernel_ns", "few"), [(5_000, True), (4_999, False)])
+@for_all(("kernel_ns", "few"), [(5_000, True), (4_999, False)])
 def test_an_op_of_less_than_five_microseconds_is_about_its_launch(tmp_path, kernel_ns, few):
     assert on_few_cores(one(tmp_path, kernel_ns=kernel_ns), 64).tolist() == [few]
 
 
-@pytest.mark.parametrize("key", ["sub_core_grids", "sub_device_id"])
+@for_all("key", ["sub_core_grids", "sub_device_id"])
 def test_a_part_of_the_grid_that_the_caller_gave_is_on_purpose(tmp_path, key):
     assert not on_few_cores(one(tmp_path, attributes={key: "{[(x=0,y=0) - (x=3,y=3)]}"}), 64).any()
     assert on_few_cores(one(tmp_path, attributes={key: None}), 64).all()

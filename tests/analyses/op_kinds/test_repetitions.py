@@ -1,10 +1,10 @@
 """Repetitions: equal ops in a row, each on what the one before made."""
 
 import numpy as np
-import pytest
 
 from tests.checks.programs import relu
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import binary
 from ttnn_mcp.analyses.op_kinds.repetitions import repetitions_of
@@ -31,7 +31,7 @@ def repeated(folder, program, unable=()):
     return [(each.rows.tolist(), each.period, each.times) for each in repetitions_of(case.ops, case.joins, able)]
 
 
-@pytest.mark.parametrize(("times", "count"), [(8, 1), (7, 0)])
+@for_all(("times", "count"), [(8, 1), (7, 0)])
 def test_eight_repetitions_are_a_chain_wherever_they_stand(tmp_path, times, count):
     program = Program("wormhole_b0")
     others(program)
@@ -56,7 +56,7 @@ def test_equal_ops_that_do_not_read_each_other_are_no_chain(tmp_path):
     assert repeated(tmp_path, program) == []
 
 
-@pytest.mark.parametrize(("unable", "rows"), [((6, 7), range(7, 15)), ((14, 13), range(6, 14))])
+@for_all(("unable", "rows"), [((6, 7), range(7, 15)), ((14, 13), range(6, 14))])
 def test_an_op_that_may_not_be_counted_ends_the_chain(tmp_path, unable, rows):
     """Nine equal ops; with two that may not be counted, seven are left."""
     program = Program("wormhole_b0")

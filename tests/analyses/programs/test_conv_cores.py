@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_cores import (
     Size,
@@ -86,7 +84,7 @@ def test_channels_of_output_are_dealt_out_in_whole_tiles():
     assert (other.cores, other.per_core_h, other.per_core_w) == ((8, 4, 5), 16, 2)
 
 
-@pytest.mark.parametrize("lost", [{"window": None}, {"input_channels": 0}])
+@for_all("lost", [{"window": None}, {"input_channels": 0}])
 def test_a_window_that_is_not_printed_is_dealt_out_by_tiles(lost):
     other = in_layout(replace(PRINTED, **lost), HEIGHT, PRODUCT, (8, 8))
     assert (other.per_core_h, other.allocated_bytes) == (2, 15_625)

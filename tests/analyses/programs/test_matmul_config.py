@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +49,7 @@ def test_a_square_matmul_is_cut_both_ways_and_a_tall_one_along_its_rows():
     assert "fuse_batch=True, mcast_in0=True" in str(wide)
 
 
-@pytest.mark.parametrize(("n", "kind"), [(64, "2D"), (65, "1D")])
+@for_all(("n", "kind"), [(64, "2D"), (65, "1D")])
 def test_above_eight_to_one_only_the_longer_side_is_cut(n, kind):
     assert suggested(Tiles(8, 8, n, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).kind == kind
 

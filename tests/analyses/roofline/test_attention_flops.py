@@ -1,7 +1,5 @@
 """Arithmetic of attention by its kinds: each with what tells it from the others."""
 
-import pytest
-
 from tests.analyses.roofline.arithmetic import counted, table
 from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.attention_flops import WHY_OPERANDS, WHY_PLACE, WHY_POSITION, WHY_WINDOWS
@@ -57,7 +55,7 @@ def test_query_key_and_output_are_all_it_takes(tmp_path):
     assert counted(table(tmp_path, PLAIN, without="INPUT_[2-9]"))[0][0] == EACH * 128 * 256
 
 
-@pytest.mark.parametrize("without", ["INPUT_[1-9]", "OUTPUT"])
+@for_all("without", ["INPUT_[1-9]", "OUTPUT"])
 def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [(None, None, WHY_OPERANDS)]
 

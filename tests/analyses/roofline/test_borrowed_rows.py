@@ -1,7 +1,5 @@
 """Borrowed rows: an add that fits neither neighbour and repeats another row shows that row's operands."""
 
-import pytest
-
 from tests.analyses.tables import ops_of, put
 from tests.for_all import for_all
 from tests.profiles import Program
@@ -64,7 +62,7 @@ def test_other_ops_have_shapes_in_their_hash(tmp_path):
     assert rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64)) == [False] * 4
 
 
-@pytest.mark.parametrize(
+@for_all(
     "steps",
     [
         (64, (96, 128), (160, 192), 64, (96, 64)),  # the last op of a device writes what the first add reads
@@ -85,6 +83,6 @@ def test_ops_that_repeat_beside_an_add_show_their_own(tmp_path):
     assert not any(rows(tmp_path, (32, 64), (128, 160), (128, 160), (32, 64), 64))
 
 
-@pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
+@for_all("without", ["INPUT", "OUTPUT"])
 def test_without_operands_nothing_is_borrowed(tmp_path, without):
     assert not any(rows(tmp_path, (32, 64), 64, (128, 160), 64, without=without))

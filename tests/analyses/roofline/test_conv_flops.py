@@ -1,7 +1,5 @@
 """Arithmetic of convolutions: what the attributes say, and what is missing."""
 
-import pytest
-
 from tests.analyses.roofline.arithmetic import counted, table
 from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.conv_flops import WHY_KIND, WHY_OPERANDS, _per_pixel, _transposed_pixels
@@ -22,12 +20,12 @@ def test_what_was_asked_for_and_what_is_performed(tmp_path):
     assert counted(table(tmp_path, CONV, without="INPUT_[2-9]")) == [(ASKED, DONE, "")]
 
 
-@pytest.mark.parametrize("without", ["INPUT_[1-9]", "OUTPUT"])
+@for_all("without", ["INPUT_[1-9]", "OUTPUT"])
 def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, CONV, without=without)) == [(None, None, WHY_OPERANDS)]
 
 
-@pytest.mark.parametrize("blank", ["INPUT_1", "OUTPUT_0"])
+@for_all("blank", ["INPUT_1", "OUTPUT_0"])
 def test_a_row_without_one_of_them_shows_none(tmp_path, blank):
     assert counted(table(tmp_path, CONV, CONV, blank=blank)) == [(None, None, WHY_OPERANDS), (ASKED, DONE, "")]
 

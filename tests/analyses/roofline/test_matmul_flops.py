@@ -1,7 +1,5 @@
 """Arithmetic of matmuls: where the report shows it, and where it does not."""
 
-import pytest
-
 from tests.analyses.roofline.arithmetic import counted, table
 from tests.for_all import for_all
 from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_OPERANDS, WHY_UNFIT
@@ -16,7 +14,7 @@ def test_two_inputs_and_an_output_are_all_it_takes(tmp_path):
     assert counted(table(tmp_path, PLAIN, without="INPUT_[2-9]")) == [(WHOLE, WHOLE, "")]
 
 
-@pytest.mark.parametrize("without", ["INPUT_[1-9]", "OUTPUT"])
+@for_all("without", ["INPUT_[1-9]", "OUTPUT"])
 def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [UNKNOWN]
 

@@ -1,7 +1,6 @@
 """Bytes that ops move, by kind: each with the operands that do not count."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.tables import ops_of
@@ -48,7 +47,7 @@ def test_operands_behind_those_that_an_op_reads_are_buffers_and_tables(tmp_path,
     assert tiles(table(tmp_path, (code, FOUR, [TILE])))[0] == moved
 
 
-@pytest.mark.parametrize(("rows", "read"), [(32, True), (33, False)])
+@for_all(("rows", "read"), [(32, True), (33, False)])
 def test_a_bias_is_one_tile_high_and_anything_higher_is_an_output(tmp_path, rows, read):
     program = Program()
     x = program.tensor(TILE)
@@ -61,7 +60,7 @@ def test_an_empty_tensor_has_no_bytes(tmp_path):
     assert tiles(table(tmp_path, ("Softmax", [TILE, [0, 1, 32, 32]], [TILE]))) == (2, "")
 
 
-@pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
+@for_all("without", ["INPUT", "OUTPUT"])
 def test_a_report_without_inputs_or_outputs_tells_no_bytes(tmp_path, without):
     assert tiles(table(tmp_path, ("Softmax", [TILE], [TILE]), without=without))[0] is None
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.analyses.settings.conv_asked import ConvAsked
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.checks.conv_programs import with_conv
 from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_spread import Channels
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
-from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.conv_blocks import (
     block_choices,
     block_height_trial,

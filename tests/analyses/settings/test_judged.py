@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.settings.judged import judge
@@ -54,7 +52,7 @@ def test_a_build_of_today_takes_no_more():
     assert judge(sized(600, older_bytes=1), LIMIT, 600, older=False).verdict == "fits"
 
 
-@pytest.mark.parametrize("room", [None, 600])
+@for_all("room", [None, 600])
 def test_an_unknown_chip_has_no_limit(room):
     judged = judge(sized(600, 10), None, room)
     assert (judged.verdict, judged.l1_bytes, judged.fits, judged.legal) == ("cannot_tell", 610, None, True)
@@ -88,7 +86,7 @@ def test_a_memory_report_knows_how_the_tensors_lie():
     assert judge(sized(601, ran=(700, 0)), LIMIT, 600).verdict == "too_large"
 
 
-@pytest.mark.parametrize(("older", "wrong"), [(True, "in part"), (False, "")])
+@for_all(("older", "wrong"), [(True, "in part"), (False, "")])
 def test_wrong_values_are_those_of_older_builds(older, wrong):
     judged = judge(sized(600, wrong_values="in part"), LIMIT, older=older)
     assert (judged.verdict, judged.wrong_values) == ("fits", wrong)

@@ -3,9 +3,8 @@
 from dataclasses import asdict
 from types import SimpleNamespace
 
-import pytest
-
 from tests.analyses.settings.test_plans import BANKED, MATMUL, MINIMAL
+from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.settings.matmul import MatmulSettings
@@ -58,12 +57,12 @@ def test_a_block_changes_the_cores_that_share_the_output():
     assert differs(changed("in0_block_w", 4))["block_w"] == 4
 
 
-@pytest.mark.parametrize("setting", ["out_subblock_h", "fp32_dest_acc_en"])
+@for_all("setting", ["out_subblock_h", "fp32_dest_acc_en"])
 def test_of_what_no_law_knows_nothing_is_told(setting):
     assert changed(setting, 2) is None
 
 
-@pytest.mark.parametrize("plan", [MINIMAL, None])
+@for_all("plan", [MINIMAL, None])
 def test_blocks_of_a_plan_that_is_not_multicast_are_not_told(plan):
     assert changed("in0_block_w", 4, plan=plan) is None
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.analyses.settings.conv_asked import ConvAsked
 from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.attention import CHUNKS_AT_MOST, Attention
 from ttnn_mcp.analyses.programs.conv_spread import Channels
@@ -18,7 +17,6 @@ from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
-from ttnn_mcp.analyses.settings.conv_asked import ConvAsked
 from ttnn_mcp.analyses.settings.trial import broken_of
 
 ON = (8, 8)
@@ -59,7 +57,7 @@ def test_so_are_those_of_minimal_matmul(name):
     assert broken_of(MINIMAL.with_field(name, 0).rules()) == ("at least 1",)
 
 
-@pytest.mark.parametrize("grid", [(0, 8), (8, 0)])
+@for_all("grid", [(0, 8), (8, 0)])
 def test_so_is_a_grid_of_no_core(grid):
     assert broken_of(replace(GROUPS, grid=grid).rules()) == ("at least one core",)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.analyses.settings.printed_row import row_of
 from ttnn_mcp.readers.graph.launches import Launch
 from ttnn_mcp.readers.graph.specs import Spec
@@ -72,7 +71,7 @@ def test_what_failed_has_the_output_that_it_would_have_given():
     assert (row.outputs[0].logical[0].tolist(), row.outputs[0].dtype[0]) == ([1, 1, 100, 512], "BFLOAT8_B")
 
 
-@pytest.mark.parametrize(("causal", "start"), [("1", "std::nullopt"), ("0", "256")])
+@for_all(("causal", "start"), [("1", "std::nullopt"), ("0", "256")])
 def test_attention_says_whether_it_is_causal_and_where_its_chunk_starts(causal, start):
     printed = f"SDPAParams(0.125, {DRAM}, SDPAProgramConfig(<xy_pair>, std::nullopt, 64, 128, 0, 16), {causal}, {start}, std::nullopt, {KERNEL}, 0)"
     q = spec(1, 8, 512, 64)
@@ -100,8 +99,6 @@ def test_a_conv_has_its_window_its_cores_its_blocks_and_its_flags():
     assert parse_memory_config(attributes["memory_config"]).shard.ranges == (((0, 0), (7, 7)),)
 
 
-@pytest.mark.parametrize(
-    "printed", ["unsupported type", PRODUCT.format(batched=1, first=0, second=0).replace("Tile(", "Other(")]
-)
+@for_all("printed", ["unsupported type", PRODUCT.format(batched=1, first=0, second=0).replace("Tile(", "Other(")])
 def test_a_form_that_is_not_known_is_not_read(printed):
     assert row_of(Launch("MatmulDeviceOperation", "", printed, (spec(32, 32), spec(32, 32)), ()), {}) is None

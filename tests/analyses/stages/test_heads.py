@@ -1,7 +1,6 @@
 """Which matmuls are an LM head, and which ops behind one are sampling."""
 
 import numpy as np
-import pytest
 
 from tests.analyses.tables import ops_of
 from tests.for_all import for_all
@@ -56,7 +55,7 @@ def test_a_head_ends_a_pass_and_is_wider_than_the_model_or_chosen_from(tmp_path,
     assert lm_heads(ops_of(tmp_path, model(*parts))).tolist() == heads
 
 
-@pytest.mark.parametrize("lost", ["^INPUT", "^OUTPUT"])
+@for_all("lost", ["^INPUT", "^OUTPUT"])
 def test_without_shapes_no_head_is_known(tmp_path, lost):
     assert not len(lm_heads(ops_of(tmp_path, model(HEAD), without=lost)))
 

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from tests.asking import session
 from tests.for_all import for_all
 from tests.language_model import HEADS, LAYERS, PROMPT, USERS, WIDTH, LanguageModel, attend_in_single_ops
@@ -31,7 +29,7 @@ def test_prefill_decode_and_sampling_share_out_every_op(tmp_path):
     assert "line" in found["sampling"].why
 
 
-@pytest.mark.parametrize(("causal", "kind"), [("true", "prefill"), ("false", "encoder")])
+@for_all(("causal", "kind"), [("true", "prefill"), ("false", "encoder")])
 def test_attention_that_is_not_causal_is_an_encoder_s(tmp_path, causal, kind):
     assert [*stages(tmp_path, LanguageModel().prefill(causal=causal))] == [kind]
 
@@ -70,7 +68,7 @@ def patched(program, patches="Conv2d"):
     return program
 
 
-@pytest.mark.parametrize("patches", ["Conv2d", "FoldDeviceOperation"])
+@for_all("patches", ["Conv2d", "FoldDeviceOperation"])
 def test_a_vision_encoder_before_a_language_model_is_called_one(tmp_path, patches):
     program = patched(LanguageModel(), patches)
     found = stages(tmp_path, program.prefill().decode())
@@ -120,7 +118,7 @@ def real_stages(folder, name):
     return scope.critical, stages_of(scope.critical, run.performance_report.signposts)
 
 
-@pytest.mark.parametrize(("name", "first"), [(CLIP, 955), (SEGFORMER, None)])
+@for_all(("name", "first"), [(CLIP, 955), (SEGFORMER, None)])
 def test_real_encoders_with_attention_written_out_are_encoders(tmp_path, name, first):
     ops, (stage,) = real_stages(tmp_path, name)
     assert stage.kind == "encoder"
@@ -135,7 +133,7 @@ def test_a_real_vision_encoder_is_called_one(tmp_path):
     assert "vision" not in real_stages(tmp_path / "b", CLIP)[1][0].why
 
 
-@pytest.mark.parametrize("name", [DEEPLAB, OFT])
+@for_all("name", [DEEPLAB, OFT])
 def test_real_convolutional_models_have_no_stages(tmp_path, name):
     assert real_stages(tmp_path, name)[1] == []
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored
@@ -29,13 +30,13 @@ def test_each_byte_takes_the_slowest_path_once(tmp_path):
     assert paths(tmp_path).read_bytes(0).tolist() == [SIZE]
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_without_operands_nothing_moves(tmp_path, lost):
     assert np.isnan(least_ns(paths(tmp_path, without=lost))).all()
     assert paths(tmp_path, without=lost).read_bytes(0).tolist() == [0]
 
 
-@pytest.mark.parametrize("unknown", [{"arch": None}, {"clock_ghz": None}])
+@for_all("unknown", [{"arch": None}, {"clock_ghz": None}])
 def test_an_unknown_chip_has_no_paths(tmp_path, unknown):
     assert np.isnan(least_ns(paths(tmp_path, **unknown))).all()
 

@@ -47,9 +47,7 @@ def test_every_step_adds(tmp_path, name):
     assert (least.cheaper_ns <= least.as_it_is_ns).all()
 
 
-@pytest.mark.parametrize(
-    ("arch", "cores", "bytes_per_ns"), [("wormhole_b0", 64, 64 * 1.0), ("blackhole", 110, 128 * 1.35)]
-)
+@for_all(("arch", "cores", "bytes_per_ns"), [("wormhole_b0", 64, 64 * 1.0), ("blackhole", 110, 128 * 1.35)])
 def test_an_op_wholly_in_l1_waits_for_its_packers(tmp_path, arch, cores, bytes_per_ns):
     program = Program(arch)
     program.op(
@@ -149,7 +147,7 @@ def test_a_second_operand_of_an_add_is_no_weight(tmp_path):
     assert facts(tmp_path, program).least_times.weight_bytes.tolist() == [0]
 
 
-@pytest.mark.parametrize(("told", "whole"), [(True, True), (False, False)])
+@for_all(("told", "whole"), [(True, True), (False, False)])
 def test_a_collective_is_bound_by_its_links_where_the_report_tells_them(tmp_path, told, whole):
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 1024, 1024]), program.tensor([1, 1, 1024, 4096])

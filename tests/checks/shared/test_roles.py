@@ -82,7 +82,7 @@ def test_no_ops_have_no_place(ten):
     assert place_in_layers(ten, np.array([], dtype=np.int64)) == ""
 
 
-@pytest.mark.parametrize(("count", "place"), [(2, ""), (3, "role 4 of 9 in each of 3 layers: 20 us x 3")])
+@for_all(("count", "place"), [(2, ""), (3, "role 4 of 9 in each of 3 layers: 20 us x 3")])
 def test_two_alike_blocks_are_not_yet_layers(tmp_path, count, place):
     case = case_of(tmp_path, layers(count))
     assert case.layering_here.count == count
@@ -109,7 +109,7 @@ def test_the_places_of_one_block_of_layers_are_told_by_its_layers(tmp_path, name
     assert place_in_layers(case, rows) == place
 
 
-@pytest.mark.parametrize(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers: 20 us x 9"), (2, "")])
+@for_all(("beside", "place"), [(1, "role 4 of 9 in each of 9 layers: 20 us x 9"), (2, "")])
 def test_nearly_all_ops_stand_in_layers(tmp_path, beside, place):
     program = layers(9)
     for _ in range(beside):

@@ -5,8 +5,7 @@ import json
 import logging
 from types import SimpleNamespace
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.server.http import arrivals
 from ttnn_mcp.server.http.arrivals import Arrivals
 from ttnn_mcp.server.http.shares import ID
@@ -74,7 +73,7 @@ async def test_a_request_in_parts_arrives_as_it_was_sent():
     assert inner.read == [b"abcd"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("first", "second", "status"),
     [
         (question(7), question(7), 400),
@@ -105,7 +104,7 @@ async def test_one_id_is_answered_once_at_a_time(first, second, status):
     assert (await asked(app, first)) == [200]  # it may be asked again afterwards
 
 
-@pytest.mark.parametrize(("sessions", "status"), [((b"s", b"t"), 200), ((None, None), 200)])
+@for_all(("sessions", "status"), [((b"s", b"t"), 200), ((None, None), 200)])
 async def test_ids_are_those_of_a_session(sessions, status):
     inner = Answering()
     app = Arrivals(inner)
@@ -124,7 +123,7 @@ async def test_a_body_above_the_limit_is_passed_on_for_the_sdk_to_refuse(monkeyp
     assert inner.read == [b"abcdef"]
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@for_all("method", ["GET", "DELETE"])
 async def test_what_has_no_body_passes_at_once(method):
     """Nothing is read of it: a stream that a client opens says nothing for hours."""
     received = []
@@ -133,13 +132,13 @@ async def test_what_has_no_body_passes_at_once(method):
         received.append(receive)
 
     async def receive():
-        pytest.fail("nobody asked for a body")
+        raise AssertionError("nobody asked for a body")
 
     await Arrivals(inner)({"type": "http", "method": method, "headers": []}, receive, None)
     assert received == [receive]
 
 
-@pytest.mark.parametrize(("token", "kept"), [(b"ada", True), (b"eve", False), (None, False)])
+@for_all(("token", "kept"), [(b"ada", True), (b"eve", False), (None, False)])
 async def test_no_body_is_kept_of_whoever_may_not_ask(token, kept):
     """The application sees the request at once, and refuses it."""
     messages = []

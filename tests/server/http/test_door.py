@@ -60,7 +60,7 @@ def test_a_web_page_is_an_origin(origin):
         door(":0", origins=[origin])
 
 
-@pytest.mark.parametrize("everywhere", ["0.0.0.0", "::"])  # noqa: S104 - nothing is bound
+@for_all("everywhere", ["0.0.0.0", "::"])  # noqa: S104 - nothing is bound
 def test_every_name_is_answered_only_to_those_who_show_a_token(everywhere):
     assert Door(everywhere, 80, TOKENS).allowed_hosts == []
     assert Door(everywhere, 80).allowed_hosts  # `door` makes none such: a page of another name could ask it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
@@ -15,6 +15,7 @@ from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge

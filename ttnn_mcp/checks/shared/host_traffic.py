@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from ttnn_mcp.checks.check import Evidence, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,11 +6,11 @@ Read from the files of its packages.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.interpreters import looked_at
 
 _SOURCE_BYTES = 1_000_000  # of a module: tools/tracy/__main__.py of tt-metal has 17 kB
