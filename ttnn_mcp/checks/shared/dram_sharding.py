@@ -149,7 +149,9 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]
         _tiles(facts, row),
     )
     now, per_n = (int((config and config.number(key)) or 0) for key in ("in0_block_w", "per_core_N"))
-    if banks is None or not now or not per_n:
+    if banks is None:  # unmoved: see _held_by
+        return []
+    if not per_n:
         return []
     held, room, found = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
     for block in range(now + 1, deepest + 1):
@@ -158,7 +160,7 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]
         if cores:
             each = Deeper(block, cores, -(-tiles.n // cores))
             one = DramSharded(tiles, banks, None, cores, block, 1, each.per_core_n, packer_l1=True)
-            if all(one.rules().values()) and sum(one.buffers.values()) <= room:
+            if sum(one.buffers.values()) <= room:
                 found.append(each)
     return found
 
