@@ -153,7 +153,7 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]
         return []
     if not per_n:
         return []
-    held, room, found = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
+    held, room, fitting = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
     for block in range(now + 1, deepest + 1):
         fewest = min(held, FEWEST_HOLDING) if block <= DEEPEST_MOVED else held
         cores = next((few for few in range(held, fewest - 1, -1) if tiles.k % (few * block) == 0), 0)
@@ -161,8 +161,8 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]
             each = Deeper(block, cores, -(-tiles.n // cores))
             one = DramSharded(tiles, banks, None, cores, block, 1, each.per_core_n, packer_l1=True)
             if sum(one.buffers.values()) <= room:
-                found.append(each)
-    return found
+                fitting.append(each)
+    return fitting
 
 
 def spread(facts: WindowFacts, row: int) -> Described | None:
