@@ -23,10 +23,10 @@ from ttnn_mcp.checks.shared.dram_sharding import (
 
 @pytest.fixture
 def facts(tmp_path):
-    def of(k, n, arch="wormhole_b0", *, grid=None, m=32, dtype="BFLOAT8_B"):
+    def of(k, n, arch="wormhole_b0", *, grid=None, m=32, dtype="BFLOAT8_B", config=None):
         program = Program(arch, grid=grid)
         x, w, y = program.tensor([1, 1, m, k]), program.tensor([1, 1, k, n], dtype), program.tensor([1, 1, m, n])
-        put(program, matmul(x, w, y, 1_000_000))
+        put(program, matmul(x, w, y, 1_000_000, **({"program_config": config} if config else {})))
         return Asker("", tmp_path, iter(range(9))).case(program)
 
     return of
@@ -97,6 +97,23 @@ def test_what_has_no_config_has_no_time(facts):
 
 def test_what_has_no_config_has_no_deeper_block(facts):
     assert deeper_in_shards(facts(4096, 4096), 0, 38) == []
+
+
+def of_shards(facts, n, per_n):
+    given = f"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N={per_n})"
+    return deeper_in_shards(facts(4096, n, config=given), 0, 38)
+
+
+def test_deeper_blocks_take_three_quarters_of_l1_at_most(facts):
+    """Of 8 tiles by 34 columns of a bank 992 kB of 1325, by 35 1018."""
+    assert of_shards(facts, 13_056, 26) == [(8, 16, 26)]
+    assert of_shards(facts, 13_440, 27) == []
+
+
+def test_deeper_blocks_are_held_by_as_many_cores_as_they_let(facts):
+    """128 tiles of K: four on each of 32 cores, eight on 16, sixteen on eight, or on the four of now."""
+    assert of_shards(facts, 4096, 4) == [(8, 16, 8), (16, 8, 16)]
+    assert of_shards(facts, 4096, 32)[-1] == (16, 4, 32)
 
 
 def test_a_chip_nobody_measured_has_no_remedy(facts):

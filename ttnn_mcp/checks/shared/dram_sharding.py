@@ -149,18 +149,20 @@ def deeper_in_shards(facts: WindowFacts, row: int, deepest: int) -> list[Deeper]
         _tiles(facts, row),
     )
     now, per_n = (int((config and config.number(key)) or 0) for key in ("in0_block_w", "per_core_N"))
-    if banks is None or not now or not per_n:
+    if banks is None:  # unmoved: see _held_by
         return []
-    held, room, found = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
+    if not per_n:
+        return []
+    held, room, fitting = -(-tiles.n // per_n), ROOMY_L1_SHARE * facts.safe_l1_bytes, list[Deeper]()
     for block in range(now + 1, deepest + 1):
         fewest = min(held, FEWEST_HOLDING) if block <= DEEPEST_MOVED else held
         cores = next((few for few in range(held, fewest - 1, -1) if tiles.k % (few * block) == 0), 0)
         if cores:
             each = Deeper(block, cores, -(-tiles.n // cores))
             one = DramSharded(tiles, banks, None, cores, block, 1, each.per_core_n, packer_l1=True)
-            if all(one.rules().values()) and sum(one.buffers.values()) <= room:
-                found.append(each)
-    return found
+            if sum(one.buffers.values()) <= room:
+                fitting.append(each)
+    return fitting
 
 
 def spread(facts: WindowFacts, row: int) -> Described | None:
