@@ -10,12 +10,19 @@ import pytest
 from tests.checks.made_checks import four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of
 from tests.profiles import L1, Program
+from ttnn_mcp.checks import diagnosis
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
 from ttnn_mcp.checks.plan.plan import plan_of
 
 OP_US = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _without_measured_cases(monkeypatch):
+    """What was measured of real edits says nothing of made checks."""
+    monkeypatch.setattr(diagnosis, "by_cases", lambda *_: None)
 
 
 @pytest.fixture
