@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.oracles.plan_sums import rows_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
@@ -36,7 +37,7 @@ async def test_a_plan_is_what_was_reviewed(tmp_path, name):
     ]
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@for_all("name", GOLDEN)
 def test_what_is_left_of_a_window_is_what_the_edits_leave(name):
     plan = GOLDEN[name]
     saved = sum(then for *_, then, _ in plan["edits"])
@@ -72,7 +73,7 @@ REVIEWED: list[tuple[str, str, Callable[[int, Row], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "edit", "among"), REVIEWED, ids=lambda one: one if isinstance(one, str) else "")
+@for_all(("name", "edit", "among"), REVIEWED)
 def test_a_share_is_the_time_of_its_ops_in_the_csv(name, edit, among):
     with shared(name).open(newline="", encoding="utf-8") as file:
         rows = [(line, row) for line, row in enumerate(csv.DictReader(file), start=2) if row[KERNEL]]
