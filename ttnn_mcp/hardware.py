@@ -7,9 +7,11 @@ cycles, worker cores, `devices.cb_limit`) has priority; this table is for what a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from ttnn_mcp.archive import pools
@@ -12,6 +12,7 @@ from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.sources import sources
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.archive.upkeep import keep_within, pack_small
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

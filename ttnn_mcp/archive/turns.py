@@ -8,12 +8,13 @@ what two single runs of an unchanged segment differ by, and `SIDE` runs on eithe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

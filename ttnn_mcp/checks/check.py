@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from ttnn_mcp.checks.levers import OTHER_OP, Lever
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.problem import Affected, Claim, Problem, Words
 from ttnn_mcp.checks.worth import ALWAYS, Worth
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Evidence
 
 # what checks are written with, from here or from the modules named above

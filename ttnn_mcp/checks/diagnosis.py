@@ -6,7 +6,7 @@ Risks promise no saving, and are never dropped.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:

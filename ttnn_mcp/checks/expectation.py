@@ -8,7 +8,7 @@ or of all checks with its lever. Otherwise nothing is known, and the change is a
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.anchored import anchored
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,13 @@ Each finding changes what those before it left, and the value is checked as a wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ttnn_mcp.checks.wording import FLAGS, fidelity_of, megabytes, unprinted
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.convs import Conv

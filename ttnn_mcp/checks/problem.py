@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.checks.op_config import OpConfig, set_alone
 from ttnn_mcp.checks.wording import cite_op, counted, example, kinds, op_name, time_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:

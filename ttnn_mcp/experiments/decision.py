@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.analyses.time_budget.lowest import ASSUMED
 from ttnn_mcp.experiments.tries import RuledOut, ruled_out
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Target

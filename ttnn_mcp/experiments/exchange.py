@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Literal
@@ -13,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown, shown_path
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
 from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.records import dataclass
 
 FORMAT = "ttnn-mcp experiments"
 LARGEST_BYTES = 20_000_000  # about 20,000 experiments

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal, TypeAlias
 from uuid import uuid4
 
 from pydantic import Field
+
+from ttnn_mcp.records import dataclass
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample", "memory"]

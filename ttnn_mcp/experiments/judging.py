@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
@@ -16,6 +16,7 @@ from ttnn_mcp.experiments.memory_gain import memory_gain, unproven_gain
 from ttnn_mcp.experiments.rules import decide, measure
 from ttnn_mcp.experiments.runs_seen import seen
 from ttnn_mcp.experiments.statement import statement_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -10,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
 from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.experiments.targets import Reach
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Target

@@ -7,11 +7,11 @@ kernel time, so wall time counts. Nothing is kept while a reason to doubt it sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.experiments.walls import Walls, profiled_walls
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ Different models have no run in common, so they are different loops in one store
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

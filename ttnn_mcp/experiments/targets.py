@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.experiments.experiment import Target
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import RunSeen, TargetKind

@@ -8,10 +8,10 @@ because what a finding still claims after it are other ops.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

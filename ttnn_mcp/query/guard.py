@@ -13,13 +13,13 @@ import re
 import sqlite3
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.query.functions import add_functions
 from ttnn_mcp.quoting import line
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from ttnn_mcp.query.guard import (
 )
 from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
 from ttnn_mcp.readers.sqlite_file import text_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ from ttnn_mcp import quoting
 from ttnn_mcp.errors import ReportMissing, nearest, shown
 from ttnn_mcp.readers.memory.folder import report_name
 from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import line
 from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

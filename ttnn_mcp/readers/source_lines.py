@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ttnn_mcp.records import dataclass
 
 _FRAME = re.compile(
     r'^\s*File "([^"\n]{1,4096})", line (\d{1,9})(?:, in ([^\n]{1,200}))?(?:\n[ \t]+(?![ \t]|File ")([^\n]+))?',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice, product
 from math import inf
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.predicted import COST_ACCURACY, predicted
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import FOLLOWS
 from ttnn_mcp.replay.matmuls import OWN, suggested_text
 

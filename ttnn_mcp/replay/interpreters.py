@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from ttnn_mcp.records import dataclass
 
 VARIABLE = "TTNN_MCP_TTNN"
 MOCK = "TT_METAL_MOCK_CLUSTER_DESC_PATH"

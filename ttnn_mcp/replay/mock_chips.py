@@ -5,7 +5,7 @@ No import of ours, because the user's Python and the rig of real TTNN read this 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ttnn_mcp.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ import signal
 import subprocess
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.interpreters import MOCK
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
 from ttnn_mcp.replay.results import read_results

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_placements, told_shards
 from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.hardware import canonical_architecture
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
 from ttnn_mcp.replay.families import call_of
 from ttnn_mcp.replay.kept import signature_of

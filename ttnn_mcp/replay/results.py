@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.measuring import FORMAT
 
 if TYPE_CHECKING:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.compute import DTYPES
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import canonical_dtype
 from ttnn_mcp.readers.printed.memory_config import parse_memory_cell, parse_memory_config
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay import expressions
 from ttnn_mcp.replay.expressions import Unwritable
 from ttnn_mcp.run.ops.op_names import canonical

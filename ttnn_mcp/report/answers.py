@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import cleaned
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.addresses import addresses_of
 from ttnn_mcp.report.levels import levels_of
 from ttnn_mcp.report.rows import window_rows

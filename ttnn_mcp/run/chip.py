@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import (
@@ -15,6 +15,7 @@ from ttnn_mcp.hardware import (
 )
 from ttnn_mcp.quoting import line, quoted
 from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.performance import CLOCK_TOLERANCE
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ttnn_mcp.records import dataclass
 
 Code: TypeAlias = Literal[
     "no_such_clock",

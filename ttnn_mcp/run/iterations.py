@@ -10,12 +10,12 @@ Three ways are tried, the surest first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.chained_blocks import are_layers
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact

@@ -8,12 +8,12 @@ nothing is: one op that differs is enough to link no op of its pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.errors import shown
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Link
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass

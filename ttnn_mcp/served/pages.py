@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.served import documents
 
 SKILL_ROOT = f"skill://{documents.SKILL}"

@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import os
 import select
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -5,10 +5,10 @@ Each prompt states a task, the tools in order, and when to stop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.fingerprint import fingerprint
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

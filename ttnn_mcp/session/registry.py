@@ -6,12 +6,12 @@ import asyncio
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.sqlite_file import connected
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import ID_CHARS, SHOWN_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH, is_there
 from ttnn_mcp.session.state_folder import reason

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.state_folder import NOWHERE, usual_folder
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.code_block import code_block

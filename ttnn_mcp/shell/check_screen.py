@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.shell.check_report import duration, named_rows
 from ttnn_mcp.shell.suggestions import command
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.fixes import parts_of, statement_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ regression; where the noise hides the limit, or the runs cannot be compared, it 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.experiments.rules import WALL_NOISE_SHARE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.shell import markdown
 from ttnn_mcp.tools.answering import records
 

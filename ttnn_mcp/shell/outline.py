@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import single_line
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.markup import heading, percent
 from ttnn_mcp.report.sections import window_words
 

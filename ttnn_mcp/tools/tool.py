@@ -7,11 +7,11 @@ the protocol, the shell calls it directly, and both validate by the same models.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.tools.schema import schema_of_answer, schema_of_arguments
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ same name. The ops between two pairs are an edit.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.lcs import CELLS_AT_MOST, cells, common
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.comparison.op_tokens import dims_of
 from ttnn_mcp.analyses.comparison.printed_settings import different_settings
 from ttnn_mcp.errors import shown
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ rows, it may also be a longer sequence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from ttnn_mcp.analyses.comparison.op_tokens import dims_of
 from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.analyses.comparison.barriers import (
@@ -14,6 +13,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
 from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.analyses.comparison.aspects import Kind
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.places import LayersReached

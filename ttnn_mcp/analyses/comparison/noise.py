@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import iterations_of
 
 if TYPE_CHECKING:

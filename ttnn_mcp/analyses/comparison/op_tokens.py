@@ -6,11 +6,11 @@ reports have them. Each of the three numbers tells more ops apart than the one b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical
 

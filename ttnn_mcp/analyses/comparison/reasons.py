@@ -5,8 +5,9 @@ Every reason has one code and is found in one place. While one stands, nothing i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from ttnn_mcp.records import dataclass
 
 Code: TypeAlias = Literal[
     "doubtful_report",

@@ -6,12 +6,12 @@ type, layout and placement. Only the tensor ids of a memory report, or equal add
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 

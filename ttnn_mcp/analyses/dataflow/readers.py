@@ -8,7 +8,6 @@ reads. All other joins are those of `likely_producers`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow, flow_of
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact

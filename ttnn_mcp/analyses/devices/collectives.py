@@ -6,12 +6,12 @@ twice that (tech_reports/CCLs/CCL_bandwidth.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 

@@ -7,11 +7,11 @@ a verdict needs a warm window, and the only certain host share needs the wall ti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.artefact import artefact
 

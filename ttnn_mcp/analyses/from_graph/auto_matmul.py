@@ -6,11 +6,11 @@ what it calls) and utilities/matmul_utilities.cpp (get_estimated_size_of_cbs, ge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, gcd
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

@@ -7,11 +7,11 @@ devices: equal to the byte. On Blackhole rows are gathered in another way; witho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.from_graph.footprint import Buffers

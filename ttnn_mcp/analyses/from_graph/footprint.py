@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ttnn_mcp.records import dataclass
 
 Buffers = dict[str, int]
 """Bytes per core of the circular and dataflow buffers and scratchpads that lie on no tensor, by what they hold."""

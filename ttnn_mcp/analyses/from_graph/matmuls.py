@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.hardware import filled_up
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.from_graph.footprint import Buffers

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import CARDS, DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, filled_up
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

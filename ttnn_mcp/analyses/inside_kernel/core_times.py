@@ -7,9 +7,10 @@ clock of a core was reset. A reset makes only comparisons between cores wrong.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.device_log import Mark

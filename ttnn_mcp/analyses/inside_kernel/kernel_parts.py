@@ -8,11 +8,11 @@ last end it did neither, on any core. So only the time after the end of all othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
 from ttnn_mcp.analyses.laws.descriptions import Described, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES
+from ttnn_mcp.records import dataclass
 
 SOFTMAX_CYCLES = 200  # per tile of scores, besides the two products: 150 to 300 fit alike
 DECODE_CYCLES = 250  # per tile of keys and values on the core that works on it: 4-bit caches are no faster (#57161)

@@ -8,7 +8,6 @@ says otherwise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from ttnn_mcp.hardware import (
@@ -19,6 +18,7 @@ from ttnn_mcp.hardware import (
     TILE_BYTES,
     TILE_SIDE,
 )
+from ttnn_mcp.records import dataclass
 
 TILE_CYCLES = 2 * TILE_SIDE**3 / MATMUL_FLOP_PER_CYCLE_PER_CORE  # of one product of tiles at LoFi
 ABOVE_PEAK = 1.05  # clocks and bandwidths of a data sheet are good to a few percent: as roofline.IMPOSSIBLE

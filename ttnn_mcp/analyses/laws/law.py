@@ -7,12 +7,13 @@ silent (None) about a chip, a format, a placement or a size that was not measure
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ttnn_mcp.analyses.laws.descriptions import Described
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

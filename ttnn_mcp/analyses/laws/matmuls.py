@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 # A K block of a 1D multicast takes at least so long: decode matmuls of both chips are fitted best by 0.9 to 1.1.
 K_BLOCK_US = 1.0

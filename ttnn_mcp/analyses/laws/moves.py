@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.hardware import ARCHITECTURES
+from ttnn_mcp.records import dataclass
 
 SIMPLE = ("add", "sub", "mul")
 

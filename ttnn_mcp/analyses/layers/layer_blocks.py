@@ -6,12 +6,13 @@ own layers. Their numbers, and those of their roles, run on from block to block,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST, Layers, layers_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,13 +8,14 @@ layer, as in transformers. Ops outside the layers (embedding, head) have no laye
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.analyses.layers.marked_layers import Marked, by_loc, by_signposts
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 

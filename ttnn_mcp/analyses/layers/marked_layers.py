@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST
 from ttnn_mcp.errors import shown
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.signpost_words import ends, stem_of
 
 if TYPE_CHECKING:

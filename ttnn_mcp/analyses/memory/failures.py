@@ -6,13 +6,13 @@ never finished, and captured graphs: their exceptions, and scopes that were abor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.replayed import Replayed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.graph.launches import launch_of
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

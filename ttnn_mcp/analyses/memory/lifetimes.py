@@ -8,7 +8,7 @@ tensors on the same buffer, and a read of any of them is a use of the buffer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.buffer_spans import NEVER
 from ttnn_mcp.readers.memory.spaces import L1
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

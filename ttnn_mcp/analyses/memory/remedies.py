@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from ttnn_mcp.analyses.memory.l1_moment import gaps_above, holes_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

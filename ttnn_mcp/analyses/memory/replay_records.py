@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,9 @@ tensors, or circular buffers alone need more than a core has.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from ttnn_mcp.records import dataclass
 
 _N = r"([\d,]{1,20})"
 _BUFFERS = r"(?:circular|dataflow) buffers"  # dataflow since 0.78

@@ -5,13 +5,14 @@ The table repeats every live buffer after every operation; a million rows become
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

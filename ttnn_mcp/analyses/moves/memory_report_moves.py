@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, HELD_AT_MOST, Avoidable, MoveKind, MovePattern
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport

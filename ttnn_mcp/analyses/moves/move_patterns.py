@@ -6,7 +6,6 @@ not certain, until a memory report says that it is one tensor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:

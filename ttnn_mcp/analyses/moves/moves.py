@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from ttnn_mcp.analyses.moves.move_patterns import (
     MovePattern,
     verdicts_of,
 )
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell, parse_memory_config
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import grouped
 
 if TYPE_CHECKING:

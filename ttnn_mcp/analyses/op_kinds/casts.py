@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, reader_counts
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
 from ttnn_mcp.analyses.programs.conv_cores import Size, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

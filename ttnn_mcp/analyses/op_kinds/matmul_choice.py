@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ placement, not tensor ids.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ Blackhole, because that source is older: streaming kernels, pairs of causal chun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, isqrt
 
 from ttnn_mcp.analyses.programs.conv_spread import Channels, block_width, spread_of
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ TTNN 0.81.1 on mock devices of both architectures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.conv_window import ConvWindow

@@ -7,11 +7,12 @@ Compared with TTNN 0.81.1 on mock devices, they are equal to the byte. Conv2d (s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.conv_window import ConvWindow

@@ -6,11 +6,11 @@ sdpa_decode_program_factory.cpp beside it. Compared with TTNN 0.81.1 on mock dev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

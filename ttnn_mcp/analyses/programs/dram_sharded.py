@@ -6,11 +6,11 @@ matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.matmul_config import Tiles

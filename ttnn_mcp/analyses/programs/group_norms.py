@@ -6,12 +6,13 @@ what its mock devices allocate for BFLOAT16 without Welford's algorithm, with on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

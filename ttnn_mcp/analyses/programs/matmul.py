@@ -7,11 +7,11 @@ TTNN 0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 from ttnn_mcp.analyses.programs.matmul_shards import MatmulAsked, operand_rules, output_rules
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+from ttnn_mcp.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

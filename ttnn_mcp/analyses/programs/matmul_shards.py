@@ -6,9 +6,10 @@ the factories. Compared with TTNN 0.81.1 on mock devices of Wormhole and Blackho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Literal
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

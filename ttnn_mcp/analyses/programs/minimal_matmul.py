@@ -6,10 +6,11 @@ minimal_matmul_program_descriptor.cpp (buffers, and the blocks that it uses with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

@@ -6,7 +6,7 @@ up by otherwise (launch, too few cores, the network on the chip) is told from ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.hardware import FIDELITY_PHASES
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 

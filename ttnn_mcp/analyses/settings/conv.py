@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_t
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge

@@ -8,11 +8,11 @@ that lies on one of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, TypeAlias
 
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up, shard_bytes
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

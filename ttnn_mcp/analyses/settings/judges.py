@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES, math_fidelity
 from ttnn_mcp.analyses.settings.trial import Trial
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +15,7 @@ from ttnn_mcp.analyses.settings.matmul_first_operand import first_bytes, first_i
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid

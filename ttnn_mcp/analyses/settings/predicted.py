@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.law import Expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ as single ops shows its number of queries, but not whether it is causal.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.stages.stretches import any_between, begins_trace
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import WRITES_CACHE, canonical
 

@@ -6,7 +6,6 @@ that follow the LM head and choose a token are sampling (module `heads`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, SAMPLING, atten
 from ttnn_mcp.analyses.stages.heads import choosing, lm_heads
 from ttnn_mcp.analyses.stages.marks import KINDS, stages_by_signposts
 from ttnn_mcp.analyses.stages.passes import next_stage, passes_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import PREFILL, attentions_of, writes_cache
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ arithmetic of the vector unit (softmax, norms, activations).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roof
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 

@@ -8,12 +8,12 @@ Ops that ran at the same time on sub-devices share that time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import heaviest_kinds
 
 if TYPE_CHECKING:

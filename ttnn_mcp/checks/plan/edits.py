@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.attention_blocks import attention_blocks
 from ttnn_mcp.checks.levers import ATTENTION, JOINED_MATMULS, LAYOUT
 from ttnn_mcp.checks.plan.remaining import Relief
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

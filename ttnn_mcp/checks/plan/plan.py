@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
 from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expecting
 from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

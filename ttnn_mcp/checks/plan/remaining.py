@@ -8,13 +8,14 @@ and has one data type of weights: where two changes set the same, the first one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

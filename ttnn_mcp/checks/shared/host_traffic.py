@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Evidence, Problem, Problems, WindowFacts, Words, no_saving
 from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

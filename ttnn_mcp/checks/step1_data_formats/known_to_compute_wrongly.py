@@ -22,7 +22,6 @@ The line: every such op. Silent where ATTRIBUTES do not print the setting, and a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -51,6 +50,7 @@ from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,6 @@ Silent about forms fused with a collective, whose blocks follow its chunks, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -33,6 +32,7 @@ from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 _GRID = re.compile(r"(\d+)\D+(\d+)")
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import CoreRange

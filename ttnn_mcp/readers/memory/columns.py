@@ -5,10 +5,10 @@ In integer columns -1 stands for "the report does not say". Addresses are offset
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

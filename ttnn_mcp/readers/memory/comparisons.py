@@ -6,10 +6,10 @@ results on: its record speaks of all ops so far.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.readers.memory.rows import real
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.rows import Rows

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ closed in between.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from ttnn_mcp.readers.memory.left_out import rows_left_out
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

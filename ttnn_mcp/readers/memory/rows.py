@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.readers.memory.spaces import NUMBER_BITS
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.rows import Rows
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ttnn_mcp.records import dataclass
 
 Kind = Literal["number", "text"]
 

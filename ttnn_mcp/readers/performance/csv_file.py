@@ -7,7 +7,6 @@ counts them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
 from ttnn_mcp.readers.performance.plain_file import plain_frame
 from ttnn_mcp.readers.regular_file import opened
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ of the op are kept.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 from ttnn_mcp.readers.regular_file import opened
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OP_NAME, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
 from ttnn_mcp.readers.regular_file import opened
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,6 @@ different line ends, a row with another number of fields) is left to a parser of
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.readers.performance import row_shape
 from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, QUOTE
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

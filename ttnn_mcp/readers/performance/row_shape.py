@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from ttnn_mcp.records import dataclass
 
 LEAD_BYTES = 16  # read before the first row: a number is loaded as the 16 bytes before its end
 LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the longest real one has 3 kB

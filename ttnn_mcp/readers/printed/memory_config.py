@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, cast, get_args
 
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, parse_struct, whole
+from ttnn_mcp.records import dataclass
 
 MemoryLayout = Literal[
     "INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "ND_SHARDED", "SINGLE_BANK"

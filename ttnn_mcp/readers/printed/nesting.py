@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,9 @@ The order differs: the database of 2024 writes logical[padded], the CSV padded[l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
+
+from ttnn_mcp.records import dataclass
 
 _LIST = re.compile(r"\[(.*)\]", re.DOTALL)
 _DIMENSION = re.compile(r"\s*(\d{1,18})\s*(?:\[\s*(\d{1,18})\s*\])?\s*")

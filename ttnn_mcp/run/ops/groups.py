@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.readers.performance.columns import OPERAND_HEADER
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell
 from ttnn_mcp.readers.printed.shapes import parse_cell
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ Nothing heavy is imported here: the command line is read with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.server.http.streams import token_of
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.clients import CLIENT
 
 if TYPE_CHECKING:

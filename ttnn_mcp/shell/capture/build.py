@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
 
 _SOURCE_BYTES = 1_000_000  # of a module: tools/tracy/__main__.py of tt-metal has 17 kB
 

@@ -7,13 +7,14 @@ import os
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.readers.discover import DATABASE
 from ttnn_mcp.readers.manifest import MOCK
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests

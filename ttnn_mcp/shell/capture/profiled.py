@@ -7,13 +7,14 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.discover import find_reports
 from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests, memory_run
 from ttnn_mcp.shell.capture.build import Build, build_of

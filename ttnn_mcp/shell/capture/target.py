@@ -6,12 +6,12 @@ import re
 import shlex
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.regular_file import opened
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ what a deep one does not (a ViT of 12 layers bore what 24 layers of BGE-M3 did n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Columns
 

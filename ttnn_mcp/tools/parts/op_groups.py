@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.readers.source_lines import parse_loc
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, keyed
 from ttnn_mcp.run.ops.op_names import FAMILIES, family
