@@ -75,7 +75,7 @@ def _late_init(record: type[Any]) -> Callable[..., None]:
 def _written_init(record: type[Any]) -> Callable[..., None]:
     """`__init__` as the standard dataclass writes it."""
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING}
-    given: list[str] = []
+    ordered: list[str] = []
     named: list[str] = []
     lines: list[str] = []
     for field in dataclasses.fields(record):
@@ -91,11 +91,11 @@ def _written_init(record: type[Any]) -> Callable[..., None]:
             value = f"_of_{name}"
         if field.init:
             default = "" if not has_default else f"=_of_{name}" if made is MISSING else "=_missing"
-            (named if field.kw_only else given).append(f"{name}{default}")
+            (named if field.kw_only else ordered).append(f"{name}{default}")
         lines.append(f"_set(self, {name!r}, {value})")
     if hasattr(record, "__post_init__"):
         lines.append("self.__post_init__()")
-    parameters = ", ".join(["self", *given, *(["*", *named] if named else [])])
+    parameters = ", ".join(["self", *ordered, *(["*", *named] if named else [])])
     source = f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"])
     exec(source, known)  # noqa: S102 - names of our own fields
     written = known["__init__"]
