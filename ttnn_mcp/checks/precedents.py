@@ -28,10 +28,10 @@ def by_precedents(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> 
     """The claims; those that bring an op into a form which this run has faster elsewhere expect what it shows."""
     ends, twins = np.zeros((3, len(facts))), np.full(len(facts), -1, dtype=np.int64)
     for _, claim in claims:
-        seen = claim.expected
-        if seen is not None and seen.twins is not None:
-            twins[claim.rows] = seen.twins
-            ends[:, claim.rows] = seen.saved_ns, seen.low_ns, seen.high_ns
+        precedent = claim.expected
+        if precedent is not None and precedent.twins is not None:
+            twins[claim.rows] = precedent.twins
+            ends[:, claim.rows] = precedent.saved_ns, precedent.low_ns, precedent.high_ns
     return [(check, _precedented(facts, check, claim, ends, twins)) for check, claim in claims]
 
 

@@ -72,9 +72,11 @@ def relation(plan: Plan, ranked: Ranked) -> str | None:
     """'instead of matmul-config', 'after placement', 'symptom, so last': how it stands to edits above."""
     if ranked.instead_of is not None:
         return f"instead of {plan.ranked[ranked.instead_of].edit.name}"
-    told = [SYMPTOM] if ranked.edit.general else []
-    told += [f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"] if ranked.after else []
-    return "; ".join(told) or None
+    standings = [SYMPTOM] if ranked.edit.general else []
+    standings += (
+        [f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"] if ranked.after else []
+    )
+    return "; ".join(standings) or None
 
 
 def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
