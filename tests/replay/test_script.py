@@ -1,6 +1,7 @@
 """What a script says of its op: as the row printed it, nothing else, and nothing that a report's text could run."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -157,3 +158,23 @@ async def test_the_demo_is_rebuilt_but_for_what_the_page_names(tmp_path):
         text = path.read_text()
         compile(text, "script", "exec")
         assert words in text.replace("(\n        ", "(").replace(",\n        ", ", "), op
+
+
+async def test_a_convolution_is_spread_on_the_cores_of_its_profile(tmp_path):
+    path = tmp_path / "conv.py"
+    told = {"run": "demo", "op": 64, "path": str(path)}
+    for sweep, same in (([], "True"), (["shard_layout"], "s[\"shard_layout\"] == 'HEIGHT'")):
+        await ask(session(tmp_path), "replay_op", **told, sweep=sweep)
+        assert (
+            "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(" in path.read_text()
+        )
+        assert f"override_sharding_config={same}" in path.read_text()
+
+
+async def test_settings_go_together_only_where_their_judge_reads_them(tmp_path):
+    """The arguments of a call print them too, beside the attributes of its op."""
+    memory = Path(__file__).parents[2] / "resources" / "demo" / "memory"
+    answer = await ask(session(tmp_path), "replay_op", run=str(memory), op=8, path=str(tmp_path / "s.py"))
+    names = [row[0] for row in answer["candidates"]["rows"]]
+    assert "act_block_h_override=64" in names
+    assert not [name for name in names if ", " in name]

@@ -9,12 +9,13 @@ from ttnn_mcp.analyses.settings.conv import conv_in
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.replay.expressions import activations, enum, flag, functions, number, whole
+from ttnn_mcp.replay.expressions import activations, cores, enum, flag, functions, number, whole
 from ttnn_mcp.replay.source import PLACES, Given, OpCall
 from ttnn_mcp.replay.torch_words import applied
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Value
+    from ttnn_mcp.readers.printed.memory_config import Placement
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.replay.source import OpSource
 
@@ -58,6 +59,7 @@ def convolution(source: OpSource) -> OpCall:
             name: write.get(name, "{}").format(f's["{name}"]' if name in source.swept else repr(value))
             for name, value in now.items()
         },
+        **_cores(place, source),
         "activation": activation,
         "output_layout": "ttnn.ROW_MAJOR_LAYOUT" if source.written("untilize_out", flag) == "True" else None,
     }
@@ -104,6 +106,15 @@ def convolution(source: OpSource) -> OpCall:
         applied(functions(text), reference) if even else None,
         tuple(operands),
     )
+
+
+def _cores(place: Placement, source: OpSource) -> dict[str, str]:
+    """On the cores of the profile, where the shards lie as they did: an image from DRAM is spread on others."""
+    if place.shard is None or not place.shard.ranges:
+        return {}
+    layout = place.layout.removesuffix("_SHARDED")
+    asked = f's["shard_layout"] == {layout!r}' if "shard_layout" in source.swept else "True"
+    return {"core_grid": cores(place.shard.ranges), "override_sharding_config": asked}
 
 
 def pool(source: OpSource) -> OpCall:

@@ -13,10 +13,10 @@ from ttnn_mcp.analyses.settings.compute import grid_of
 from ttnn_mcp.readers.printed.nesting import has_value, parse_struct, split_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.readers.printed.memory_config import Core, Placement
+    from ttnn_mcp.readers.printed.memory_config import Core, CoreRange, Placement
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 _WHOLE = re.compile(r"-?\d{1,18}")
@@ -114,10 +114,15 @@ def placement(place: Placement) -> str:
         return f"ttnn.MemoryConfig({kind})"
     if len(shard.shape) != 2 or not shard.ranges:
         raise Unwritable(str(place))
-    cores = ", ".join(f"ttnn.CoreRange({_core(start)}, {_core(end)})" for start, end in shard.ranges)
     turned = "COL_MAJOR" if shard.orientation == "COL_MAJOR" else "ROW_MAJOR"
-    spec = f"ttnn.ShardSpec(ttnn.CoreRangeSet({{{cores}}}), {list(shard.shape)}, ttnn.ShardOrientation.{turned})"
+    spec = f"ttnn.ShardSpec({cores(shard.ranges)}, {list(shard.shape)}, ttnn.ShardOrientation.{turned})"
     return f"ttnn.MemoryConfig({kind}, {spec})"
+
+
+def cores(ranges: Sequence[CoreRange]) -> str:
+    """A set of cores."""
+    each = ", ".join(f"ttnn.CoreRange({_core(start)}, {_core(end)})" for start, end in ranges)
+    return f"ttnn.CoreRangeSet({{{each}}})"
 
 
 def config(printed: PrintedStruct, swept: Mapping[str, str]) -> str | None:
