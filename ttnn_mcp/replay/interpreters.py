@@ -121,6 +121,6 @@ def ttnn_python(asked: str | None) -> tuple[str, bool]:
 @lru_cache(maxsize=8)
 def probed(path: Path, origin: str) -> Interpreter:
     """What an interpreter says of its TTNN; asked once."""
-    told = looked_at(path, LIBRARIES, folder="/") or {}
-    version = (told.get("version") or "unknown") if told.get("ttnn") else None
-    return Interpreter(path, origin, version, bool(told.get("mock")))
+    installed = looked_at(path, LIBRARIES, folder="/") or {}
+    version = (installed.get("version") or "unknown") if installed.get("ttnn") else None
+    return Interpreter(path, origin, version, bool(installed.get("mock")))
