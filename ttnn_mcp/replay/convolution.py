@@ -181,7 +181,7 @@ def grid_sample(source: OpSource) -> OpCall:
 
 
 @dataclass(frozen=True)
-class Window:
+class ImageWindow:
     """A window that slides over an image: sizes by height and width; `sides` by top, bottom, left and right."""
 
     image: tuple[int, int]
@@ -204,7 +204,7 @@ class Window:
         return self.batch * (down[0] + 1) * (across[0] + 1) != source.shape(-1)[-2]
 
 
-def window_of(source: OpSource, key: str) -> Window | None:
+def window_of(source: OpSource, key: str) -> ImageWindow | None:
     """The window that a row prints; None where it prints none."""
     window = source.op.attributes.struct(key)
     image = _pair(window, "input_hw")
@@ -217,12 +217,12 @@ def window_of(source: OpSource, key: str) -> Window | None:
     kernel, stride, dilation = (_pair(window, name) or (1, 1) for name in ("window_hw", "stride_hw", "dilation_hw"))
     top, bottom, left, right = sides
     turned = window.fields.get("is_transpose", "").strip() == "true"
-    return Window(
+    return ImageWindow(
         image, kernel, stride, dilation, (top, bottom, left, right), window.number("batch_size") or 1, turned
     )
 
 
-def _image(window: Window, channels: int, dtype: str = "ttnn.bfloat16") -> Given:
+def _image(window: ImageWindow, channels: int, dtype: str = "ttnn.bfloat16") -> Given:
     """An image in DRAM, in tiles where its data type knows no rows."""
     layout = f"ttnn.{'TILE' if dtype.endswith('_b') else 'ROW_MAJOR'}_LAYOUT"
     rows = window.batch * window.image[0] * window.image[1]

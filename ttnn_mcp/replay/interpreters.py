@@ -110,17 +110,17 @@ def ttnn_python(asked: str | None) -> tuple[str, bool]:
     """
     (first, by), *others = places(asked)
     stated = by in (OPTION, f"${VARIABLE}")
-    found = [program for path, _ in ((first, by), *others) if (program := shutil.which(path)) is not None]
-    if stated and not found:
+    programs = [program for path, _ in ((first, by), *others) if (program := shutil.which(path)) is not None]
+    if stated and not programs:
         raise ArgumentsInvalid(
             f"{by} names '{shown(first)}', and there is no such program: name a Python with TTNN."
         )
-    return (found or [sys.executable])[0], stated
+    return (programs or [sys.executable])[0], stated
 
 
 @lru_cache(maxsize=8)
 def probed(path: Path, origin: str) -> Interpreter:
     """What an interpreter says of its TTNN; asked once."""
-    told = looked_at(path, LIBRARIES, folder="/") or {}
-    version = (told.get("version") or "unknown") if told.get("ttnn") else None
-    return Interpreter(path, origin, version, bool(told.get("mock")))
+    installed = looked_at(path, LIBRARIES, folder="/") or {}
+    version = (installed.get("version") or "unknown") if installed.get("ttnn") else None
+    return Interpreter(path, origin, version, bool(installed.get("mock")))
