@@ -60,7 +60,7 @@ def _streamed(program: Program, x: Tensor, width: int, dtype: str, fidelity: str
         f"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={k // 1024},per_core_M=1,"
         f"per_core_N={width // 1024},fused_activation=std::nullopt)"
     )
-    op = matmul(x, w, out, streamed_ns(w), fidelity=fidelity, cores=32, program_config=config)
+    op = matmul(x, w, out, streamed_ns(w, reached=0.97), fidelity=fidelity, cores=32, program_config=config)
     return put(program, replace(op, gap_ns=700))
 
 

@@ -143,6 +143,16 @@ def test_blocks_of_banked_weights_divide_the_share_of_eight_cores_at_least(check
     assert check.ask(banked(k=8 * 32 * 17, block=1, cores=8)).status == "clean"  # 17 tiles on each of 8 cores
 
 
+def test_deeper_blocks_of_banked_weights_take_half_the_steps(check):
+    """32 steps: blocks of 20 tiles could become 32, those of 16 tiles too."""
+
+    def in_32_steps(block):
+        k = block * 32 * 32
+        return banked(block=block, k=k, kernel_ns=round(k * 2048 * 1.0625 / (0.85 * 512) / 0.6))
+
+    check.pair(in_32_steps, silent=20, fires=16)
+
+
 def test_blocks_of_banked_weights_fit_l1(check):
     """Three blocks of ten tiles by 224 columns a bank take 7 MB."""
     assert check.ask(banked(n=57_344, per_n=112, kernel_ns=4_000_000)).status == "clean"

@@ -11,9 +11,9 @@ The line: 5 us and more, at under 50 % of the roofline with K in 32 steps and mo
 bound is the roofline, and at most 67 % of the time (the most that deeper blocks were seen to save: 25.8 -> 8.5 us, a
 router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on DRAM-sharded weights 1 us for each step that goes away.
 
-Silent where no deeper block divides K (there: a core's share of it, on 8 cores at least) and fits, on batched weights
-and rings, in attention that is written out, and where small blocks or a 1D config come first (matmul-small-blocks,
-matmul-multicast-one-way).
+Silent where no deeper block divides K (there: a core's share of it, on 8 cores at least, in half the steps) and fits,
+on batched weights and rings, in attention that is written out, and where small blocks or a 1D config come first
+(matmul-small-blocks, matmul-multicast-one-way).
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
+HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 
 
@@ -103,7 +104,8 @@ def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
 def _deeper(facts: WindowFacts, row: int) -> list[int]:
     """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
     if _banked(facts, np.array([row])).any():
-        return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:]]
+        least = HALF_THE_STEPS * _block_now(facts, row)
+        return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
     tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, _block_now(facts, row)
     deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
     config = facts.attributes(row).struct("program_config")
