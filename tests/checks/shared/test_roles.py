@@ -143,7 +143,7 @@ def test_the_findings_on_a_real_encoder_say_their_roles():
     places = {one.check: one.claim.rpartition("; role")[2] for one in diagnose(case, CATALOGUE).findings}
     times = csv_times(CLIP, "LayerNorm")[-65:-1]  # two in each of the last window's layers, and one behind them
     usual = statistics.median(first + second for first, second in zip(times[::2], times[1::2], strict=True))
-    assert places["norm-on-few-cores"] == f"s 1, 21 of 29 in each of 32 layers: {usual / 1e3:.0f} us x 32"
+    assert places["norm-on-few-cores"] == f"s 1, 21 of 29 in each of 32 layers: {usual / 1e6:.3g} ms x 32"
     assert places["hot-operands-in-dram"].startswith("s 25-26 of 29 in each of 32 layers: ")
     assert places["hot-operands-in-dram"].endswith(" us x 32; 4 layers differ")
     assert places["unfused-attention"].startswith("s 13-16 of 29 in each of 32 layers")
