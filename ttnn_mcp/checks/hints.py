@@ -50,9 +50,9 @@ HINTS = {
         "64 instead of 32 cores made a pool faster and its halo as much slower: keep the shards of the conv before it; "
         "BLOCK or WIDTH shards for many channels"
     ),
-    # measurements/norms.csv: on Wormhole
+    # the law of norms in shards (ttnn://laws), of seven measurements on Wormhole
     "LayerNorm": (
-        "about 9 us stay whatever the cores; beyond them rows in L1 shards with a sharded program config, and weight, "
+        "about 9 us stay on Wormhole whatever the cores; beyond them rows in L1 shards with a sharded program config, and weight, "
         "bias and residual in the same call, are what helped"
     ),
     # tt-metal's experimental/minimal_matmul: its blocks are its only setting
