@@ -50,6 +50,21 @@ def test_the_plan_is_a_table_of_what_where_expected_at_most_and_accuracy():
     ]
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (24, "   2, 3 last, as a symptom that edits above may take away"),
+        (14, "   and 1 more: --all; 2 last, as a symptom that edits above may take away"),
+        (13, "   and 2 more: --all"),
+    ],
+)
+def test_a_symptom_is_last_and_the_screen_says_why(monkeypatch, lines, said):
+    symptom = [*edit(2)[:-1], "symptom, so last; after edit-1"]
+    monkeypatch.setattr(check_screen, "LINES", lines)
+    shown = screen({**planned(edit(1), symptom, [3, *symptom[1:]]), "smaller_edits": 0}).splitlines()
+    assert shown[shown.index("", 5) - 1] == said
+
+
 def test_what_to_do_first_has_its_claim_its_line_of_the_model_and_the_command_that_shows_the_rest():
     cell = {"source": "db.sqlite", "row": "operations:4", "column": "stack_traces", "value": "/m/model.py:104"}
     finding = {**FINDING, "claim": "a matmul runs on 8 of 64 cores", "evidence": [*FINDING["evidence"], cell]}

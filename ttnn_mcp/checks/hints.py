@@ -52,8 +52,8 @@ HINTS = {
     ),
     # the law of norms in shards (ttnn://laws), of seven measurements on Wormhole
     "LayerNorm": (
-        "about 9 us stay on Wormhole whatever the cores; beyond them rows in L1 shards with a sharded program config, and weight, "
-        "bias and residual in the same call, are what helped"
+        "about 9 us stay on Wormhole whatever the cores; beyond them rows in L1 shards with a sharded program config, "
+        "and weight, bias and residual in the same call, are what helped"
     ),
     # tt-metal's experimental/minimal_matmul: its blocks are its only setting
     "MinimalMatmul": (

@@ -40,7 +40,7 @@ def in_one_unit(sentence: str) -> str:
     """A sentence with all its times in ms where one is: '2.0 ms, of it 0.035 ms' for '2.0 ms, of it 35 us'."""
     if not _IN_MS.search(sentence):
         return sentence
-    return _IN_US.sub(lambda time: f"{float(time[1].replace(',', '')) / 1e3:.3g} ms", sentence)
+    return _IN_US.sub(lambda time: f"{figure(float(time[1].replace(',', '')) / 1e3, '.3g')} ms", sentence)
 
 
 def megabytes(size: float) -> str:

@@ -75,15 +75,19 @@ class _Screen:
             return
         head, blocks = self.table(edits) or ([], self.sentences(edits))
         yield from ["", *head]
-        room, shown = room - 2 - len(head), 0  # of the empty line, and of the one for those that do not fit
+        room, shown = room - 2 - len(head), 0  # of the empty line, and of the one behind the table
         for lines in blocks:
             if room < len(lines):
                 break
             room, shown = room - len(lines), shown + 1
             yield from lines
         left = len(edits) - shown + self.answer.get("smaller_edits", 0)
-        if left:
-            yield f"   and {left} more: --all"
+        told = [f"and {left} more: --all"] if left else []
+        last = [str(edit["rank"]) for edit in edits[:shown] if "symptom" in (edit.get("relation") or "")]
+        if last:
+            told.append(f"{', '.join(last)} last, as a symptom that edits above may take away")
+        if told:
+            yield f"   {'; '.join(told)}"
 
     def table(self, edits: list[dict[str, Any]]) -> tuple[list[str], Iterator[list[str]]] | None:
         """The heading, and the lines of each edit; None where the terminal is too narrow for names."""
