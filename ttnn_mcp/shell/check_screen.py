@@ -82,12 +82,12 @@ class _Screen:
             room, shown = room - len(lines), shown + 1
             yield from lines
         left = len(edits) - shown + self.answer.get("smaller_edits", 0)
-        told = [f"and {left} more: --all"] if left else []
+        notes = [f"and {left} more: --all"] if left else []
         last = [str(edit["rank"]) for edit in edits[:shown] if "symptom" in (edit.get("relation") or "")]
         if last:
-            told.append(f"{', '.join(last)} last, as a symptom that edits above may take away")
-        if told:
-            yield f"   {'; '.join(told)}"
+            notes.append(f"{', '.join(last)} last, as a symptom that edits above may take away")
+        if notes:
+            yield f"   {'; '.join(notes)}"
 
     def table(self, edits: list[dict[str, Any]]) -> tuple[list[str], Iterator[list[str]]] | None:
         """The heading, and the lines of each edit; None where the terminal is too narrow for names."""
