@@ -9,7 +9,7 @@ _HEADS = (
     "of heads: pad the head size to 32 in the weights, then nlp_create_qkv_heads, nlp_concat_heads"
     # ttnn 0.81.1 has both; tt-metal PR #22938: 672 -> 612 ms over 70 attentions
 )
-_ELEMENTWISE = "takes its bytes: operands in L1, or as activations= of the op before it instead of an op of its own"
+_ELEMENTWISE = "takes its bytes: operands in L1, or as activations= of the op before it"
 _LAYOUTS = (
     "element-wise ops and sliced convs take both layouts: leave the conversion out, or convert once, where least"
 )
@@ -32,23 +32,23 @@ HINTS = {
     ),
     # tech_reports/CNNs/cnn_optimizations.md
     "Halo": (
-        "copies the borders of shards for the conv or pool behind it: keep one shard layout from conv to conv, and "
-        "shards as tall as L1 allows"
+        "copies borders of shards for the conv or pool behind it: one shard layout from conv to conv, shards as tall "
+        "as L1 allows"
     ),
     # a DeepLabV3 on Blackhole: 41.1 us left to TTNN in DRAM, 9.0 in height shards (8192x128 times 128x512)
     "Matmul": (
-        "activations in L1 shards with a program_config took a fifth of the time of one left to TTNN in DRAM; "
-        "check_setting without a value orders the legal blocks"
+        "activations in L1 shards with a program_config took a fifth of one left to TTNN in DRAM; check_setting orders "
+        "the legal blocks"
     ),
     # tech_reports/CNNs/cnn_optimizations.md; a 1x1 conv of stride 1 runs as a Matmul
     "Conv2d": (
-        "decided by shard layout (HEIGHT for tall images, BLOCK or WIDTH for many channels), the tallest act_block_h "
-        "that fits, and both double buffers: check_setting judges each"
+        "shard layout (HEIGHT for tall images, BLOCK or WIDTH for many channels), tallest act_block_h, both double "
+        "buffers: check_setting judges each"
     ),
     # tt-metal #18240: of YOLOv4; more layouts since PR #21137
     "Pool2D": (
-        "64 instead of 32 cores made a pool faster and its halo as much slower: keep the shards of the conv before it; "
-        "BLOCK or WIDTH shards for many channels"
+        "keep the shards of the conv before it: on twice the cores its halo lost what a pool won; BLOCK or WIDTH "
+        "shards for many channels"
     ),
     # the law of norms in shards (ttnn://laws), of seven measurements on Wormhole
     "LayerNorm": (

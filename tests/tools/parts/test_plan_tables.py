@@ -112,11 +112,12 @@ def test_ops_that_are_a_part_of_every_layer_are_told_so(tmp_path):
 def test_what_is_known_is_told_of_kinds_of_which_edits_save_the_smaller_part(case):
     """Without such a kind there is no column for it."""
 
-    def table(name, why, above_ns=4.9):
+    def table(name, why, above_ns=4.9, times=1):
         kind = SimpleNamespace(name=name, ops=1, above_ns=above_ns, now_ns=10.0, why=why, heaviest=0)
-        return unexplained_table(case, SimpleNamespace(kinds=(kind,)))
+        return unexplained_table(case, SimpleNamespace(kinds=(kind,) * times))
 
-    assert table("Halo", "no_edit").rows[0][-1].startswith("copies the borders of shards")
+    assert table("Halo", "no_edit").rows[0][-1].startswith("copies borders of shards")
+    assert [row[-1] is None for row in table("Halo", "no_edit", times=5).rows] == [False] * 3 + [True] * 2
     assert table("GridSample", "no_floor_known").columns[-1] == "hint"
     assert table("RingJointSDPA", "after_edits", 5.0).rows[0][-1].startswith("chunks of 320 x 384")
     for name, why in (("Halo", "after_edits"), ("Embeddings", "no_edit")):

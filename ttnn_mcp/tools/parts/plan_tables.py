@@ -33,6 +33,7 @@ UNEXPLAINED = Columns(
     *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
 )
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
+HINTED = 3  # of the heaviest kinds: page one holds 6 kB (ours)
 SYMPTOM = "symptom, so last"  # whatever it saves: its causes may be edits above
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 MOSTLY_LEFT = 0.5  # of the time of a kind of op: the edits reach the smaller part of it (ours)
@@ -133,9 +134,9 @@ def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
     """The heaviest kinds of op above their floors, and what is known of those of which edits save the smaller part."""
     hints = [
         hint_of(kind.name)
-        if kind.why in (NO_EDIT, NO_FLOOR) or kind.above_ns >= MOSTLY_LEFT * kind.now_ns
+        if place < HINTED and (kind.why in (NO_EDIT, NO_FLOOR) or kind.above_ns >= MOSTLY_LEFT * kind.now_ns)
         else None
-        for kind in left.kinds
+        for place, kind in enumerate(left.kinds)
     ]
     rows = [
         (shown(kind.name), kind.ops, kind.above_ns / 1e3, kind.now_ns / 1e3, kind.why, facts.line(kind.heaviest))
