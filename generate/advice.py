@@ -42,8 +42,6 @@ def verdicts():
     changes = {one["id"]: one for one in json.loads((STORIES / "facts.json").read_text("utf-8"))}
     for story in json.loads((STORIES / "stories.json").read_text("utf-8")):
         found, answer = _findings(STORIES / story["file"])
-        for one in found:  # the judge reads both bounds, an answer leaves out a least one of nothing
-            one["saving_us"].setdefault("at_least", 0.0)
         naming = [
             one for one in found if story.get("fix_names") and judge.re.search(story["fix_names"], one["fix"])
         ]

@@ -82,9 +82,7 @@ def _counts(verdicts: Iterable[str]) -> str:
 def _row(story: Story) -> tuple[str, ...]:
     found, _ = findings_of(story)
     bounds = {one["check"]: one["saving_us"] for one in reversed(naming(story, found))}
-    said = [
-        f"`{check}`: {us.get('at_least', 0):.0f} to {us['at_most']:.0f}" for check, us in sorted(bounds.items())
-    ]
+    said = [f"`{check}`: {us['at_least']:.0f} to {us['at_most']:.0f}" for check, us in sorted(bounds.items())]
     measured = "-" if story.saving_us is None else f"{story.saving_us:.0f}"
     return (
         story.source, story.ran, story.change, story.first, story.now, "; ".join(said) or "-", measured,

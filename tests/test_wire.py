@@ -32,7 +32,7 @@ class Answer(Wire):
     ],
 )
 def test_numbers_are_sent_short_and_what_was_not_measured_as_null(value, sent):
-    told = [rounded(value, 2), Saving(at_most=value).spoken()["at_most"]]
+    told = [rounded(value, 2), Saving(at_least=0, at_most=value).spoken()["at_most"]]
     assert told == [sent, sent]
     assert [type(each) for each in told] == [type(sent)] * 2
 

@@ -181,11 +181,10 @@ class Window(Wire):
 class Saving(Wire):
     """The time a change can give back, in microseconds of the window: bounds, and what to expect between them.
 
-    8 of 10 such changes save an amount inside the interval; without `expected` the change is a trial, without
-    `at_least` nothing is sure.
+    8 of 10 such changes save an amount inside the interval; without `expected` the change is a trial.
     """
 
-    at_least: Us = 0.0
+    at_least: Us  # also where it is 0: scripts read both bounds
     at_most: Us
     expected: Us | None = None
     interval: tuple[Us, Us] | None = None

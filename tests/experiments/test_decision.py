@@ -19,7 +19,7 @@ RUN = RunSeen("a", "a", None, None, int(KERNEL_NS), True)
 
 def finding(check, at_most_us):
     return Finding(
-        check=check, edit="made", step=1, claim="", share=0.1, saving_us=Saving(at_most=at_most_us), assumption="",
+        check=check, edit="made", step=1, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us), assumption="",
         evidence=(), fix="", verify="", read_next="",
     )  # fmt: skip
 

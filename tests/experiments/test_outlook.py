@@ -17,7 +17,7 @@ RUN = RunSeen("a", "a", None, None, 10_000_000, True)
 
 def finding(step, at_most_us):
     return Finding(
-        check="some-check", edit="made", step=step, claim="", share=0.1, saving_us=Saving(at_most=at_most_us),
+        check="some-check", edit="made", step=step, claim="", share=0.1, saving_us=Saving(at_least=0, at_most=at_most_us),
         assumption="", evidence=(), fix="", verify="", read_next="",
     )  # fmt: skip
 

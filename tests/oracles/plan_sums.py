@@ -83,7 +83,7 @@ def _of_edits(plan: list[Answer], before: float) -> Iterator[str]:
 def _of_findings(findings: Sequence[Answer], before: float, names: set[str]) -> Iterator[str]:
     for finding in findings:
         saving, check = finding["saving_us"], finding["check"]
-        least = saving.get("at_least", 0)
+        least = saving["at_least"]
         low, high = saving.get("interval") or (least, saving["at_most"])
         ends = (least, low, saving.get("expected", low), high, saving["at_most"], before)
         if any(one > other + CENT_US for one, other in zip((0, *ends), ends, strict=False)):

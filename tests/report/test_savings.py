@@ -12,7 +12,7 @@ KNOWN = {"expected": 5, "interval": [4, 7], "basis": "law: tilize"}
     ("saving", "words"),
     [
         ({"at_most": 0}, "at most 0 us"),
-        ({"at_most": 9}, "at most 9 us; not known: a trial"),
+        ({"at_least": 0, "at_most": 9}, "at most 9 us; not known: a trial"),
         ({"at_least": 2, "at_most": 9}, "at least 2 us, at most 9 us; not known: a trial"),
         (
             {"at_most": 9, **KNOWN},

@@ -126,7 +126,7 @@ def _promises(story: Story, named: list[dict[str, Any]]) -> Iterator[tuple[float
     checks = {one.get("check") for one in named}
     for check in [checks] if story.several else [{check} for check in checks]:
         bounds = [one["saving_us"] for one in named if one.get("check") in check]
-        yield sum(us.get("at_least", 0.0) for us in bounds), sum(us["at_most"] for us in bounds)
+        yield sum(us["at_least"] for us in bounds), sum(us["at_most"] for us in bounds)
 
 
 def _most(finding: Mapping[str, Any]) -> float:

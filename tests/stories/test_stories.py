@@ -20,9 +20,9 @@ def test_what_is_said_of_a_story_is_what_was_said_before_and_what_is_sure_was_sa
     """
     found, kernel_us = findings_of(story)
     assert verdict(story, found, kernel_us) == story.now
-    named = {one["check"]: one["saving_us"].get("at_least", 0) for one in naming(story, found)}
+    named = {one["check"]: one["saving_us"]["at_least"] for one in naming(story, found)}
     assert all(least <= (story.saving_us or 0) for least in named.values()), named
-    assert {one["check"] for one in found if "at_least" in one["saving_us"]} <= set(SURE)
+    assert {one["check"] for one in found if one["saving_us"]["at_least"]} <= set(SURE)
 
 
 @for_all("story", STORIES, ids=lambda story: story.id)

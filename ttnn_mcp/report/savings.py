@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 def saving_words(saving: Mapping[str, Any], spoken: Callable[[float], str]) -> str:
     """'expected 164 us (150 to 176 in 8 of 10; law: ...), at most 206 us'; `spoken` tells microseconds.
 
-    Without a least saving nothing is sure.
+    A least saving of nothing says nothing and is left out.
     """
-    most = f"at most {spoken(saving['at_most'])}"
-    bounds = f"at least {spoken(saving['at_least'])}, {most}" if "at_least" in saving else most
+    least, most = saving.get("at_least"), f"at most {spoken(saving['at_most'])}"
+    bounds = f"at least {spoken(least)}, {most}" if least else most
     if saving.get("expected") is None:
         return f"{bounds}; not known: a trial" if saving["at_most"] else bounds
     low, high = map(spoken, saving["interval"])
