@@ -41,3 +41,14 @@ def test_what_the_script_did_not_write_is_refused(tmp_path, changes):
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(ReportMissing, match="cannot be read"):
         read_drift(tmp_path / "none.json")
+
+
+def test_as_many_layers_and_bytes_as_a_script_writes_are_read(tmp_path):
+    """10,000 layers, and 20 MB."""
+    path, most = tmp_path / "a.json", 20_000_000
+    document = json.dumps({**WRITTEN, "layers": [{"layer": 1, "accumulated": 1.0}] * 10_000})
+    path.write_text(document.rjust(most))
+    assert len(read_drift(path).pccs) == 10_000
+    path.write_text(document.rjust(most + 1))
+    with pytest.raises(QuestionRefused, match="is not what the script"):
+        read_drift(path)
