@@ -82,7 +82,7 @@ async def test_the_card_the_check_the_op_and_the_record_all_tell(made, tmp_path)
         "column": "actual_pcc",
         "value": 0.9312,
     }
-    assert finding["saving_us"] == {"at_most": 0}
+    assert finding["saving_us"] == {"at_least": 0, "at_most": 0}
     run = await at.run("both")
     line = next(line for line, linked in run.linked.operation_at.items() if linked == operation)
     call = (await ask(at, "op_detail", run="both", op=line))["call"]
