@@ -16,9 +16,12 @@ from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
 from tests.frozen.mistral_24b import MISTRAL_24B
 from tests.frozen.modernbert import MODERNBERT
+from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
+from tests.frozen.nomic import NOMIC
+from tests.frozen.plbert import PLBERT
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
@@ -51,8 +54,12 @@ THIRD_MODELS: dict[str, tuple[Layer, ...]] = {
     "Qwen's drafter": QWEN_DRAFTER,
     "ModernBERT": MODERNBERT,
 }
-LAYERS = tuple(
-    layer for models in (MODELS, SECOND_MODELS, THIRD_MODELS) for layers in models.values() for layer in layers
-)
+FOURTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Nomic Embed v2": NOMIC,
+    "Motif-3": MOTIF,
+    "A speech model's ALBERT": PLBERT,
+}
+SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS)
+LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
-__all__ = ["LAYERS", "MODELS", "SECOND_MODELS", "THIRD_MODELS", "Layer", "Lever"]
+__all__ = ["FOURTH_MODELS", "LAYERS", "MODELS", "SECOND_MODELS", "SETS", "THIRD_MODELS", "Layer", "Lever"]
