@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from generate.layout import ROOT
-from tests.frozen import LAYERS, MODELS, SECOND_MODELS, THIRD_MODELS
+from tests.frozen import FOURTH_MODELS, LAYERS, MODELS, SECOND_MODELS, THIRD_MODELS
 from tests.frozen.promises import judged
 from tests.frozen.verdict import NEAR, Verdict
 
@@ -42,6 +42,7 @@ MEETINGS = (
     Meeting(MODELS, FOLDER / "first_meeting.csv", "The first meeting"),
     Meeting(SECOND_MODELS, FOLDER / "second_meeting.csv", "The second meeting"),
     Meeting(THIRD_MODELS, FOLDER / "third_meeting.csv", "The third meeting"),
+    Meeting(FOURTH_MODELS, FOLDER / "fourth_meeting.csv", "The fourth meeting"),
 )
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
