@@ -120,6 +120,15 @@ def test_a_chip_may_run_five_per_cent_above_its_clock_and_at_half_of_it(examined
     assert codes == ["clock_of_another_chip"] * doubted
 
 
+@for_all(("ghz", "doubted"), [(0.49, True), (0.51, False), (1.3, False)])
+def test_without_an_architecture_no_known_chip_is_that_slow(examined, ghz, doubted):
+    def change(rows):
+        scaled(1 / ghz, KERNEL, FIRMWARE, *OF_CORES)(rows)
+        each(**{"DEVICE ARCH": lambda row: "", "AVAILABLE WORKER CORE COUNT": lambda row: 110})(rows)
+
+    assert ("clock_of_another_chip" in examined(change)[0]) == doubted
+
+
 @for_all(
     ("cores", "ghz", "doubted"),
     [(64, 1.0, True), (64, 1.009, True), (64, 1.012, False), (110, 1.0, False), (65, 1.0, False)],

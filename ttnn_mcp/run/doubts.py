@@ -42,6 +42,7 @@ SHORTEST_NS = 100.0  # of a kernel: the shortest of 42 real reports took 373 ns
 LARGEST_GRID = 140  # cores: blackhole_140_arch.yaml
 WALL_SLACK = 1.01  # of the wall time: clocks are measured to 0.1 % (ours)
 WALL_SLACK_NS = 1_000.0  # the same for few short ops (ours)
+_SLOWEST = min(ARCHITECTURES.values(), key=lambda chip: chip.clock_ghz)  # what a report without DEVICE ARCH is of
 NEIGHBOURS = 3  # passes: one odd pass among them does not move the median (ours)
 LOST = 0.1  # of the ops: fewer move a sum by less than passes of one program differ (ours)
 CORES_SLACK = 1.01  # of the kernel time, and a rounded ns: no core of 45 real reports took longer than its kernel
@@ -102,18 +103,22 @@ def _clock(report: Performance) -> Doubt | None:
         unit = next((unit for unit, by in (("us", 1e3), ("ms", 1e6), ("s", 1e9)) if _possible(middle / by)), None)
         why = f"the durations look like {unit} under a header of ns" if unit else "a column holds something else"
         return Doubt("no_such_clock", f"{what}: {why}; no time is told from cycles")
-    clock, chip = report.clock_ghz, ARCHITECTURES.get(report.arch_stated or "")
-    what = _of_another_chip(clock, chip, report.worker_cores_stated) if clock and chip else ""
+    clock, chip = report.clock_ghz, ARCHITECTURES.get(report.arch_stated or _SLOWEST.name)
+    what = (
+        _of_another_chip(clock, chip, report.worker_cores_stated, stated=bool(report.arch_stated))
+        if clock and chip
+        else ""
+    )
     return Doubt("clock_of_another_chip", f"{what}: DEVICE ARCH or the durations are false") if what else None
 
 
-def _of_another_chip(clock: float, chip: Architecture, worker_cores: int | None) -> str:
-    other = _chip_of(clock, worker_cores)
+def _of_another_chip(clock: float, chip: Architecture, worker_cores: int | None, *, stated: bool) -> str:
+    other = _chip_of(clock, worker_cores) if stated else None
     if other not in (None, chip) and worker_cores not in _cores_of(chip):
         return f"{figure(clock, '.3g')} GHz and {worker_cores} cores are those of {other.name}, not of {chip.name}"
     share = clock / chip.clock_ghz
     what = f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and {chip.name} runs at"
-    if share > FASTER_THAN_ITS_CHIP:
+    if share > FASTER_THAN_ITS_CHIP and stated:
         return f"{what} {figure(chip.clock_ghz, '.3g')} at most"
     return f"{what} {figure(chip.clock_ghz, '.3g')}" if share < SLOWER_THAN_ITS_CHIP else ""
 
