@@ -4,6 +4,10 @@ from tests.profiles import Iteration
 
 KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
 START, END = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE"
+OF_CORES = tuple(
+    f"DEVICE {core} KERNEL DURATION [ns]" for core in ("BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2")
+)
+GAP, CALL = "OP TO OP LATENCY [ns]", "GLOBAL CALL COUNT"
 PASSES = (Iteration(cold=True), *[Iteration()] * 4)
 COUNTER = 2**32
 
@@ -28,7 +32,7 @@ def number(row, name):
 
 
 def scaled(share, *names):
-    return each(**{name: lambda row, name=name: number(row, name) * share for name in names})
+    return each(**{name: lambda row, name=name: row[name] and number(row, name) * share for name in names})
 
 
 def overlapping(rows):
@@ -45,7 +49,21 @@ def wrapped(rows):
             row[name] = str((number(row, name) - first - half) % COUNTER)
 
 
+def anew(rows):
+    """The second half of the file begins where the first did, as another run in it would."""
+    half = len(rows) // 2
+    away = number(rows[half], START) - number(rows[0], START) - 700
+    for row in rows[half:]:
+        row.update({name: str(number(row, name) - away) for name in (START, END)})
+
+
 LIES = {
+    "kernels that their cores outlast": (scaled(0.5, KERNEL), {"kernels_below_their_cores"}),
+    "gaps in another unit": (scaled(1e3, GAP), {"gaps_at_odds"}),
+    "two runs in one file": (anew, {"not_in_order"}),
+    "ops of another device": (last(each(**{"DEVICE ID": lambda row: 1})), {"device_at_odds"}),
+    "times of zero": (each(**{KERNEL: lambda row: 0}), {"times_lost"}),
+    "times left out": (lambda rows: each(**{KERNEL: lambda row: ""})(rows[1::4]), {"times_lost"}),
     "microseconds under nanoseconds": (scaled(1e-3, KERNEL, FIRMWARE), {"no_such_clock", "kernels_too_short"}),
     "milliseconds": (scaled(1e-6, KERNEL, FIRMWARE), {"no_such_clock", "kernels_too_short"}),
     "cycles that overlap": (overlapping, {"clocks_differ"}),

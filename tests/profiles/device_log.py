@@ -34,6 +34,15 @@ def zone_lines(
     return lines
 
 
+def streamed_lines(zones: Iterable[Zone], call_count: int) -> list[str]:
+    """The same by the streaming profiler (tt-metal, impl/streaming_profiler/zone_csv.cpp): process 4242, one device."""
+    return [
+        f"0, {x}, {y}, {processor}, 22845, {cycle}, 0, 4242, {call_count}, 0, {zone}, {phase}, 0, streaming, , 0, 0"
+        for (x, y), processor, zone, start, end in zones
+        for cycle, phase in ((start, "ZONE_START"), (end, "ZONE_END"))
+    ]
+
+
 def write_device_log(
     folder: Path, lines: Iterable[str], *, arch: str = "wormhole_b0", mhz: int = 1000, old: bool = False
 ) -> Path:

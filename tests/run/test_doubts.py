@@ -3,7 +3,22 @@
 import numpy as np
 import pytest
 
-from tests.doubtful_rows import END, FIRMWARE, KERNEL, LIES, PASSES, START, each, last, number, scaled
+from tests.doubtful_rows import (
+    CALL,
+    END,
+    FIRMWARE,
+    GAP,
+    KERNEL,
+    LIES,
+    OF_CORES,
+    PASSES,
+    START,
+    each,
+    last,
+    number,
+    scaled,
+)  # fmt: skip
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -99,10 +114,83 @@ def test_false_cycles_tell_no_time(examined):
     assert run.chip.clock_ghz == 1.0  # the architecture's
 
 
-@pytest.mark.parametrize(("ghz", "doubted"), [(1.04, False), (1.06, True)])
-def test_a_chip_may_run_five_per_cent_above_its_clock(examined, ghz, doubted):
-    codes, _run = examined(scaled(1 / ghz, KERNEL, FIRMWARE))
+@pytest.mark.parametrize(("ghz", "doubted"), [(0.49, True), (0.51, False), (1.04, False), (1.06, True)])
+def test_a_chip_may_run_five_per_cent_above_its_clock_and_at_half_of_it(examined, ghz, doubted):
+    codes, _run = examined(scaled(1 / ghz, KERNEL, FIRMWARE, *OF_CORES))
     assert codes == ["clock_of_another_chip"] * doubted
+
+
+@for_all(("ghz", "doubted"), [(0.49, True), (0.51, False), (1.3, False)])
+def test_without_an_architecture_no_known_chip_is_that_slow(examined, ghz, doubted):
+    def change(rows):
+        scaled(1 / ghz, KERNEL, FIRMWARE, *OF_CORES)(rows)
+        each(**{"DEVICE ARCH": lambda row: "", "AVAILABLE WORKER CORE COUNT": lambda row: 110})(rows)
+
+    assert ("clock_of_another_chip" in examined(change)[0]) == doubted
+
+
+@for_all(
+    ("cores", "ghz", "doubted"),
+    [(64, 1.0, True), (64, 1.009, True), (64, 1.012, False), (110, 1.0, False), (65, 1.0, False)],
+)
+def test_a_chip_with_the_clock_and_the_cores_of_another_is_doubted(examined, cores, ghz, doubted):
+    def change(rows):
+        scaled(1 / ghz, FIRMWARE)(rows)
+        each(**{"DEVICE ARCH": lambda row: "blackhole", "AVAILABLE WORKER CORE COUNT": lambda row: cores})(rows)
+
+    assert ("clock_of_another_chip" in examined(change)[0]) == doubted
+
+
+@for_all(("times", "doubted"), [(1.009, False), (1.012, True)])
+@for_all("core", [*OF_CORES, "DEVICE KERNEL DURATION PER CORE MAX [ns]", "DEVICE ERISC KERNEL DURATION [ns]"])
+def test_a_core_may_outlast_its_kernel_by_a_hundredth(examined, core, times, doubted):
+    changed = each(**{core: lambda row: number(row, KERNEL) * times})
+    assert ("kernels_below_their_cores" in examined(changed)[0]) == doubted
+
+
+@for_all(("lost", "doubted"), [(2, False), (3, True)])
+@for_all("cell", ["0", ""])
+def test_a_tenth_of_the_times_may_be_lost(examined, cell, lost, doubted):
+    def change(rows):
+        for row in rows[7 : 7 + lost]:
+            row[KERNEL] = cell
+
+    assert ("times_lost" in examined(change, iteration="all")[0]) == doubted  # of 25
+
+
+@for_all(("beyond", "doubted"), [(-2_000, False), (2_000, True)])
+@for_all("sign", [-1, 1])
+def test_gaps_may_differ_from_what_cycles_leave_by_a_twentieth_of_the_wall(examined, sign, beyond, doubted):
+    def change(rows):
+        first, others = rows[0], rows[1:]
+        wall = number(rows[-1], END) - number(first, START)
+        around = sum(number(row, FIRMWARE) - number(row, KERNEL) for row in rows)
+        between = sum(number(after, START) - number(row, END) for row, after in zip(rows, others, strict=False))
+        gaps = sum(number(row, GAP) for row in others)
+        room = between - gaps + (around if sign > 0 else 0)
+        longest = max(others, key=lambda row: number(row, GAP))
+        longest[GAP] = str(number(longest, GAP) + room + sign * (0.05 * wall + 5_000 + beyond))
+
+    assert ("gaps_at_odds" in examined(change, iteration="all")[0]) == doubted
+
+
+@for_all(("places", "doubted"), [(9, False), (10, True)])
+def test_ops_that_are_near_may_change_places(examined, places, doubted):
+    def change(rows):
+        one, other = rows[3], rows[3 + places]
+        for name in (START, END):
+            one[name], other[name] = other[name], one[name]
+
+    assert ("not_in_order" in examined(change, iteration="all")[0]) == doubted
+
+
+@for_all(("device", "rows_left", "doubted"), [(63, 25, True), (64, 25, False), (63, 10, True), (63, 9, False)])
+def test_a_call_count_names_its_device(examined, device, rows_left, doubted):
+    def change(rows):
+        rows[-1][CALL] = str(number(rows[-1], CALL) + device)
+        del rows[: len(rows) - rows_left]
+
+    assert ("device_at_odds" in examined(change, iteration="all")[0]) == doubted
 
 
 @pytest.mark.parametrize(("odd", "doubt"), [(1, "cycles_at_odds"), (2, "clocks_differ")])

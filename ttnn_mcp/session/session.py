@@ -132,6 +132,12 @@ class Session:
         known = await asyncio.to_thread(self._paired, performance, memory, name, rank)
         return await self._opened(known, move_name=move_name)
 
+    async def named(self, run: Run, name: str, *, move_name: bool = False) -> Run:
+        """The run under a name, for people."""
+        performance = str(run.performance.csv.path) if run.performance else None
+        memory, rank = (str(run.memory.path), run.memory.rank) if run.memory else (None, None)
+        return await self.open(performance, memory, name, rank, move_name=move_name)
+
     async def runs_under_roots(self, identified: int | None = None) -> list[KnownRun]:
         """The runs under the roots, newest first: one per report, or one per folder that holds one of each kind.
 

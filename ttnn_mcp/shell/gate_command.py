@@ -85,11 +85,7 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
         return "".join(
             f"{run.name}  {run.shown_id}  {', '.join(map(shown_path, run.pair.paths))}\n" for run in known
         )
-    run = await session.run(path)
-    performance = str(run.performance.csv.path) if run.performance else None
-    memory = str(run.memory.path) if run.memory else None
-    rank = run.memory.rank if run.memory else None
-    named = await session.open(performance, memory, name, rank, move_name=True)
+    named = await session.named(await session.run(path), name, move_name=True)
     if session.forgetful:
         raise StoreUnusable(
             f"No name can be kept: the state folder cannot be written ({session.forgetful}). --state chooses another."

@@ -197,7 +197,8 @@ def _by_device(run: Run) -> Table:
 
 async def _opened(session: Session, asked: Arguments) -> Run:
     if asked.performance is None and asked.memory is None:
-        return await session.run(asked.run)
+        run = await session.run(asked.run)
+        return run if asked.name is None else await session.named(run, asked.name, move_name=asked.move_name)
     return await session.open(asked.performance, asked.memory, asked.name, asked.rank, move_name=asked.move_name)
 
 

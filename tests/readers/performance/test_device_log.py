@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from tests.for_all import for_all
-from tests.profiles.device_log import write_device_log, zone_lines
+from tests.profiles.device_log import streamed_lines, write_device_log, zone_lines
 from ttnn_mcp.errors import ReportBroken, ReportMissing
 from ttnn_mcp.readers.performance import device_log
 from ttnn_mcp.readers.performance.device_log import chip_beside, marks_of
@@ -28,16 +28,16 @@ def test_the_marks_of_one_op_are_read_in_both_formats(tmp_path, old):
     ]
 
 
-def test_columns_that_came_later_are_no_others(tmp_path):
-    """Logical places beside the physical ones, as the streaming profiler writes them."""
-    path = write_device_log(tmp_path, zone_lines(ZONES, 1024, session=2))
+def test_the_zones_of_the_streaming_profiler_are_read(tmp_path):
+    """As its writer prints them: blanks, the process as run host ID, the op as trace id, logical places at the end."""
+    path = write_device_log(tmp_path, [*streamed_lines(ZONES, 2048), *streamed_lines(ZONES, 1024)])
     first, names, *lines = path.read_text().splitlines()
-    names = names.replace("core_y, ", "core_y, logical_x, logical_y, ")
-    lines = [",".join([*line.split(",")[:3], "1024", "7", *line.split(",")[3:]]) for line in lines]
-    path.write_text("\n".join([first, names, *lines, ""]))
-    assert [(mark.core, mark.cycle) for mark in marks_of(path, 0, 1024, 2).marks] == [
+    path.write_text("\n".join([first, f"{names}, logical_x, logical_y", *lines, ""]))
+    assert [(mark.core, mark.cycle) for mark in marks_of(path, 0, 1024, None).marks] == [
         ((1, 2), 100), ((1, 2), 250), ((1, 3), 110), ((1, 3), 300),
     ]  # fmt: skip
+    assert marks_of(path, 0, 4242, None).marks == ()  # the process
+    assert marks_of(path, 0, 1024, 2).marks == ()  # all replays together are none of them
 
 
 def test_replays_of_a_trace_are_told_apart(tmp_path):

@@ -2,7 +2,8 @@
 
 Line 1 tells the architecture and the clock, line 2 the columns, each further line one mark: where a zone started or
 ended on one processor of one core. The log of a long run has gigabytes, so it is read in blocks, and only the lines
-of the op are kept.
+of the op are kept. The streaming profiler's zone CSV has the same columns, a blank before each cell, the number of
+the process as run host ID and the op's as trace id.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ COLUMNS = {  # ours -> theirs, newest first
     "phase": ("type", "zone phase"),
 }
 SESSION = "trace id counter"  # newer logs only
+STREAMED, STREAMED_ID = b", streaming,", "trace id"  # its source file, and where its ops stand
 PHASES = {"ZONE_START": True, "begin": True, "ZONE_END": False, "end": False}
 
 
@@ -98,7 +100,8 @@ def marks_of_ops(path: Path, wanted: Sequence[Launch]) -> list[OpMarks]:
     try:
         with opened(path) as file:
             arch, clock_mhz, header = _heading(file, path)
-            for call_count, line in _lines_with(file, {count: b",%d," % count for count in by_count}):
+            needle = b", %d," if header["call_count"] == header.get(STREAMED_ID) else b",%d,"
+            for call_count, line in _lines_with(file, {count: needle % count for count in by_count}):
                 for launch in by_count[call_count]:
                     mark = _mark(line, header, *launch) if len(kept[launch]) <= MARKS_AT_MOST else None
                     kept[launch] += [mark] if mark else []
@@ -121,7 +124,12 @@ def _heading(file: BinaryIO, path: Path) -> tuple[str, int, dict[str, int]]:
         raise ReportBroken(
             f"{shown(path.name)} is no device log: its first two lines are not those of the profiler."
         )
-    if SESSION in names:
+    here = file.tell()
+    streamed = STREAMED in file.readline(LINE_BYTES) and STREAMED_ID in names
+    file.seek(here)
+    if streamed:
+        header["call_count"] = header[STREAMED_ID] = names.index(STREAMED_ID)
+    elif SESSION in names:
         header["session"] = names.index(SESSION)
     return first[1], int(first[2]), header
 
@@ -168,5 +176,7 @@ def _mark(line: bytes, header: dict[str, int], device: int, call_count: int, ses
 
 
 def _is_of(session: int | None, cells: list[str], header: dict[str, int]) -> bool:
-    """Whether the line belongs to this replay; older logs do not tell."""
+    """Whether the line belongs to this replay; older logs do not tell, and one that is streamed joins all."""
+    if STREAMED_ID in header:
+        return session is None
     return session is None or "session" not in header or int(cells[header["session"]] or -1) == session

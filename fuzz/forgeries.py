@@ -1,0 +1,199 @@
+"""Lies about the figures of a performance report: each edits the rows of an honest one in place.
+
+All contradict something else in the report. Rows are dicts, cell by column; `timed` are those of device ops.
+"""
+
+from __future__ import annotations
+
+KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
+START, END, CORES = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE", "CORE COUNT"
+DEVICE, CALL, GAP, ARCH = "DEVICE ID", "GLOBAL CALL COUNT", "OP TO OP LATENCY [ns]", "DEVICE ARCH"
+TIMES = (KERNEL, FIRMWARE)
+
+
+def _scaled(rows, names, share):
+    for row in rows:
+        for name in names:
+            row[name] = repr(float(row[name]) * share)
+
+
+def _some(rng, rows):
+    """A few of the last rows, which the window holds whatever repeats before them."""
+    last = rows[-len(rows) // 4 :]
+    return rng.sample(last, rng.randint(1, max(1, len(last) // 3)))
+
+
+def another_unit(rng, rows):
+    _scaled(rows, TIMES, rng.choice((1e-3, 1e-6, 1e3)))
+
+
+def another_clock(rng, rows):
+    _scaled(rows, TIMES, rng.uniform(1 / 3, 0.6))
+
+
+def swapped(_rng, rows):
+    for row in rows:
+        row[START], row[END] = row[END], row[START]
+
+
+def overlapping(rng, rows):
+    longest = max(float(row[FIRMWARE]) for row in rows)
+    for row in rows:
+        row[START] = str(int(float(row[START]) - rng.uniform(0.2, 1.5) * longest))
+
+
+def at_odds(rng, rows):
+    for row in _some(rng, rows):
+        row[FIRMWARE] = repr(float(row[FIRMWARE]) * rng.uniform(1.5, 9))
+
+
+def above_firmware(rng, rows):
+    for row in _some(rng, rows):
+        row[KERNEL] = repr(float(row[FIRMWARE]) * rng.uniform(1.05, 1.5) + 900)
+
+
+def too_short(rng, rows):
+    for row in _some(rng, rows):
+        row[KERNEL] = str(rng.randint(1, 90))
+
+
+def cores(rng, rows):
+    for row in _some(rng, rows):
+        row[CORES] = str(rng.choice((0, 141, 500)))
+
+
+def half_a_counter(_rng, rows):
+    first = min(int(row[START]) for row in rows)
+    middle = sorted(int(row[START]) for row in rows)[len(rows) * 7 // 8]
+    for row in rows:
+        for name in (START, END):
+            row[name] = str((int(row[name]) - middle) % 2**32 if first else row[name])
+
+
+def kernels_shifted(_rng, rows):
+    _shifted(rows, (KERNEL,))
+
+
+def times_shifted(_rng, rows):
+    _shifted(rows, TIMES)
+
+
+def _shifted(rows, names):
+    cells = [[row[name] for name in names] for row in rows]
+    for row, before in zip(rows, cells[-1:] + cells[:-1], strict=True):
+        row.update(zip(names, before, strict=True))
+
+
+def exchanged(_rng, rows):
+    for row in rows:
+        row[KERNEL], row[FIRMWARE] = row[FIRMWARE], row[KERNEL]
+
+
+def cycles_scaled(rng, rows):
+    share = rng.choice((0.1, 0.25, 3, 10))
+    for row in rows:
+        for name in (START, END):
+            row[name] = str(int(float(row[name]) * share))
+
+
+def mixed_units(rng, rows):
+    _scaled(_many(rng, rows), TIMES, 1e-3)
+
+
+def thousands(rng, rows):
+    """A separator of thousands that was read as a decimal point."""
+    _scaled(_many(rng, rows), (KERNEL,), 1e-3)
+
+
+def last_digits_of_end(_rng, rows):
+    for row in rows:
+        row[END] = row[END][:-2]
+
+
+def drifting(_rng, rows):
+    for place, row in enumerate(rows):
+        _scaled([row], TIMES, 1 - 0.5 * place / len(rows))
+
+
+def consistently_faster(_rng, rows):
+    """Kernel, firmware and END agree; what each core took does not."""
+    for row in rows:
+        taken = int(row[END]) - int(row[START])
+        row[END] = str(int(row[START]) + taken // 2)
+        _scaled([row], TIMES, 0.5)
+
+
+def doubled(_rng, rows):
+    half = len(rows) // 2
+    for row, other in zip(rows[half:], rows[:half], strict=False):
+        row.update(other)
+
+
+def one_device(_rng, rows):
+    for row in rows:
+        row[DEVICE] = rows[0][DEVICE]
+
+
+def devices_swapped(rng, rows):
+    for row in _many(rng, rows):
+        row[DEVICE] = "1" if row[DEVICE] == "0" else "0"
+
+
+def another_chip(_rng, rows):
+    for row in rows:
+        if ARCH in row:
+            row[ARCH] = "blackhole" if "worm" in row[ARCH].lower() else "wormhole_b0"
+
+
+def gaps_of_another_unit(_rng, rows):
+    _scaled([row for row in rows if row.get(GAP)], (GAP,), 1e3)
+
+
+def times_lost(rng, rows):
+    for row in _many(rng, rows):
+        row[KERNEL] = rng.choice(("", "-", "nan"))
+
+
+def times_of_zero(rng, rows):
+    for row in _many(rng, rows):
+        row[KERNEL] = "0"
+
+
+def one_time_for_all(_rng, rows):
+    for row in rows:
+        row[KERNEL] = rows[0][KERNEL]
+
+
+def cycles_anew(_rng, rows):
+    """Two runs in one file: the second begins where the first did."""
+    half = len(rows) // 2
+    away = int(rows[half][START]) - int(rows[0][START])
+    for row in rows[half:]:
+        for name in (START, END):
+            row[name] = str(int(row[name]) - away)
+
+
+def host_times(_rng, rows):
+    for row in rows:
+        row[KERNEL] = row.get("HOST DURATION [ns]") or row[KERNEL]
+
+
+def cycles_of_one_op(_rng, rows):
+    for row in rows:
+        row[START], row[END] = rows[0][START], rows[0][END]
+
+
+def _many(rng, rows):
+    return [row for row in rows if rng.random() < 0.5]
+
+
+LIES = {
+    each.__name__: each
+    for each in (
+        another_unit, another_clock, swapped, overlapping, at_odds, above_firmware, too_short, cores, half_a_counter,
+        kernels_shifted, times_shifted, exchanged, cycles_scaled, mixed_units, thousands, last_digits_of_end, drifting,
+        consistently_faster, doubled, one_device, devices_swapped, another_chip, gaps_of_another_unit,
+        times_lost, times_of_zero, one_time_for_all, cycles_anew, host_times,
+        cycles_of_one_op,
+    )
+}  # fmt: skip
