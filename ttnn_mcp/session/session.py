@@ -132,6 +132,11 @@ class Session:
         known = await asyncio.to_thread(self._paired, performance, memory, name, rank)
         return await self._opened(known, move_name=move_name)
 
+    @property
+    def opened(self) -> tuple[KnownRun, ...]:
+        """The runs that this session opened, wherever they lie."""
+        return tuple(self._known.values())
+
     async def runs_under_roots(self, identified: int | None = None) -> list[KnownRun]:
         """The runs under the roots, newest first: one per report, or one per folder that holds one of each kind.
 
