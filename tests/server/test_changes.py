@@ -32,6 +32,20 @@ async def test_a_new_report_under_the_roots_is_news(at, tmp_path):
     assert await asyncio.wait_for(waiting, 5) == "ttnn://runs"
 
 
+async def test_a_run_from_elsewhere_is_news_when_it_is_opened_renamed_or_overwritten(at, tmp_path):
+    path = write_performance_report(tmp_path / "elsewhere", block())
+    table = next(path.rglob("ops_perf_results*.csv")) if path.is_dir() else path
+    for act in (
+        lambda: ask(at, "open_run", performance=str(path)),
+        lambda: ask(at, "open_run", performance=str(path), name="mine"),
+        lambda: asyncio.to_thread(table.write_text, table.read_text() + "\n"),
+    ):
+        waiting = asyncio.create_task(first_news(at))
+        await asyncio.sleep(0.05)
+        await act()
+        assert await asyncio.wait_for(waiting, 5) == "ttnn://runs"
+
+
 async def test_a_recorded_experiment_is_news_whoever_recorded_it(at, tmp_path):
     path = str(write_performance_report(tmp_path / "perf", block()))
     waiting = asyncio.create_task(first_news(at))

@@ -85,6 +85,27 @@ def test_a_table_without_rows_is_none_and_what_comes_next_stands_elsewhere():
     assert outline_of({"ops": empty, "next": [{"tool": "x"}], "next_cursor": 5}) == Outline([("ops", "none")])
 
 
+def test_sizes_have_their_digits_in_threes_and_other_numbers_do_not():
+    peak = {"bytes_per_bank": 1132864, "operation": 12345, "capacity_bytes": 1000, "bytes_share": 0.5}
+    (section,) = outline_of({"peak": peak}).sections
+    assert [written(value) for _, value in section.rows] == ["1,132,864", "12345", "1,000", "50%"]
+    assert outline_of({"table_bytes": True, "table_bytes_now": 4096.5}).facts == [
+        ("table bytes", "yes"),
+        ("table bytes now", "4096.5"),
+    ]
+
+
+def test_in_markdown_single_values_are_a_list_and_marked_code_is_code():
+    remedies = [{"how": "`ttnn.a(b|c)` after *x*", "bytes": 4096, "name": "`d`", "enough": True}]
+    lines = page("memory", outline_of({"peak": {"a": 1, "b": 2, "c": 3, "d": "*"}, "remedies": remedies}))
+    assert lines[2:] == [
+        *("", "**peak**", "", "- **a**: 1", "- **b**: 2", "- **c**: 3", "- **d**: \\*"),
+        *("", "**remedies**", "", "| how | bytes | name | enough |", "| --- | ---: | --- | --- |"),
+        "| `ttnn.a(b\\|c)` after \\*x\\* | 4,096 | \\`d\\` | yes |",
+    ]
+    assert page("x", outline_of({"a": ["y" * 41]}))[2:] == ["", "**a**", "", f"- {'y' * 41}"]
+
+
 def test_markdown_has_tables_and_lists_what_no_cell_can_hold():
     outline = Outline(
         [("run", "demo")],
@@ -92,6 +113,6 @@ def test_markdown_has_tables_and_lists_what_no_cell_can_hold():
     )
     assert page("list ops: demo", outline) == [
         *("### list ops: demo", "", "- **run**: demo"),
-        *("", "**flat**", "", "| x | y |", "| --- | --- |", "| 1 | - |"),
+        *("", "**flat**", "", "| x | y |", "| ---: | --- |", "| 1 | - |"),
         *("", "**deep**", "", "1. **op**: 1", "   - **at**: 2, 3"),
     ]

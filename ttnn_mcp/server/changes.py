@@ -1,4 +1,4 @@
-"""Changes while the server runs: a report that appears under the roots, an experiment that is recorded."""
+"""Changes while the server runs: a report under the roots, a run that is opened or overwritten, an experiment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_mcp.readers.discover import find_reports
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterable
     from pathlib import Path
 
     from ttnn_mcp.session.session import Session
@@ -32,15 +32,16 @@ async def news(session: Session, every_seconds: float | None = None) -> AsyncGen
 
 
 def _state_of(session: Session) -> dict[str, object]:
-    reports = frozenset((str(report.path), report.modified) for report in find_reports(session.settings.searched))
-    return {RUNS_URI: reports, EXPERIMENTS_URI: _stamp(session)}
-
-
-def _stamp(session: Session) -> tuple[tuple[int, int], ...]:
-    """Times and sizes of the log's files: another server may write into the same log."""
     from ttnn_mcp.experiments.store import FILE  # noqa: PLC0415 - not needed to start serving
 
-    files = session.settings.state_folder.glob(FILE + "*")
+    reports = frozenset((str(report.path), report.modified) for report in find_reports(session.settings.searched))
+    opened = frozenset((known.id, known.name, _stamps(known.pair.paths)) for known in session.opened)
+    log = session.settings.state_folder.glob(FILE + "*")  # another server may write into it
+    return {RUNS_URI: (reports, opened), EXPERIMENTS_URI: _stamps(log)}
+
+
+def _stamps(files: Iterable[Path]) -> tuple[tuple[int, int], ...]:
+    """Times and sizes of those that are there."""
     return tuple(
         sorted((state.st_mtime_ns, state.st_size) for state in map(_file_state, files) if state is not None)
     )

@@ -138,6 +138,11 @@ class Session:
         memory, rank = (str(run.memory.path), run.memory.rank) if run.memory else (None, None)
         return await self.open(performance, memory, name, rank, move_name=move_name)
 
+    @property
+    def opened(self) -> tuple[KnownRun, ...]:
+        """The runs that this session opened, wherever they lie."""
+        return tuple(self._known.values())
+
     async def runs_under_roots(self, identified: int | None = None) -> list[KnownRun]:
         """The runs under the roots, newest first: one per report, or one per folder that holds one of each kind.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.shell.outline import written
+from ttnn_mcp.checks.fixes import CODE
+from ttnn_mcp.shell.outline import Coded, numeric, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,13 +33,17 @@ def _gapped(linked: re.Match[str]) -> str:
 
 def text(value: object) -> str:
     """A value as text that Markdown shows as it is."""
-    escaped = _MARKS.sub(r"\\\1", " ".join(str(value).split()))
-    return _LINKED.sub(_gapped, escaped)
+    return _shown(" ".join(str(value).split()))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """A table, line by line."""
-    lines = [_line(columns), _line(["---"] * len(columns), escaped=True)]
+def _shown(line: str) -> str:
+    return _LINKED.sub(_gapped, _MARKS.sub(r"\\\1", line))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence[bool] = ()) -> list[str]:
+    """A table, line by line; columns of `numbers` stand at the right."""
+    rules = ["---:" if at_right else "---" for at_right in numbers] or ["---"] * len(columns)
+    lines = [_line(columns), _line(rules, escaped=True)]
     return [*lines, *(_line(["" if cell is None else cell for cell in row]) for row in rows)]
 
 
@@ -50,7 +55,17 @@ def window(shown: Mapping[str, Any]) -> str:
 
 
 def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:
-    return f"| {' | '.join(cell if escaped else text(cell) for cell in cells)} |"
+    return f"| {' | '.join(cell if escaped else coded(cell) for cell in cells)} |"
+
+
+def coded(value: object) -> str:
+    """A value as text; what our words mark as code is code, also in a table."""
+    if not isinstance(value, Coded):
+        return text(value)
+    parts = enumerate(value.split(CODE))
+    return "".join(
+        f"{CODE}{part}{CODE}".replace("|", "\\|") if place % 2 else _shown(part) for place, part in parts
+    )
 
 
 def page(title: str, outline: Outline) -> list[str]:
@@ -58,11 +73,23 @@ def page(title: str, outline: Outline) -> list[str]:
     lines = [f"### {text(title)}", "", *(f"- **{text(name)}**: {text(value)}" for name, value in outline.facts)]
     for section in outline.sections:
         lines += ["", f"**{text(section.title)}**", ""]
-        if any(isinstance(cell, (dict, list)) for row in section.rows for cell in row):
+        if not any(section.columns):
+            lines += [_item(*row) for row in section.rows]
+        elif any(isinstance(cell, (dict, list)) for row in section.rows for cell in row):
             lines += [line for row in section.rows for line in _entry(section.columns, row)]
         else:
-            lines += table(section.columns, [[written(cell) for cell in row] for row in section.rows])
+            cells = [[_kept(cell) for cell in row] for row in section.rows]
+            lines += table(section.columns, cells, [numeric(column) for column in zip(*section.rows, strict=True)])
     return lines
+
+
+def _kept(value: object) -> str:
+    return value if isinstance(value, Coded) else written(value)
+
+
+def _item(first: object, *others: object) -> str:
+    name = text(written(first))
+    return f"- **{name}**: {coded(_kept(others[0]))}" if others else f"- {name}"
 
 
 def _entry(columns: Sequence[str], row: Sequence[Any]) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SHORT = 40  # characters: longer texts of a list get a line each
 FEW = 3  # values that stand in one line
 TABLE = {"columns", "rows"}
+CODED = frozenset({"how", "fix"})
 SAID_ELSEWHERE = frozenset({"next", "next_cursor"})  # as commands: suggestions.py
 
 
@@ -39,6 +40,16 @@ class Outline:
 
 class Percent(float):
     """A share, to be told in percent."""
+
+
+class Size(int):
+    """Bytes, to be told with their digits in threes."""
+
+
+class Coded(str):
+    """Words of ours with marks around code."""
+
+    __slots__ = ()
 
 
 def outline_of(answer: Mapping[str, Any]) -> Outline:
@@ -89,8 +100,13 @@ def _holds_parts(value: Any) -> bool:
 
 def _told(name: str, value: Any) -> Any:
     """A value of a field or column of this name."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return Percent(value) if number and name.endswith("share") else value
+    if isinstance(value, str) and name in CODED:
+        return Coded(single_line(value))
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    if name.endswith("share"):
+        return Percent(value)
+    return Size(value) if isinstance(value, int) and "bytes" in name.split("_") else value
 
 
 def worded(name: str) -> str:
@@ -102,8 +118,8 @@ def written(value: Any) -> str:
     """A value in one line; a number exactly as the JSON has it, what was not measured as a dash."""
     if value is None:
         return "-"
-    if isinstance(value, Percent):
-        return percent(value)
+    if isinstance(value, (Percent, Size)):
+        return percent(value) if isinstance(value, Percent) else f"{value:,}"
     if isinstance(value, str):
         return single_line(value)
     if isinstance(value, dict):
@@ -112,6 +128,14 @@ def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_inner, cast("list[Any]", value))) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else json.dumps(value)
+
+
+def numeric(values: Sequence[Any]) -> bool:
+    """Whether the column holds numbers and nothing else."""
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in present
+    )
 
 
 def _inner(value: Any) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ttnn_mcp.shell.outline import written
+from ttnn_mcp.shell.outline import numeric, written
 from ttnn_mcp.shell.terminal import canvas_for
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _table(section: Section, widths: dict[int, int]) -> Table:
     table = Table(
         box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style=NAME, show_header=any(section.columns)
     )
-    numbers = {place: _numeric([row[place] for row in section.rows]) for place in widths}
+    numbers = {place: numeric([row[place] for row in section.rows]) for place in widths}
     for place, columns in widths.items():
         justify = "right" if numbers[place] else "left"
         table.add_column(Text(section.columns[place]), justify=justify, width=columns, overflow="fold")
@@ -114,9 +114,3 @@ def _least(texts: list[str], sentence: int, word: int) -> int:
     heading = max(map(cell_len, texts[0].split()), default=0)
     most = sentence if any(" " in text for text in texts[1:]) else word
     return min(max(heading, *map(cell_len, texts[1:])), max(most, heading))
-
-
-def _numeric(values: list[Any]) -> bool:
-    """Whether the column holds numbers and nothing else."""
-    present = [value for value in values if value is not None]
-    return bool(present) and all(isinstance(value, (int, float)) for value in present)

@@ -8,6 +8,10 @@ from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.session.places import demo_reports
 
 
+def report_file() -> Path:
+    return next(Path(demo_reports()[0]).rglob("ops_perf_results*.csv"))
+
+
 @cache
 def demo() -> Performance:
-    return Performance(read_performance_csv(next(Path(demo_reports()[0]).rglob("*.csv"))))
+    return Performance(read_performance_csv(report_file()))

@@ -24,7 +24,10 @@ def test_the_csv_stands_alone_on_stdout(tmp_path, monkeypatch, capsys):
     assert (out.partition("\n")[0], err) == (",".join(COLUMNS), "")
     table = rows(out)
     assert len(table) == 80
-    assert (table[64]["OP Code"], table[64]["Device Time"]) == ("Conv2dDeviceOperation 4096 x 1728 x 256", "122.4")
+    assert (table[64]["OP Code"], table[64]["Device Time"]) == (
+        "Conv2dDeviceOperation 4096 x 1728 x 256 [ABH=2|1 SR]",
+        "122.4",
+    )
     assert (table[75]["OP Code"], table[75]["Op Category"]) == ("MatmulDeviceOperation 1024 x 256 x 768", "Compute")
     assert table[75]["Math Fidelity"] == "HiFi2 BF16 x BFP8 => BF16"
     assert "matmul-operands-in-l1-interleaved: ttnn.matmul(a, b, " in table[75]["Advice"]

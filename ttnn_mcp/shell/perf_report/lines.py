@@ -17,6 +17,7 @@ from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
+    from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
 
@@ -29,6 +30,11 @@ CARDS: dict[
 FIDELITIES: tuple[str, ...] = ("HiFi4", "HiFi3", "HiFi2", "LoFi")
 SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
 MEAN_OVER_DEVICES = ("AllGather", "ReduceScatter", "AllReduce")
+CONVS = ("OptimizedConvNew", "Conv2d")
+HOST = "(torch)"  # in the name of an op that fell back to the host
+HEIGHTS = ("per_core_out_matrix_height_ntile", "act_block_h_ntiles")
+FLAGS = {"enable_act_double_buffer": "ADB", "enable_split_reader": "SR"}
+WINDOW = {"w": "window_hw", "s": "stride_hw", "p": "padding", "d": "dilation_hw"}
 BOUND_FROM = 65  # percent
 SIGNPOST = " (signpost)"
 
@@ -39,7 +45,7 @@ class PerfLine:
 
     Attributes:
         row: the op among the rows of the report.
-        sizes: batches, m, k, n of a matmul; m, k, n of a convolution.
+        size: what stands behind its name: sizes of a product, settings of a convolution or a halo.
     """
 
     row: int
@@ -56,7 +62,7 @@ class PerfLine:
     bound: str = ""
     memory: str = ""
     share: float | None = None
-    sizes: tuple[int, ...] = ()
+    size: str = ""
 
     @property
     def is_signpost(self) -> bool:
@@ -99,6 +105,7 @@ class Cells:
         self.worker_cores, self.sharded_cores, self.dram_gb_s, peaks = CARDS[
             "blackhole" if architectures and "blackhole" in architectures[0] else "wormhole"
         ]
+        self.worker_cores = int(np.nanmax(rows.numbers("worker_cores"), initial=0)) or self.worker_cores
         self.peaks = dict(zip(FIDELITIES, peaks, strict=True))
 
     def name(self, row: int) -> str:
@@ -131,18 +138,18 @@ class Cells:
         time = mean_time if mean_time is not None else self.duration(row)
         cores = self.whole("cores", row)
         name, line = self.name(row), PerfLine(row, int(self.rows.lines[row]), self.name(row), self.device(row))
-        dram = flops = peak = None
-        sizes: tuple[int, ...] = ()
+        attributes = self.rows.texts("attributes")[row]
+        size, work, moved = "", None, 0.0
         if "Matmul" in name:
-            cores = self.sharded_cores if SHARDED in self.rows.texts("attributes")[row] else cores
-        if time and ("Matmul" in name or "OptimizedConvNew" in name or "Conv2d" in name):
-            peak = self.peaks.get(self.rows.texts("fidelity")[row], 0.0) * (cores or 0)
-            if "Matmul" in name:
-                sizes, work, moved = self._matmul(row)
-                dram = moved / time if moved else None
-            else:
-                sizes, work = self._conv(row)
-            flops = work / (time * 1e3)
+            cores = self.sharded_cores if SHARDED in attributes else cores
+            size, work, moved = self._matmul(row, attributes)
+        elif any(word in name for word in CONVS):
+            size, work = self._conv(row, attributes)
+        elif "HaloDeviceOperation" in name:
+            size = _halo(attributes)
+        dram = moved / time if time and moved else None
+        flops = work / (time * 1e3) if time and work is not None else None
+        peak = self.peaks.get(self.rows.texts("fidelity")[row], 0.0) * (cores or 0)
         dram_percent = dram / self.dram_gb_s * 100 if dram is not None else None
         flops_percent = flops / peak * 100 if flops is not None and peak else None
         return replace(
@@ -154,9 +161,9 @@ class Cells:
             dram_percent=dram_percent,
             flops=flops,
             flops_percent=flops_percent,
-            bound=_bound(dram_percent, flops_percent),
+            bound="HOST" if HOST in name else _bound(dram_percent, flops_percent),
             memory=self.rows.inputs[0].memory[row],
-            sizes=sizes,
+            size=size,
         )
 
     def _gap(self, row: int, before: int | None) -> float | None:
@@ -166,28 +173,37 @@ class Cells:
         invalid = self.duration(row) is None or self.duration(before) is None
         return None if invalid and gap > 1e6 else gap / 1e3
 
-    def _matmul(self, row: int) -> tuple[tuple[int, ...], float, float]:
-        """Batches, m, k, n; FLOP; bytes of the three operands that lie in DRAM."""
+    def _matmul(self, row: int, attributes: str) -> tuple[str, float | None, float]:
+        """Its size in words; FLOP, None where it is not told how many experts ran; bytes that go to or from DRAM."""
         a, b, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
         (w0, z0, m, k), (w1, z1, _, n) = a.padded[row].tolist(), b.padded[row].tolist()
-        moved = sum(
-            float(one.padded[row].prod()) * _element_bytes(one.dtype[row])
-            for one in (a, b, out)
-            if "DRAM" in one.memory[row]
-        )
-        batches = max(w0, w1) * max(z0, z1)
-        return (batches, m, k, n), 2.0 * m * k * n * batches, moved
+        product = f"{m} x {k} x {n}"
+        operands = [(one, _element_bytes(one.dtype[row])) for one in (a, b, out) if "DRAM" in one.memory[row]]
+        if "SparseMatmul" not in self.name(row):
+            moved = sum(float(one.padded[row].prod()) * size for one, size in operands)
+            batches = max(w0, w1) * max(z0, z1)
+            return f"b={{{batches}}} x {product}" if batches > 1 else product, 2.0 * m * k * n * batches, moved
+        settings = parse_attributes(attributes)
+        active, dense = settings.number("nnz"), _experts(w0 * z0, w1 * z1, settings)
+        size = f"active={'?' if active is None else active}/{dense} x {product}"
+        each = sum(size * (m * k, k * n, m * n)[(a, b, out).index(one)] for one, size in operands)
+        return size, None if active is None else 2.0 * m * k * n * active, float(each * (active or 0))
 
-    def _conv(self, row: int) -> tuple[tuple[int, ...], float]:
-        """Its m, k, n, and FLOP; nothing where the window is not told."""
-        window = parse_attributes(self.rows.texts("attributes")[row]).struct("sliding_window_config")
+    def _conv(self, row: int, attributes: str) -> tuple[str, float | None]:
+        """Its size and settings in words, and FLOP; None where the window is not told."""
+        window = parse_attributes(attributes).struct("sliding_window_config")
         sides = re.findall(r"\d+", window.fields.get("window_hw", "")) if window else []
+        settings = _conv_settings(attributes)
         if len(sides) != 2:
-            return (), 0.0
+            return f"unknown shape {settings}", None
         height, width = map(int, sides)
         image, weight, out = self.rows.inputs[0], self.rows.inputs[1], self.rows.outputs[0]
         m, k, n = (int(one.padded[row][dim]) for one, dim in ((out, 2), (image, 3), (weight, 3)))
-        return (m, k * height * width, n), 2.0 * m * k * height * width * n
+        return f"{m} x {k * height * width} x {n} {settings}", 2.0 * m * k * height * width * n
+
+    def available_cores(self, row: int) -> int:
+        """Cores that the op could use; where it does not tell, the most that any op could use."""
+        return self.whole("worker_cores", row) or self.worker_cores
 
     def whole(self, name: str, row: int) -> int | None:
         """A cell as a whole number."""
@@ -217,6 +233,36 @@ def _merged(cells: Cells, order: list[int]) -> list[tuple[int, float | None]]:
             longest = max(range(len(heads)), key=lambda n: _known(times[n]))
             blocks.append((first, heads[longest], None))
     return [(row, time) for _, row, time in sorted(blocks)]
+
+
+def _experts(first: int, second: int, settings: Attributes) -> int:
+    """Products that a sparse matmul would make if none were left out, by the batches of its operands."""
+    by_first, by_second = (
+        settings.flag("is_input_a_sparse") is True,
+        settings.flag("is_input_b_sparse") is not False,
+    )
+    if by_first and by_second:
+        return second
+    if by_first:
+        return max(1, first // second) * second if second else 0
+    return first * second if by_second else max(first, second)
+
+
+def _conv_settings(attributes: str) -> str:
+    """'[ABH=12|4 ADB SR]': tiles of a core's height and of a block's. A flag that is not told counts as set there."""
+    settings = parse_attributes(attributes)
+    heights = [block[1] if (block := re.search(rf"{name}=(\d+)", attributes)) else "x" for name in HEIGHTS]
+    flags = "".join(f" {short}" for name, short in FLAGS.items() if settings.get(name, "true") == "true")
+    return f"[ABH={'|'.join(heights)}{flags}]"
+
+
+def _halo(attributes: str) -> str:
+    """'w=(3,3) s=(1,1) p=((1, 1), (1, 1)) d=(1,1) | HEIGHT_SHARDED'."""
+    window = parse_attributes(attributes).struct("config")
+    sides = [window.fields.get(name, "x").replace(";", ",") if window else "x" for name in WINDOW.values()]
+    layout = re.search(r"memory_layout=\w+::(\w+)", attributes)
+    sliding = " ".join(f"{short}={side}" for short, side in zip(WINDOW, sides, strict=True))
+    return f"{sliding} | {layout[1] if layout else 'x'}"
 
 
 def _known(time: float | None) -> float:

@@ -7,8 +7,7 @@ import re
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.run.ops.op_names import family
-from ttnn_mcp.shell.perf_report.lines import SHARDED, Cells, PerfLine, table_of
+from ttnn_mcp.shell.perf_report.lines import CONVS, HOST, SHARDED, Cells, PerfLine, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +22,27 @@ COLUMNS = (
 )
 NOTHING = "nan"  # how it writes a text that is missing
 SHORT = {"BFLOAT16": "BF16", "BFLOAT8_B": "BFP8", "BFLOAT4_B": "BFP4", "FLOAT32": "FP32"}
-CATEGORIES = {"layout": "TM", "shape": "TM", "movement": "DM", "collective": "CCL", "other": "Other"}
-OTHERS = re.compile(
-    r"SDPA|ScaledDotProductAttention|UpdateKVCache|Paged\w*Cache"
-)  # neither of its lists names them
+CATEGORIES = {  # its names; each also counts with the suffix
+    "Compute": "Accumulation AllGatherMatmul ArgMax Binary BinaryNg Conv2d Embeddings FastReduceNC GridSample "
+    "GridSampleOperation GroupNorm IntImg LayerNorm MaskedBincount Matmul MinimalMatmulOp MoeGroupedTopk "
+    "OffsetCumsum OptimizedConvNew Pool2D PostCombineReduce RMSAllGather Reduce RotaryEmbedding "
+    "RotaryEmbeddingLlama SDPAOperation ScaledDotProductAttention ScaledDotProductAttentionDecode SdpaDecode "
+    "Softmax SparseMatmul Unary UnifiedRoutedExpertFfn UpSample UpsampleOperation",
+    "DM": "CloneOperation Copy Halo InterleavedToSharded InterleavedToShardedPartial Move "
+    "PagedUpdateCacheDeviceOperation Reshard ShardedToInterleaved ShardedToInterleavedPartial Where",
+    "CCL": "AllBroadcast AllGather AllGatherAsync AllGatherConcat AllReduceAsync AllToAllAsync AllToAllAsyncGeneric "
+    "AllToAllCombine AllToAllDispatch AllToAllDispatchMetadata Broadcast Combine DeepseekMoEReduceScatter "
+    "Dispatch LlamaReduceScatter RecvAsync RecvDirectAsync ReduceScatter ReduceScatterMinimalAsync "
+    "ReduceScatterMinimalDirect ReduceToRootOp SelectiveReduceCombine SendAsync SendDirectAsync SliceReshardAsync "
+    "StridedAllGatherAsync StridedReduceScatterAsync",
+    "TM": "Concat ConcatenateHeads CreateQKVHeadsDeviceOperation FillPad Fold NLPConcatHeads "
+    "NLPConcatHeadsDecodeDeviceOperation NLPCreateHeadsDecodeDeviceOperation "
+    "NLPCreateQKVHeadsDecodeDeviceOperation NlpCreateHeads PadDeviceOperation PaddedSlice Permute Repeat Reshape "
+    "ReshapeView Slice SliceWrite Split Ternary Tilize TilizeWithValPadding Transpose Typecast Untilize "
+    "UntilizeWithUnpadding",
+}
+CATEGORY_OF = {name: category for category, names in CATEGORIES.items() for name in names.split()}
+SUFFIX = "DeviceOperation"
 BLOCKS = ("in0_block_w", "out_subblock_h", "out_subblock_w")
 
 
@@ -53,40 +69,36 @@ def _row(cells: Cells, line: PerfLine, advice: str) -> list[object]:
         operands[place].dtype[row] if len(operands) > place else ""
         for operands, place in ((rows.outputs, 0), (rows.inputs, 0), (rows.inputs, 1))
     )
-    full = line.dram is not None and line.flops is not None
-    analysis = "full" if full else "flops_only" if line.flops is not None else "dram_only" if line.dram else "none"
+    analysis = "full" if "Matmul" in line.name else "flops_only" if any(c in line.name for c in CONVS) else "none"
     attributes = "" if line.is_signpost else rows.texts("attributes")[row]
-    blocks = [block[1] if (block := re.search(rf"{name}=(\d+)", attributes)) else "" for name in BLOCKS]
+    name = f"{line.name} {line.size}".rstrip()
+    blocks = [block[1] if (block := re.search(rf"{key}=(\d+)", attributes)) else "" for key in BLOCKS]
     return [
-        *(line.id, line.share, line.bound, _name(line), line.device, line.time, line.gap, line.cores),
+        *(line.id, line.share, line.bound, name, line.device, line.time, line.gap, line.cores),
         *(line.dram, line.dram_percent, line.flops, line.flops_percent),
-        _fidelity(rows.texts("fidelity")[row], output, first, second, line),
+        _fidelity("" if analysis == "none" else rows.texts("fidelity")[row], output, first, second),
         *(output or NOTHING, first or NOTHING, second or NOTHING, SHARDED in attributes, line.memory),
         *blocks,
-        cells.whole("call_count", row),
+        NOTHING if (count := cells.whole("call_count", row)) is None else count,
         rows.texts("sub_device")[row],
-        cells.worker_cores,
+        cells.available_cores(row),
         "" if line.is_signpost else _category(line.name),
         *(analysis, advice),
     ]
 
 
-def _name(line: PerfLine) -> str:
-    """'Matmul 32 x 1280 x 1280', of several products 'Matmul b={20} x 32 x 64 x 32'."""
-    *batches, m, k, n = line.sizes or (1, 0, 0, 0)
-    many = f" b={{{batches[0]}}} x" if batches and batches[0] > 1 else ""
-    return f"{line.name}{many} {m} x {k} x {n}" if line.sizes else line.name
-
-
-def _fidelity(fidelity: str, output: str, first: str, second: str, line: PerfLine) -> str:
+def _fidelity(fidelity: str, output: str, first: str, second: str) -> str:
     """'HiFi4 BF16 x BF16 => BF16' of a product, 'BF16, BF16 => BF16' of another op."""
     if not (output and first):
         return ""
     short = [SHORT.get(dtype, dtype) for dtype in (first, second) if dtype]
-    if line.flops is None:
+    if not fidelity:
         return f"{', '.join(short)} => {SHORT.get(output, output)}"
     return f"{fidelity} {' x '.join(short)} => {SHORT.get(output, output)}"
 
 
 def _category(name: str) -> str:
-    return "Other" if OTHERS.search(name) else CATEGORIES.get(family(name), "Compute")
+    if HOST in name:
+        return "Host"
+    op = next(iter(name.split()), "")
+    return CATEGORY_OF.get(op) or CATEGORY_OF.get(op.removesuffix(SUFFIX), "Other")
