@@ -54,6 +54,7 @@ async def test_what_ttnn_says_on_a_mock_device_is_told(tmp_path, known, monkeypa
     said = (await proven(tmp_path))["proof"]
     assert (said["ttnn"], said["chip"], said["accepted"], said["refused"]) == ("0.81.1", "n150", 1, 0)
     assert said["device_ops"] == "MatmulDeviceOperation"
+    assert said["not_proven"] == "times and results: no kernel ran, and no simulator of the chip was used"
     assert said["candidates"]["rows"] == [["as profiled", "accepted", 7, None, 8, ""]]
 
 
