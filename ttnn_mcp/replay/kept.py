@@ -144,20 +144,18 @@ def tried_alone(run: Run, ops: OpTable, lines: NDArray[np.int64]) -> dict[int, R
     from ttnn_mcp.archive.memory_of_ops import Remembered  # noqa: PLC0415 - likewise
     from ttnn_mcp.archive.precedents import Timing  # noqa: PLC0415 - likewise
 
-    if not has_replays(run):
+    if not has_replays(run):  # unmoved: it only saves the look
         return {}
-    alone: dict[int, Remembered] = {}
-    known: dict[tuple[str, str], list[_Tried]] = {}
     part = ops.take(np.flatnonzero(np.isin(ops.lines, lines)))
-    for place, work in enumerate(_signatures(part, run.chip.arch)):
-        if work not in known:
-            op = part.take(np.array([place]))
-            known[work] = sorted(_of_its_settings(run, op), key=lambda tried: tried.share)
-        us = float(part.numbers("kernel_ns")[place]) / 1e3
-        if known[work]:
-            precedents = tuple(_precedent(tried, us) for tried in known[work])
-            alone[int(part.lines[place])] = Remembered(Timing(1, us, 0.0), precedents)
-    return alone
+    works, kernel_us = _signatures(part, run.chip.arch), (part.numbers("kernel_ns") / 1e3).tolist()
+    known = {
+        work: sorted(_of_its_settings(run, part.take(np.array([place]))), key=lambda tried: tried.share)
+        for work, place in {work: place for place, work in enumerate(works)}.items()
+    }
+    return {
+        line: Remembered(Timing(1, us, 0.0), tuple(_precedent(tried, us) for tried in known[work]))
+        for line, work, us in zip(part.lines.tolist(), works, kernel_us, strict=True)
+    }
 
 
 def _precedent(tried: _Tried, us: float) -> Precedent:
@@ -178,11 +176,11 @@ def _precedent(tried: _Tried, us: float) -> Precedent:
 def _compared(run: Run, op: OpTable) -> Iterator[_Tried]:
     """What replays of an op at this chip's clock measured beside it as profiled."""
     replays = run.kept.get(Replays)
-    if replays is None or not has_replays(run):
+    if replays is None:
         return
     from ttnn_mcp.replay.results import judged  # noqa: PLC0415 - likewise
 
-    made = manifest_beside(run.performance.csv.path) if run.performance else None
+    made = manifest_beside(run.performance_report.csv.path)
     build = made.build if made else None
     for file, results in replays.of(signature_of(op, run.chip.arch)[0]):
         same_build = not build or f"ttnn {results.ttnn} " in f"{build} "
