@@ -1,6 +1,7 @@
 """prove=true: which Python, which chip, with which limits, and what is said where nothing can be proven."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ttnn_mcp.replay.interpreters import Interpreter
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
 from ttnn_mcp.session.session import Session, Settings
 
+RESOURCES = Path(__file__).parents[2] / "resources"
 ANSWERING = """
 import json, os, sys
 out = sys.argv[sys.argv.index("--out") + 1]
@@ -52,6 +54,7 @@ async def test_what_ttnn_says_on_a_mock_device_is_told(tmp_path, known, monkeypa
     said = (await proven(tmp_path))["proof"]
     assert (said["ttnn"], said["chip"], said["accepted"], said["refused"]) == ("0.81.1", "n150", 1, 0)
     assert said["device_ops"] == "MatmulDeviceOperation"
+    assert said["not_proven"] == "times and results: no kernel ran, and no simulator of the chip was used"
     assert said["candidates"]["rows"] == [["as profiled", "accepted", 7, None, 8, ""]]
 
 
@@ -141,21 +144,26 @@ def test_the_mock_device_is_the_chip_of_the_run(arch, cores, kind):
     assert kind is None or f"  0: {KINDS[kind].board}" in description(KINDS[kind])
 
 
-async def test_what_was_measured_is_cited_later(tmp_path):
-    at, run = session(tmp_path), report(tmp_path)
-    script = tmp_path / "s.py"
-    await ask(at, "replay_op", run=run, op=3, sweep=["in0_block_w"], path=str(script))
+async def measured(tmp_path, at, asked, settings, times):
+    """The file that a script wrote of the op as profiled and of one candidate, and what it holds."""
+    script, results = tmp_path / "s.py", tmp_path / "s.json"
+    await ask(at, "replay_op", **asked, sweep=[*settings], path=str(script))
     text = script.read_text()
     facts = eval(text[text.index("FACTS = ") + 8 : text.index("def operands")])  # noqa: S307 - a literal of ours
-    times = {"as profiled": 20.0, "in0_block_w=4": 15.0}
+    name = ", ".join(f"{one}={value}" for one, value in settings.items())
     told = [
-        {"name": name, "settings": {"in0_block_w": 4} if us < 20 else {}, "outcome": "measured", "median_us": us,
-         "noise_share": 0.01, "source": "device profiler", "pcc": 0.9999}
-        for name, us in times.items()
+        {"name": title, "settings": changed, "outcome": "measured", "median_us": us, "noise_share": 0.01,
+         "source": "device profiler", "pcc": 0.9999}
+        for title, changed, us in zip(("as profiled", name), ({}, settings), times, strict=True)
     ]  # fmt: skip
-    results = tmp_path / "s.json"
     document = {"format": "ttnn-mcp replay 1", **facts, "candidates": told, "mode": "measured", "ttnn": "0.81.1"}
     results.write_text(json.dumps(document))
+    return results, document
+
+
+async def test_what_was_measured_is_cited_later(tmp_path):
+    at, run = session(tmp_path), report(tmp_path)
+    results, document = await measured(tmp_path, at, {"run": run, "op": 3}, {"in0_block_w": 4}, (20.0, 15.0))
     moved = await ask(at, "experiments", action="import", path=str(results))
     assert moved["file"]["replayed"] == 2
     said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
@@ -178,3 +186,42 @@ async def test_what_was_measured_is_cited_later(tmp_path):
     results.write_text(json.dumps({**document, "signature": "0" * 16}))
     with pytest.raises(QuestionRefused, match="was measured of another op"):
         await ask(at, "replay_op", run=run, op=3, results=str(results))
+
+
+@pytest.mark.parametrize(
+    ("then_us", "build", "expected", "said"),
+    [
+        (80.0, "ttnn 0.81.1 tt-metal 123", 0.2, "at least what was measured"),
+        (120.0, None, 0.0, "was slower before"),
+        (80.0, "ttnn 0.81.10", None, ""),
+    ],
+)
+async def test_the_plan_expects_what_a_replay_of_this_chip_and_build_measured(
+    tmp_path, then_us, build, expected, said
+):
+    """The demo's line 79: a matmul whose weights are wider than it needs. Its time is another than alone."""
+    report = shutil.copy(next((RESOURCES / "demo" / "performance").rglob("ops_perf*.csv")), tmp_path)
+    if build:
+        (tmp_path / "run_manifest.json").write_text(json.dumps({"build": build}))
+    at, asked = session(tmp_path), {"run": str(report), "op": 79}
+
+    async def plan():
+        plan = (await ask(at, "optimization_check", run=str(report)))["plan"]
+        return {row[1]: dict(zip(plan["columns"], row, strict=True)) for row in plan["rows"]}["weights-format"]
+
+    before = await plan()
+    results, _ = await measured(tmp_path, at, asked, {"weights_dtype": "BFLOAT8_B"}, (100.0, then_us))
+    await ask(at, "replay_op", **asked, results=str(results))
+    after = await plan()
+    detail = await ask(at, "optimization_check", run=str(report), details=["weights-format"])
+    (finding,) = [one for one in detail["findings"] if one["check"] == "wide-weights"]
+    if expected is None:
+        assert after == before
+        return
+    took = (await ask(at, "op_detail", **asked))["kernel_us"]
+    assert after["basis"] == "replay"
+    assert after["expected_us"] == pytest.approx(expected * took, abs=0.02)
+    assert said in f"{finding['assumption']} {finding.get('caveat')}"
+    cell = finding["evidence"][-1]
+    assert (cell["row"], cell["column"], cell["value"]) == (79, "candidates[1].median_us", then_us)
+    assert cell["source"].endswith("0811.json")

@@ -178,3 +178,26 @@ async def test_settings_go_together_only_where_their_judge_reads_them(tmp_path):
     names = [row[0] for row in answer["candidates"]["rows"]]
     assert "act_block_h_override=64" in names
     assert not [name for name in names if ", " in name]
+
+
+async def test_a_memory_report_alone_tells_what_an_op_was_called_with_or_that_it_does_not(tmp_path):
+    at, path = session(tmp_path), tmp_path / "s.py"
+    memory = str(Path(__file__).parents[2] / "resources" / "demo" / "memory")
+    wanted = {
+        4: "ttnn.subtract(x[0], x[1], dtype=ttnn.bfloat16, memory_config=ttnn.DRAM_MEMORY_CONFIG)",
+        11: "ttnn.to_memory_config(x[0], ttnn.DRAM_MEMORY_CONFIG)",
+        22: "ttnn.concat([x[0], x[1]], 3, memory_config=ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED",
+        37: "ttnn.tilize(x[0], dtype=ttnn.bfloat16, memory_config=ttnn.L1_MEMORY_CONFIG)",
+        39: "ttnn.untilize(x[0], memory_config=ttnn.L1_MEMORY_CONFIG)",
+    }
+    for op, words in wanted.items():
+        await ask(at, "replay_op", run=memory, op=op, path=str(path))
+        assert call_in(path.read_text()).startswith(f"return {words}"), op
+    lacking = {
+        9: "shows not all that Unary was called with: its row does",
+        3: "shows no conv, matmul, attention or norm to judge",
+        45: "launched 2 such ops",
+    }
+    for op, why in lacking.items():
+        with pytest.raises(QuestionRefused, match=why):
+            await ask(at, "replay_op", run=memory, op=op)

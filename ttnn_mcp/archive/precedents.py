@@ -79,6 +79,7 @@ class Earlier(NamedTuple):
         runs: how many runs they are of.
         run: a run with the median, by its label or file name.
         line: the line of the median in that run's report.
+        cell: the column and value to cite where a replay measured it; None for the kernel time of that line.
     """
 
     setup: Setup
@@ -87,6 +88,7 @@ class Earlier(NamedTuple):
     runs: int
     run: str
     line: int
+    cell: tuple[str, float] | None = None
 
 
 class Precedent(NamedTuple):

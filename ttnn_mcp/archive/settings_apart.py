@@ -12,7 +12,8 @@ DEEPEST = 3  # structs in structs: a program config holds grids and lists, no mo
 SHOWN = 3  # settings named in a sentence
 VALUE_CHARS = 32
 FIDELITY = "math_fidelity"  # a column of its own, in the archive and in the report
-OF_RESULTS = {FIDELITY, "compute_kernel_config"}  # attributes that change what comes out
+WEIGHTS = "weights_dtype"
+OF_RESULTS = {FIDELITY, WEIGHTS, "compute_kernel_config"}  # attributes that change what comes out
 KIND = "ProgramConfig"  # the classes of program configs end so
 _FLAGS = {"1": "true", "0": "false"}
 
@@ -104,8 +105,8 @@ def is_spelt_out(differences: tuple[Apart, ...], fix: str) -> bool:
 def is_written(difference: Apart, fix: str) -> bool:
     """Whether a fix writes the setting with this value."""
     value = re.search(rf"\b{re.escape(difference.name)}\s*=\s*(\S+)", fix)
-    if value is None and difference.name == FIDELITY:
-        return re.search(rf"\b{re.escape(difference.value)}\b", fix) is not None
+    if value is None and difference.name in (FIDELITY, WEIGHTS):
+        return re.search(rf"\b{re.escape(difference.value)}\b", fix, re.IGNORECASE) is not None
     return value is not None and has_value(difference, value.group(1))
 
 

@@ -26,6 +26,7 @@ from ttnn_mcp.checks.wording import in_one_unit
 from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.replay.kept import has_replays
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def diagnose(
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    if earlier_runs and facts.run.kept.get(Archive) is not None:
+    if earlier_runs and (facts.run.kept.get(Archive) is not None or has_replays(facts.run)):
         from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
 
         claims = backed(facts, claims)

@@ -1,4 +1,4 @@
-"""Claims beside what earlier runs measured: the change that a claim advises, on the same work, chip and clock.
+"""Claims beside what replays and earlier runs measured: the change that a claim advises, on the same work and chip.
 
 What was faster raises the least that the claim saves; what was slower or alike becomes its caveat. Only a change
 of what the fix asks to change counts: another one proves nothing about this one.
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.archive.memory_of_ops import remembered
+from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
 from ttnn_mcp.archive.settings_apart import is_advised, is_spelt_out
-from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, COVERED, Expectation
+from ttnn_mcp.checks.expectation import A_REPLAY, AN_EARLIER_RUN, COVERED, Expectation
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.replay.kept import tried_alone
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.archive.memory_of_ops import Remembered
     from ttnn_mcp.archive.precedents import Precedent
     from ttnn_mcp.checks.check import Check, Claim
 
@@ -37,7 +37,14 @@ def backed(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[tu
         return [*claims]
     lines = facts.ops.lines[np.unique(np.concatenate(rows))]
     earlier = remembered(facts.run, facts.scope.ops, lines)
+    alone = tried_alone(facts.run, facts.ops, lines)
+    earlier = {**earlier, **{line: _first(one, earlier.get(line)) for line, one in alone.items()}}
     return [(check, _backed(facts, claim, earlier)) for check, claim in claims] if earlier else [*claims]
+
+
+def _first(replayed: Remembered, earlier: Remembered | None) -> Remembered:
+    """Both, the replays of the op itself first."""
+    return Remembered(replayed.ours, (*replayed.precedents, *(earlier.precedents if earlier else ())))
 
 
 def _is_of_ops(claim: Claim) -> bool:
@@ -76,7 +83,9 @@ def _expecting(facts: WindowFacts, claim: Claim, tried: Mapping[int, Precedent])
             took, then = facts.kernel_ns[claim.rows[place]], precedent.earlier.timing.median_us * 1e3
             noise = precedent.noise_share * then
             saved[place], low[place], high[place] = took - then, took - then - noise, took - then + noise
-    expected = Expectation(saved, low, high, AN_EARLIER_RUN).within(claim.at_least_ns, claim.at_most_ns)
+    replayed = all(precedent.earlier.cell for precedent in tried.values())
+    basis = A_REPLAY if replayed else AN_EARLIER_RUN
+    expected = Expectation(saved, low, high, basis).within(claim.at_least_ns, claim.at_most_ns)
     return replace(claim, expected=expected)
 
 
@@ -120,5 +129,5 @@ def _doubted(claim: Claim, ours: Remembered, tried: Precedent) -> Claim:
 
 
 def _cited(tried: Precedent) -> Evidence:
-    cell = round(tried.earlier.timing.median_us * 1e3)
-    return Evidence(source=tried.earlier.run, row=tried.earlier.line, column=KERNEL, value=cell)
+    column, cell = tried.earlier.cell or (KERNEL, round(tried.earlier.timing.median_us * 1e3))
+    return Evidence(source=tried.earlier.run, row=tried.earlier.line, column=column, value=cell)

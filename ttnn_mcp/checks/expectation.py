@@ -1,8 +1,8 @@
 """What a change is expected to save, between its bounds, and what that rests on.
 
-First comes what was measured: the faster form in this run, the same change in an earlier run. Then a law of time, in
-proportion to what the op took. Then what the same change brought elsewhere: at least five measured cases of the check,
-or of all checks with its lever. Otherwise nothing is known, and the change is a trial.
+First comes what was measured: the faster form in this run, the same change in a replay or an earlier run. Then a law
+of time, in proportion to what the op took. Then what the same change brought elsewhere: at least five measured cases of
+the check, or of all checks with its lever. Otherwise nothing is known, and the change is a trial.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
 
-OF_THIS_RUN, AN_EARLIER_RUN = "the faster ops of this run", "an earlier run"
+OF_THIS_RUN, AN_EARLIER_RUN, A_REPLAY = "the faster ops of this run", "an earlier run", "a replay on this chip"
+MEASURED = (AN_EARLIER_RUN, A_REPLAY)
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
 # of the time of ops that get fewer passes or bytes: LoFi brought nothing where arithmetic was 58 % of it, and narrow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, COVERED, Expectation, kinds_of
+from ttnn_mcp.checks.expectation import COVERED, MEASURED, Expectation, kinds_of
 from ttnn_mcp.checks.levers import PLACEMENT, PROGRAM
 from ttnn_mcp.checks.op_config import set_alone
 
@@ -37,7 +37,7 @@ def by_precedents(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> 
 
 def _precedented(facts: WindowFacts, check: Check, claim: Claim, ends: Floats, twins: Rows) -> Claim:
     before, shown = claim.expected, twins[claim.rows] >= 0
-    known = before is not None and (before.twins is not None or before.basis == AN_EARLIER_RUN)
+    known = before is not None and (before.twins is not None or before.basis in MEASURED)
     if known or claim.gap_ns is not None or not shown.any():
         return claim
     able = np.zeros(len(claim.rows), dtype=np.bool_)

@@ -88,7 +88,7 @@ async def rebuilt_from_graph(run: Run, operation: int, sweep: Sweep) -> Rebuilt:
     Raises:
         QuestionRefused: as `rebuilt`.
     """
-    op, room, launch = await captured_in_full(run, operation)
+    op, room, launch = await captured_in_full(run, operation, others=True)
     pairs = [(op.table.inputs, launch.inputs), (op.table.outputs, launch.outputs)]
     places = {name: place for operands, specs in pairs for name, place in _placed(operands, specs)}
     return _written(run, (op, operation, room), places, sweep)

@@ -102,3 +102,49 @@ def test_a_conv_has_its_window_its_cores_its_blocks_and_its_flags():
 @for_all("printed", ["unsupported type", PRODUCT.format(batched=1, first=0, second=0).replace("Tile(", "Other(")])
 def test_a_form_that_is_not_known_is_not_read(printed):
     assert row_of(Launch("MatmulDeviceOperation", "", printed, (spec(32, 32), spec(32, 32)), ()), {}) is None
+
+
+EMPTY = "SmallVector([]), SmallVector([]), SmallVector([]), "
+FUNCTION = "SmallVector([<BasicUnaryWithParam>])"
+
+
+@for_all(
+    "name, printed, wanted",
+    [
+        ("BinaryNg", f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}0.5, ", {"binary_op_type": "BinaryOpType::ADD", "scalar": "0.5"}),
+        ("Typecast", "TypecastParams(DataType::BFLOAT8_B, DataType::BFLOAT16, ", {"output_dtype": "DataType::BFLOAT16"}),
+        ("Transpose", "TransposeParams(TransposeOpDim::HC, ", {"dim": "TransposeOpDim::HC"}),
+        ("Permute", "operation_attributes_t(SmallVector([0, 2, 3, 1]), ", {"dims": "[0, 2, 3, 1]"}),
+        ("ReshapeView", "ReshapeViewParams(Shape([8, 196]), Shape([8, 224]), ", {"logical_output_shape": "Shape([8, 196])"}),
+        ("Slice", "SliceParams(Shape([0, 3]), Shape([1, 16]), Shape([1, 2]), ",
+         {"slice_start": "Shape([0, 3])", "slice_end": "Shape([1, 16])", "step": "Shape([1, 2])"}),
+        ("Concat", "ConcatParams(3, 2, ", {"groups": "2"}),
+        ("Reduce", f"ReduceParams(ReduceOpMath::SUM, ReduceOpDim::H, -1.5e-05, {KERNEL}, ",
+         {"math_op": "ReduceOpMath::SUM", "dim": "ReduceOpDim::H", "scaler": "-1.5e-05"}),
+        ("RotaryEmbeddingLlama", "RotaryEmbeddingLlamaParams(1, ", {"is_decode_mode": "1"}),
+        ("NlpCreateHeads", "operation_attributes_t(16, 8, 64, 1, 0, ", {"num_q_heads": "16", "num_kv_heads": "8", "transpose_k_heads": "1"}),
+        ("NLPConcatHeadsDecode", "NlpConcatHeadsDecodeParams(32, 0, ", {"num_heads": "32"}),
+        ("Copy", "CopyParams(", {}),
+    ],
+)  # fmt: skip
+def test_ops_without_a_kernel_config_have_the_attributes_that_a_row_has(name, printed, wanted):
+    """Printed in the order of the struct, without names."""
+    made = attributes_of(Launch(f"{name}DeviceOperation", "", printed + DRAM, (spec(32, 32),), (spec(32, 32),)))
+    assert {key: made.get(key) for key in wanted} == wanted
+    assert made.get("output_mem_config") == DRAM
+
+
+@for_all(
+    "name, printed",
+    [
+        (
+            "BinaryNg",
+            f"operation_attributes_t(BinaryOpType::ADD, {FUNCTION}, SmallVector([]), SmallVector([]), 0.5, ",
+        ),
+        ("Unary", "operation_attributes_t({<BasicUnaryWithParam>}, DataType::BFLOAT16, "),
+        ("NlpCreateHeads", "operation_attributes_t(16, 8, 64, 1, 1, "),
+    ],
+)
+def test_an_op_whose_functions_a_graph_does_not_name_is_not_read(name, printed):
+    launch = Launch(f"{name}DeviceOperation", "", printed + DRAM, (spec(32, 32),), (spec(32, 32),))
+    assert row_of(launch, {}) is None

@@ -63,6 +63,6 @@ def _shared(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.boo
 
 def _repeated(ops: OpTable) -> NDArray[np.bool_]:
     """Rows that have the same attributes and operands as another row of their device."""
-    device = ops.numbers("device").astype(np.int64)
+    device = np.nan_to_num(ops.numbers("device")).astype(np.int64)  # an op of a graph has none
     described = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes, device])
     return np.bincount(described)[described] > 1

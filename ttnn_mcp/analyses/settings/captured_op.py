@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.settings.kinds import NORMS
-from ttnn_mcp.analyses.settings.printed_row import row_of
+from ttnn_mcp.analyses.settings.printed_row import PLAIN, row_of
 from ttnn_mcp.analyses.settings.room import graph_of, room_of
 from ttnn_mcp.analyses.settings.told_shards import fitting_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CALLS = ("linear", "matmul", "minimal_matmul")
 JUDGED = ("conv", "matmul", "attention")
+JUDGED_KINDS = "conv, matmul, attention or norm to judge"
 
 
 async def captured_op(run: Run, operation: int) -> tuple[Op, int | None]:
@@ -31,8 +32,8 @@ async def captured_op(run: Run, operation: int) -> tuple[Op, int | None]:
     return op, room
 
 
-async def captured_in_full(run: Run, operation: int) -> tuple[Op, int | None, Launch]:
-    """The same, and what its graph prints of it.
+async def captured_in_full(run: Run, operation: int, *, others: bool = False) -> tuple[Op, int | None, Launch]:
+    """The same, and what its graph prints of it; with `others` also of an op that has no settings to judge.
 
     Raises:
         QuestionRefused: no such operation, none or several ops of it can be judged, or the graph does not print enough.
@@ -43,11 +44,11 @@ async def captured_in_full(run: Run, operation: int) -> tuple[Op, int | None, La
         raise QuestionRefused(f"No operation {operation} in this memory report. list_ops gives their ids.")
     name = shown(memory.operations.names[place])
     graph = await graph_of(memory, operation)
-    at = _judged(graph) if graph is not None else []
+    at = (_judged(graph) or (_others(graph) if others else [])) if graph is not None else []
     if graph is None or not at:
-        raise QuestionRefused(
-            f"The graph of operation {operation} ({name}) shows no conv, matmul, attention or norm to judge."
-        )
+        ran = ", ".join(sorted({canonical(one.name) for one in graph.device_ops})) if graph and others else ""
+        shows = f"not all that {shown(ran)} was called with: its row does" if ran else f"no {JUDGED_KINDS}"
+        raise QuestionRefused(f"The graph of operation {operation} ({name}) shows {shows}.")
     if len(at) > 1:
         raise QuestionRefused(
             f"Operation {operation} ({name}) launched {len(at)} such ops; a performance report tells them apart."
@@ -62,8 +63,8 @@ async def captured_in_full(run: Run, operation: int) -> tuple[Op, int | None, La
     row = row_of(launch, arguments) if launch.inputs else None
     if row is None:
         raise QuestionRefused(
-            f"The graph of operation {operation} ({name}) does not print this op so that it can be read: TTNN 0.81 "
-            "does. Profile with `python -m tracy -r` to have it judged by its row."
+            f"The graph of operation {operation} ({name}) does not print all of this op (no function that it runs, "
+            "before TTNN 0.81 no attributes). Profile with `python -m tracy -r` to have it judged by its row."
         )
     before = tuple(device_op.name for device_op in graph.device_ops[: at[0]][::-1])
     shards = {
@@ -86,3 +87,8 @@ def _judged(graph: GraphMemory) -> list[int]:
         for place, device_op in enumerate(graph.device_ops)
         if family(device_op.name) in JUDGED or canonical(device_op.name) in NORMS
     ]
+
+
+def _others(graph: GraphMemory) -> list[int]:
+    """The device ops without such settings of which a graph may print enough."""
+    return [place for place, device_op in enumerate(graph.device_ops) if canonical(device_op.name) in PLAIN]

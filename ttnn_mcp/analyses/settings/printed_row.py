@@ -19,6 +19,7 @@ from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.op_table import OpTable
 
 if TYPE_CHECKING:
@@ -52,6 +53,23 @@ _CONV = re.compile(
     r"DataType::(?P<dtype>\w+), array\((?P<shape>[\d, ]+)\), ComputeKernelConfig\([^)]*\), "
     r"(?P<flags>\d, \d, \d, \d, \d), (?P<allocated>\d+), "
 )
+# ops that need no compute kernel config: their attributes in the order of the struct, and what must be as usual; of
+# functions a graph prints no name, so an op that runs some is not read
+PLAIN = {
+    **dict.fromkeys(("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding", "Copy", "Reshard"), ""),
+    **dict.fromkeys(("InterleavedToSharded", "ShardedToInterleaved", "NLPConcatHeads"), ""),
+    "Binary": r"\w+\((?P<binary_op_type>BinaryOpType::\w+), (?:SmallVector\(\[\]\), ){3}(?P<scalar>[^,]+), ",
+    "Typecast": r"\w+\(DataType::\w+, (?P<output_dtype>DataType::\w+), ",
+    "Transpose": r"\w+\((?P<dim>TransposeOpDim::\w+), ",
+    "Permute": r"\w+\(SmallVector\((?P<dims>\[[-\d, ]+\])\), ",
+    "Reshape": r"\w+\((?P<logical_output_shape>Shape\([^)]*\)), ",
+    "Slice": r"\w+\((?P<slice_start>Shape\([^)]*\)), (?P<slice_end>Shape\([^)]*\)), (?P<step>Shape\([^)]*\)), ",
+    "Concat": r"\w+\(\d+, (?P<groups>\d+), ",
+    "Reduce": r"\w+\((?P<math_op>ReduceOpMath::\w+), (?P<dim>ReduceOpDim::\w+), (?P<scaler>[-+.e\d]+), ",
+    "RotaryEmbeddingLlama": r"\w+\((?P<is_decode_mode>\d), ",
+    "NlpCreateHeads": r"\w+\((?P<num_q_heads>\d+), (?P<num_kv_heads>\d+), \d+, (?P<transpose_k_heads>\d), 0, ",
+    "NLPConcatHeadsDecode": r"\w+\((?P<num_heads>\d+), 0, ",
+}
 _SPREAD = (
     "num_cores_nhw",
     "num_cores_c_in",
@@ -132,9 +150,13 @@ def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] 
         for name, text in arguments.items()
         if not name.isdigit() and len(text) < _SHORT and "'" not in text
     }
-    if kernel is None:
+    plain = PLAIN.get(canonical(launch.name))
+    told = re.match(plain, launch.attributes) if plain is not None else None
+    if kernel is None if plain is None else told is None:
         return None
-    attributes = {**named, "compute_kernel_config": kernel[0]}
+    attributes = {**named, **(told.groupdict() if told else {})}
+    if kernel is not None:
+        attributes["compute_kernel_config"] = kernel[0]
     if place is not None:
         attributes["output_mem_config"] = attributes["memory_config"] = _RANGE.sub(r"[\1-\2 - \3-\4]", place[0])
     read = _READERS.get(launch.attributes.partition("(")[0])

@@ -26,6 +26,7 @@ PROVEN = Columns(
 )
 _SETTING = re.compile(r's\["(\w+)"\]')
 OURS = b"ttnn-mcp replay"
+NO_KERNELS = "times and results: no kernel ran, and no simulator of the chip was used"
 BEGIN_BYTES = 60_000  # a script with 200 candidates tells its format within them
 
 
@@ -40,6 +41,7 @@ class Proof(Wire):
     output: Quoted
     candidates: Annotated[Table, PROVEN]
     failed: Quoting | None = None
+    not_proven: Quoting
 
 
 async def proof_of(run: Run, one: Rebuilt) -> Proof:
@@ -71,6 +73,7 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
         output=quoting.single_line(" ".join(first.output.values()) if first else ""),
         candidates=PROVEN.table(rows),
         failed=shown(proof.failed) or None,
+        not_proven=NO_KERNELS,
     )
 
 
