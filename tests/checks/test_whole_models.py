@@ -81,8 +81,9 @@ FIRST = {  # the edits that a plan begins with; why, by the CSV
     OFT: ["layout-chain", "layout-chain-2"],
     # 18 convs take 2.1 of 5.2 ms, two of them 0.9; 48 ops write attention out, 0.7
     SEGFORMER: ["conv-config", "attention-block"],
-    # a reduce-scatter of 0.86 ms stands behind a matmul of 0.82; half of the devices wait 3.4 ms for attention
-    DEEPSEEK: ["exchange", "balance"],
+    # half of the devices wait 3.4 ms for attention; a reduce-scatter of 0.86 ms stands behind a matmul of 0.82; LoFi
+    # would halve 1.1 ms of matmuls
+    DEEPSEEK: ["balance", "exchange", "compute-config"],
 }
 
 

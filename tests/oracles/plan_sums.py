@@ -52,6 +52,9 @@ def _of_totals(plan: list[Answer], total: Answer) -> Iterator[str]:
         yield f"the plan has a floor of {floor} us, the program as it is one of {total['speed_of_light_us']}"
     if not floor - slack <= after <= total["expected_after_us"] + slack <= before + 2 * slack:
         yield f"floor {floor}, after {after}, expected {total['expected_after_us']}, before {before}"
+    expected = sum(edit["expected_us"] or 0 for edit in plan)
+    if before - total["expected_after_us"] > expected + slack:
+        yield f"the edits are expected to save {expected} us, and the total to save more: {total['expected_after_us']}"
     left = before
     for edit in plan:
         left -= edit["then_us"]

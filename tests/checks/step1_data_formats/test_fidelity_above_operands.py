@@ -37,7 +37,7 @@ def test_half_the_passes_save_half_the_time_where_nothing_else_binds(check, prog
     assert outcome.at_most_ns == 2_000_000
     assert "math_fidelity=ttnn.MathFidelity.HiFi2" in outcome.claim.fix
     assert "compute_kernel_config=" in outcome.claim.fix
-    assert "compute at HiFi4 what HiFi2 covers" in outcome.claim.claim
+    assert "computes at HiFi4 what HiFi2 covers" in outcome.claim.claim
 
 
 def test_fewer_passes_never_promise_to_beat_the_arithmetic_that_stays(check, program):

@@ -24,7 +24,7 @@ def of_argmax(**how):
 
 def test_one_core_of_64_leaves_63_idle(check):
     claim = check.assert_sound(of_argmax())
-    assert claim.claim.startswith("1 ArgMax ops (84.5 ms, 100.0%) run on 1 of 64 cores")
+    assert claim.claim.startswith("1 ArgMax op (84.5 ms, 100.0%) runs on 1 of 64 cores")
     assert "use_multicore=True" in claim.fix
     assert "to_layout" not in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(84_500_000 * 63 / 64)]

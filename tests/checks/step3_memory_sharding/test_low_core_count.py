@@ -241,6 +241,17 @@ def test_rows_enough_of_a_program_that_does_not_share_them_are_not_asked_for_aga
     assert "more rows to share" not in fix
 
 
+@for_all(
+    ("cores", "advice"), [(4, "the 4 rows of tiles of its input, one a core"), (3, "shard the input: ttnn.Mem")]
+)
+def test_as_many_shards_as_cores_now_are_no_advice(check, cores, advice):
+    """A layer of a language model: heads of 128 tokens are split on four cores, and shards of its input are four."""
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 128, 6144]), program.tensor([1, 32, 128, 128])
+    put(program, DeviceOp("NlpCreateHeadsDeviceOperation", (x,), (y,), 100_000, cores=cores))
+    assert advice in check.ask(program).claim.fix
+
+
 def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(check):
     program = Program("wormhole_b0")
     x, w = program.tensor([1, 1, 4096, 64], placement=height_sharded(256, 64, 16)), program.weight([1, 1, 64, 256])

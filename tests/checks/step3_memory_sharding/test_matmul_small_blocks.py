@@ -39,7 +39,7 @@ DEVICES_GRID = (
             "in0_block_w=4; out_subblock_h=1; out_subblock_w=1; per_core_M=4; per_core_N=4",
         ),
         ("MatmulMultiCoreProgramConfig()", "MatmulMultiCoreProgramConfig", "MatmulMultiCoreProgramConfig()"),
-        ("SomeProgramConfig(in0_block_w=1)", "in0_block_w 1, subblock of 0 tiles", "in0_block_w=1"),
+        ("SomeProgramConfig(in0_block_w=1)", "in0_block_w 1", "in0_block_w=1"),
     ],
 )
 def test_small_blocks_are_told(check, given, seen, cell):

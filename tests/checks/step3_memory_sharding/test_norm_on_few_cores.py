@@ -42,6 +42,8 @@ def test_a_layer_norm_over_one_row_of_tiles_runs_on_one_core(check):
     assert "x L1 WIDTH_SHARDED on 8x5 cores" in claim.fix
     assert "compute_with_storage_grid_size=(8, 5), subblock_w=1, block_h=1, block_w=1, inplace=False" in claim.fix
     assert "lists no LayerNorm" in claim.verify
+    assert claim.assumption.startswith("up to 10x (measured); ")
+    assert "into shards and back" in claim.caveat
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
 
 
@@ -88,7 +90,10 @@ def test_short_group_norms_are_told_on_wormhole_too(check):
 def test_a_launch_stays_of_a_group_norm_too(check):
     program = Program("blackhole", grid=(11, 10))
     group_norm(program, 1, kernel_ns=10_000)
-    assert check.ask(program).at_most_ns == 10_000 - LAUNCH_FLOOR_NS
+    (claim,) = check.ask(program).claims
+    assert claim.at_most_ns.sum() == 10_000 - LAUNCH_FLOOR_NS
+    assert claim.assumption.startswith("in step with the cores; ")
+    assert claim.caveat is None  # no shards are advised
 
 
 def test_a_norm_quicker_than_its_bytes_has_nothing_to_give(check):

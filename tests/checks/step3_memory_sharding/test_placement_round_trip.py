@@ -45,7 +45,7 @@ def test_a_round_trip_into_the_same_shards_can_go_altogether(check):
         f"2048x512, lines {first} and {second}"
     )
     assert claim.assumption == "the shards are the same: both ops go; no other op reads the copy"
-    assert f"drop the ttnn.to_memory_config calls behind lines {first} and {second}" in claim.fix
+    assert f"drop the ttnn.to_memory_config calls of lines {first} and {second}" in claim.fix
     assert f"no round-trip at line {second}" in claim.verify
     assert claim.caveat.startswith("likely, not certain")
     assert cells(outcome) == [

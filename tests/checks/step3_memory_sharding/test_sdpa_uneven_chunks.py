@@ -39,6 +39,17 @@ def test_two_rounds_of_128_rows_are_one_of_160(check):
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "ATTRIBUTES.program_config")]
 
 
+@for_all(
+    ("name", "grid"),
+    [
+        ("RingJointSDPA", "(11, 10)"),  # the exchange has the other cores
+        ("ScaledDotProductAttention", "device.compute_with_storage_grid_size()"),
+    ],
+)
+def test_a_ring_keeps_its_grid(check, name, grid):
+    assert f"compute_with_storage_grid_size={grid}, q_chunk_size=160" in check.ask(attending(name=name)).claim.fix
+
+
 def test_texts_are_short(check):
     check.assert_sound(attending())
 

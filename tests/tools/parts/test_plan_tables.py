@@ -29,8 +29,8 @@ def case(tmp_path_factory):
     return case_of(tmp_path_factory.mktemp("four"), program, ONE_PASS)
 
 
-def ranked(name, alone_ns=0.0, after=(), instead_of=None, general=False):
-    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False, general=general)
+def ranked(name, alone_ns=0.0, after=(), instead_of=None, symptom=False):
+    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False)
     rows = np.array([0])
     return SimpleNamespace(
         edit=edit,
@@ -41,6 +41,7 @@ def ranked(name, alone_ns=0.0, after=(), instead_of=None, general=False):
         expected=None,
         after=after,
         instead_of=instead_of,
+        symptom=symptom,
     )
 
 
@@ -61,8 +62,8 @@ def test_edits_that_save_less_have_no_line(case):
         ({"after": (0, 1)}, "after first, second"),
         ({"instead_of": 0}, "instead of first"),
         ({"after": (1,), "instead_of": 0}, "instead of first"),
-        ({"general": True}, "symptom, so last"),
-        ({"general": True, "after": (0,)}, "symptom, so last; after first"),
+        ({"symptom": True}, "symptom, so last"),
+        ({"symptom": True, "after": (0,)}, "symptom, so last; after first"),
     ],
 )
 def test_an_edit_says_after_or_instead_of_which_it_comes(how, told):

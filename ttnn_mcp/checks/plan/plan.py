@@ -22,16 +22,20 @@ ACCURACY_COUNTS = 0.5  # of a saving that may cost accuracy: as likely as not th
 BOUND_COUNTS = 0.5  # of a bound where nothing is expected: the saving may be anything up to it (ours)
 MOST_RELATED = 62  # edits: a number of 64 bits holds as many
 MATTERS = 0.01  # of a saving: what another edit takes less of it says nothing about their order (ours)
-MOSTLY = 0.5  # of what an edit saves alone: above it another edit decides how they stand to each other (ours)
+MOSTLY = 0.5  # of what an edit saves, or is about: above it other edits decide how it stands to them (ours)
 
 
 class Alone(NamedTuple):
-    """What an edit saves by itself, in nanoseconds: at most, and as expected."""
+    """What an edit saves by itself, in nanoseconds: at most, and as expected.
+
+    A symptom has no cause of its own: others change most of its ops, and may take it away.
+    """
 
     edit: Edit
     rows: Rows
     saves_ns: float
     expected: ExpectedSaving | None
+    symptom: bool = False
 
     @property
     def counts_ns(self) -> float:
@@ -56,6 +60,7 @@ class Ranked:
         instead_of: the place of an edit above that sets the same on its ops; None where there is none.
         left_ns: what is left of the window after it.
         overruled: per part, its ops on which an edit above sets the same.
+        symptom: whether it stands last, since others may take away what it is about.
     """
 
     edit: Edit
@@ -69,6 +74,7 @@ class Ranked:
     instead_of: int | None
     left_ns: float
     overruled: tuple[Mask, ...]
+    symptom: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class Plan:
     def only(self, names: Collection[str]) -> Plan:
         """What it is if these of its edits are made, and no others."""
         kept = [each for each in self.ranked if each.edit.name in names]
-        ordered = [Alone(each.edit, each.rows, each.alone_ns, each.expected) for each in kept]
+        ordered = [Alone(each.edit, each.rows, each.alone_ns, each.expected, each.symptom) for each in kept]
         return _of(self.ground, ordered, [edit for edit in (*self.trials, *self.risks) if edit.name in names])
 
 
@@ -147,7 +153,7 @@ def _of(ground: Ground, ordered: Sequence[Alone], others: Sequence[Edit]) -> Pla
         ranked=tuple(_made(ground, remaining, ordered)),
         trials=tuple(edit for edit in others if not edit.risk),
         risks=tuple(edit for edit in others if edit.risk),
-        expected_ns=_expected_after(ground, [*(each.edit for each in ordered), *others]),
+        expected_ns=_expected_after(ground, ordered),
         left_ns=remaining.ops_ns,
         floors_ns=remaining.floors_ns,
         left_gaps_ns=remaining.gaps_ns,
@@ -157,28 +163,43 @@ def _of(ground: Ground, ordered: Sequence[Alone], others: Sequence[Edit]) -> Pla
 
 def _in_order(ground: Ground, edits: list[Edit]) -> list[Alone]:
     """The most expected first; what may cost accuracy or is only bounded counts half, symptoms stand last."""
+    causes = _causes(ground, edits)
     alone = [
         Alone(
             edit,
             edit.rows,
             saved_by(ground, [part.change for part in edit.parts]),
             expected_alone(ground, edit.parts),
+            edit.general and _mostly(ground.spent[edit.rows], causes[edit.rows]),
         )
         for edit in edits
     ]
-    return sorted(
-        (each for each in alone if each.saves_ns > 0), key=lambda each: (each.edit.general, -each.counts_ns)
-    )
+    return sorted((each for each in alone if each.saves_ns > 0), key=lambda each: (each.symptom, -each.counts_ns))
 
 
-def _expected_after(ground: Ground, edits: Sequence[Edit]) -> float:
-    """What is left if each change saves what is expected of it."""
-    remaining = Remaining(ground)
+def _causes(ground: Ground, edits: list[Edit]) -> Mask:
+    """The ops that edits change whose reason is no symptom: not formats and passes, which lessen it at most."""
+    changed = np.zeros(len(ground.spent), dtype=np.bool_)
     for edit in edits:
+        if edit.promises and not edit.general and not edit.costs_accuracy:
+            for part in edit.parts:
+                changed[part.change.rows] |= not part.change.in_gaps
+    return changed
+
+
+def _mostly(spent: Floats, mask: Mask) -> bool:
+    return bool(spent[mask].sum() >= MOSTLY * spent.sum())
+
+
+def _expected_after(ground: Ground, ordered: Sequence[Alone]) -> float:
+    """What is left if each edit saves what is expected of it: together no more than each by itself."""
+    remaining, saved = Remaining(ground), 0.0
+    for edit, expected in ((each.edit, each.expected) for each in ordered if each.expected is not None):
+        saved += expected.saved_ns
         for change in map(expecting, edit.parts):
             if change is not None:
                 remaining.make(change)
-    return remaining.whole_ns
+    return max(remaining.whole_ns, ground.whole - saved)
 
 
 def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Iterator[Ranked]:
@@ -186,7 +207,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
     made: list[Rows] = []
     changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
     left = remaining.whole_ns
-    for edit, rows, alone, expected in ordered:
+    for edit, rows, alone, expected, symptom in ordered:
         taken = [remaining.set_by_others(part.change) for part in edit.parts]
         rival = _rival(ground, edit, taken, made)
         bits = _united(changed_by[rows])
@@ -207,6 +228,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
             instead_of=rival,
             left_ns=left,
             overruled=tuple(taken),
+            symptom=symptom,
         )
         if len(made) < MOST_RELATED and then > 0:
             changed_by[rows] |= 1 << len(made)

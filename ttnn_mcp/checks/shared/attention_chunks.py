@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import grid_in
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.checks.check import Rows, WindowFacts
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+WHOLE_GRID = "device.compute_with_storage_grid_size()"
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
@@ -45,6 +47,12 @@ def printed(facts: WindowFacts, row: int) -> tuple[int, int]:
     config = facts.attributes(row).struct("program_config")
     q, k = ((config.number(key) if config else None) or DEFAULT_CHUNK for key in ("q_chunk_size", "k_chunk_size"))
     return q, k
+
+
+def grid_text(facts: WindowFacts, row: int) -> str:
+    """The grid of the op's config, else that of the device."""
+    grid = grid_in(facts.attributes(row).struct("program_config"))
+    return str(grid) if grid else WHOLE_GRID
 
 
 def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:

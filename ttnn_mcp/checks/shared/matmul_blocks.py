@@ -110,11 +110,9 @@ def blocks_of(facts: WindowFacts, row: int) -> str:
     at = int(np.flatnonzero(choice.rows == row)[0])
     if choice.slowest[at]:
         return "MatmulMultiCoreProgramConfig"
-    tiles = np.nan_to_num(choice.subblock[at])
-    return (
-        f"in0_block_w {figure(choice.block_w[at], '.0f')}, subblock of "
-        f"{figure(tiles, '.0f')} tile{'' if tiles == 1 else 's'}"
-    )
+    tiles = np.nan_to_num(choice.subblock[at])  # none on DRAM-sharded weights
+    subblock = f", subblock of {figure(tiles, '.0f')} tile{'' if tiles == 1 else 's'}" if tiles else ""
+    return f"in0_block_w {figure(choice.block_w[at], '.0f')}{subblock}"
 
 
 def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> str:

@@ -96,5 +96,4 @@ CHECK = Check(
     needs=(DRAM_BANDWIDTH,),
     worth=Worth(saving=USUAL),
     compiled='torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf4"})  # all weights at once',
-    general=True,
 )

@@ -65,8 +65,8 @@ def _tell(sets: Sets, ops: Affected) -> Words:
     wanted = config.compute.math_fidelity
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) compute at {facts.ops.texts('fidelity')[row]} what {wanted} covers; heaviest "
-            f"{ops.example}"
+            f"{ops.kinds} ({ops.time}) {ops.verb('compute')} at {facts.ops.texts('fidelity')[row]} what {wanted} "
+            f"covers; heaviest {ops.example}"
         ),
         assumption=f"{wanted} instead; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (weight_of(facts.ops), "DATATYPE"))),

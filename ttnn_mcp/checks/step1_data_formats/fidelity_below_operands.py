@@ -39,7 +39,8 @@ def _tell(ops: Affected) -> Words:
     chosen = facts.attributes(row).text_of("program_config", "user_core_coord") is not None
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) multiply {activation.dtype[row]} by {weight.dtype[row]} at LoFi: half of each "
+            f"{ops.kinds} ({ops.time}) {'multiply' if ops.s else 'multiplies'} "
+            f"{activation.dtype[row]} by {weight.dtype[row]} at LoFi: half of each "
             f"mantissa is not read; heaviest line {ops.line}"
         ),
         assumption="accuracy risk; HiFi2 costs at most twice the arithmetic",

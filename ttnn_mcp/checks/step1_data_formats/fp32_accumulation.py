@@ -41,8 +41,8 @@ def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) accumulate narrow operands in float32, and their subblocks fill the "
-            f"{DST_TILES_FP32} tiles it leaves; heaviest {ops.example}"
+            f"{ops.kinds} ({ops.time}) {ops.verb('accumulate')} narrow operands in float32, and their subblocks "
+            f"fill the {DST_TILES_FP32} tiles it leaves; heaviest {ops.example}"
         ),
         assumption=f"a trial: {DST_TILES} destination tiles, not {DST_TILES_FP32}; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "fp32_dest_acc_en"), *facts.cite(row)),

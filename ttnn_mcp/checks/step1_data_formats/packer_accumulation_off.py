@@ -47,8 +47,8 @@ def _tell(blocks: Floats, ops: Affected) -> Words:
     count = int(blocks[np.searchsorted(ops.rows, row)])
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) sum several K blocks with packer_l1_acc off; heaviest, {count} blocks: "
-            f"{ops.example}"
+            f"{ops.kinds} ({ops.time}) {ops.verb('sum')} several K blocks with packer_l1_acc off; heaviest, "
+            f"{count} blocks: {ops.example}"
         ),
         assumption="a trial: partial sums stay in L1; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),

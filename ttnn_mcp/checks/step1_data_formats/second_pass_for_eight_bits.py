@@ -63,7 +63,10 @@ def _on_banks(facts: WindowFacts) -> Floats:
 def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     return Words(
-        claim=f"{ops.kinds} ({ops.time}) wait for the second pass over BFLOAT8_B weights; heaviest {ops.example}",
+        claim=(
+            f"{ops.kinds} ({ops.time}) {ops.verb('wait')} for the second pass over BFLOAT8_B weights; heaviest "
+            f"{ops.example}"
+        ),
         assumption="all of them stand LoFi; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.ops.inputs[1], "DATATYPE"))),
         fix=ops.with_only(SETS).compute_text,
@@ -82,5 +85,4 @@ CHECK = Check(
     needs=(TWO_OPERANDS, FIDELITY),
     worth=Worth(saving=USUAL),
     compiled=compute_config_of_compiler("math_fidelity=LoFi"),
-    general=True,
 )

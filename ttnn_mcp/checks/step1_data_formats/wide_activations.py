@@ -43,8 +43,8 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     return Words(
         claim=(
-            f"{len(ops.rows)} element-wise and shape ops ({ops.time}) wait for DRAM with BFLOAT16 activations; "
-            f"heaviest {ops.name} {ops.example}"
+            f"{ops.many('element-wise or shape op')} ({ops.time}) {ops.verb('wait')} for DRAM with BFLOAT16 "
+            f"activations; heaviest {ops.name} {ops.example}"
         ),
         assumption="BFLOAT8_B in and out (0.53 of the bytes); time falls at most in proportion to them",
         cells=((ops.facts.ops.inputs[0], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),

@@ -42,7 +42,7 @@ def _tell(ops: Affected) -> Words:
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
     return Words(
-        claim=f"{len(ops.rows)} ArgMax ops ({ops.time}) run on {figure(least, '.0f')} "
+        claim=f"{ops.many('ArgMax op')} ({ops.time}) {ops.verb('run')} on {figure(least, '.0f')} "
         f"of {facts.chip.cores} cores: {ops.example}",
         assumption="the multi-core kernel distributes the input evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),

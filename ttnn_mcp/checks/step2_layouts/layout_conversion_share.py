@@ -42,10 +42,12 @@ def _tell(avoidable_ns: float, ops: Affected) -> Words:
     facts = ops.facts
     to_tiles, to_rows = (int(facts.named(*names).sum()) for names in (TO_TILES, TO_ROWS))
     first = ": do this step first" if facts.share(ops.rows) > FIRST_SHARE else ""
+    needed = (
+        f"no op seems to need {took(avoidable_ns)} of it" if avoidable_ns else "ops or the boundary need them all"
+    )
     return Words(
         claim=(
-            f"{to_tiles} tilize and {to_rows} untilize ops take {ops.time}{first}; no op seems to need "
-            f"{took(avoidable_ns)} of it; heaviest {ops.example}"
+            f"{to_tiles} tilize and {to_rows} untilize ops take {ops.time}{first}; {needed}; heaviest {ops.example}"
         ),
         assumption="conversions that no row-only op, model boundary or round trip explains can go",
         cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),

@@ -34,7 +34,8 @@ def _tell(ops: Affected) -> Words:
     constant = min(facts.ops.inputs[:2], key=lambda operand: operand.elements[row])
     return Words(
         claim=(
-            f"{len(ops.rows)} element-wise ops ({ops.time}) read a constant of one element as a tensor: {ops.example}"
+            f"{ops.many('element-wise op')} ({ops.time}) {ops.verb('read')} a constant of one element as a tensor: "
+            f"{ops.example}"
         ),
         assumption="as a number it costs nothing; the bytes of the large operand and the launch stay",
         cells=((constant, "MEMORY"),),

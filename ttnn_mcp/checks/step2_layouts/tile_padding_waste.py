@@ -55,8 +55,8 @@ def _tell(reorders: Mask, ops: Affected) -> Words:
     short = ONE_ROW if min(users, heads) > 1 == height else SHORT
     return Words(
         claim=(
-            f"{len(ops.rows)} ops ({ops.time}) move {figure(WASTE, '.0%')} tile padding or more; heaviest {ops.name}, "
-            f"{figure(tile_waste(facts.ops)[row], '.0%')} padding: {ops.example}"
+            f"{ops.many('op')} ({ops.time}) {ops.verb('move')} {figure(WASTE, '.0%')} tile padding or more; heaviest "
+            f"{ops.name}, {figure(tile_waste(facts.ops)[row], '.0%')} padding: {ops.example}"
         ),
         assumption=(
             "rows that stay whole move at DRAM bandwidth"

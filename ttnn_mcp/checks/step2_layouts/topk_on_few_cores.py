@@ -38,8 +38,8 @@ def _tell(ops: Affected) -> Words:
     width = int(ops.facts.ops.inputs[0].padded[ops.row, 3])
     return Words(
         claim=(
-            f"{len(ops.rows)} TopK ops ({ops.time}) run on few of {ops.facts.chip.cores} cores: {width} columns "
-            f"are no power of two that the multi-core kernel takes: {ops.example}"
+            f"{ops.many('TopK op')} ({ops.time}) {ops.verb('run')} on few of {ops.facts.chip.cores} cores: {width} "
+            f"columns are no power of two that the multi-core kernel takes: {ops.example}"
         ),
         assumption="padded, the work is distributed over the whole grid; the padding itself is not subtracted",
         columns=("cores",),

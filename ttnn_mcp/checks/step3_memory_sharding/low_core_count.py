@@ -154,6 +154,10 @@ def _pieces_fix(facts: WindowFacts, row: int, cores: int) -> str:
             f"its program shares the {counted(pieces, 'piece')} of its input, so more rows change nothing: let its "
             "readers broadcast the small tensor, or let an op write it that shares its output (ttnn.repeat)"
         )
+    tiles = int(source.height[row]) // TILE_SIDE
+    if source.layout[row] == "TILE" and tiles <= facts.ops.numbers("cores")[row]:
+        shared = f"{counted(tiles, 'row')} of tiles of its input"
+        return f"its program shares the {shared}, one a core: more rows in one call, or another op for this"
     shards = spread_config(source, row, cores, wide=False)
     return f"rows are enough, its program for an interleaved input takes no more cores: shard the input: {shards}"
 

@@ -65,18 +65,22 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(moves: int, ops: Affected) -> Words:
     facts, used = ops.facts, ops.facts.ops.numbers("cores")[ops.rows].astype(int)
     beside = f"; moves beside them: {moves}" if moves else ""
+    grouped = ops.facts.named("GroupNorm")[ops.row]
+    faster = "in step with the cores" if grouped else "up to 10x (measured)"
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     return Words(
         claim=(
             f"{ops.many('norm')} on {some} of {facts.chip.cores} cores ({ops.time}): {ops.name} {ops.example}, "
             f"{took(float(facts.kernel_ns[ops.row]))}{beside}"
         ),
-        assumption="layer norms up to 10x (measured), group norms by cores; the launch stays; sums in shards: no bound",
+        assumption=f"{faster}; the launch stays; sums in shards: no bound",
         columns=("cores",),
         cited=3,
         fix=_fix(facts, ops.row),
         verify=f"re-profile; sharding_summary.low_core_ops lists no {ops.name}; PCC >= 0.99",
-        caveat="moving the row into shards and back costs two small ops: keep neighbours sharded too",
+        caveat=None
+        if grouped
+        else "moving the row into shards and back costs two small ops: keep neighbours sharded",
     )
 
 

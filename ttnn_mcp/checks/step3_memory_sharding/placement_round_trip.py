@@ -99,7 +99,7 @@ def _fix(facts: WindowFacts, moves: Moves, heaviest: int, *, others: bool) -> st
         )
     if moves.verdict(heaviest) != "partly":
         lines = f"{facts.line(first)} and {facts.line(row)}"
-        return f"drop the ttnn.to_memory_config calls behind lines {lines}: pass the tensor on as it is"
+        return f"drop the ttnn.to_memory_config calls of lines {lines}: pass the tensor on as it is"
     text = facts.attributes(row).text_of(*CONFIG_KEYS)
     target = parse_memory_config(text) if text else None
     return (

@@ -21,13 +21,12 @@ from math import ceil
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.printed_op import grid_in
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import fits, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import fits, grid_text, of_each_kind, printed
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -63,17 +62,11 @@ def _tell(now: Rows, then: Rows, ops: Affected) -> Words:
         assumption="time falls with the padding, and with the number of chunks; 5 us stay",
         also=(cite_attribute(facts, row, "program_config"),),
         fix=(
-            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={_grid(facts, row)}, "
+            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid_text(facts, row)}, "
             f"q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False)"
         ),
         caveat="some sizes hang: one per process, check_setting first",
     )
-
-
-def _grid(facts: WindowFacts, row: int) -> str:
-    """The grid of the op's config, else that of the device."""
-    grid = grid_in(facts.attributes(row).struct("program_config"))
-    return str(grid) if grid else "device.compute_with_storage_grid_size()"
 
 
 def _given(facts: WindowFacts, row: int) -> tuple[int, int]:

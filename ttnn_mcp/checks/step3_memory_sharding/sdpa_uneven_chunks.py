@@ -27,7 +27,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import fits, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, fits, grid_text, of_each_kind, printed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -57,6 +57,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(pairs: Rows, ops: Affected) -> Words:
     facts, row, (now, then) = ops.facts, ops.row, pairs[ops.at]
+    grid = grid_text(facts, row) if facts.names.where(_keeps_cores)[row] else WHOLE_GRID
     return Words(
         claim=(
             f"{ops.many('attention op', ('gives', 'give'))} the fullest core {now} rows of queries, not {then} "
@@ -65,12 +66,16 @@ def _tell(pairs: Rows, ops: Affected) -> Words:
         assumption="time falls with the rows of the fullest core, down to arithmetic and DRAM bytes",
         also=(cite_attribute(facts, row, "program_config"),),
         fix=(
-            "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
-            f"device.compute_with_storage_grid_size(), q_chunk_size={_best(facts, row)}, "
-            f"k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
+            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid}, "
+            f"q_chunk_size={_best(facts, row)}, k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
         ),
         caveat="some sizes hang: one per process, check_setting first",
     )
+
+
+def _keeps_cores(op_code: str) -> bool:
+    """Rings leave cores to the exchange between devices."""
+    return "Ring" in op_code
 
 
 def _rows_of_fullest(facts: WindowFacts, row: int) -> tuple[int, int]:

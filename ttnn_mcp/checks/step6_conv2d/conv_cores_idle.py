@@ -53,7 +53,7 @@ def _tell(kept: Floats, sets: Sets, ops: Affected) -> Words:
     facts, row, (x, y) = ops.facts, ops.row, whole_grid(ops.facts)
     return Words(
         claim=(
-            f"{ops.kinds} ({ops.time}) leave idle cores that could share the work: {ops.example} uses "
+            f"{ops.kinds} ({ops.time}) {ops.verb('leave')} idle cores that could share the work: {ops.example} uses "
             f"{figure(facts.ops.numbers('cores')[row], '.0f')} of {x * y}; its busiest "
             f"core would have {figure(kept[ops.at], '.0%')} of "
             "its tiles"

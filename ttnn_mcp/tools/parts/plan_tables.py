@@ -34,7 +34,7 @@ UNEXPLAINED = Columns(
 )
 SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
 HINTED = 3  # of the heaviest kinds: page one holds 6 kB (ours)
-SYMPTOM = "symptom, so last"  # whatever it saves: its causes may be edits above
+SYMPTOM = "symptom, so last"  # whatever it saves: edits above change most of its ops, and may be its causes
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 MOSTLY_LEFT = 0.5  # of the time of a kind of op: the edits reach the smaller part of it (ours)
 LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
@@ -73,7 +73,7 @@ def relation(plan: Plan, ranked: Ranked) -> str | None:
     """'instead of matmul-config', 'after placement', 'symptom, so last': how it stands to edits above."""
     if ranked.instead_of is not None:
         return f"instead of {plan.ranked[ranked.instead_of].edit.name}"
-    standings = [SYMPTOM] if ranked.edit.general else []
+    standings = [SYMPTOM] if ranked.symptom else []
     standings += (
         [f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"] if ranked.after else []
     )
