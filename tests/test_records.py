@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, field, fields, replace
+from typing import ClassVar
 
 import pytest
 
@@ -155,6 +156,42 @@ def test_a_record_of_a_record_takes_the_fields_of_both(decorator, above, form):
 
 
 @for_all("decorator", [dataclasses.dataclass, records.dataclass])
+@for_all("form", [{}, {"slots": True}, {"frozen": True, "kw_only": True}])
+def test_a_record_may_write_a_field_of_the_one_above_anew_and_share_what_all_of_its_kind_have(decorator, form):
+    @decorator(**form)
+    class Shape:
+        rows: int
+        columns: int = 4
+        depth: int = field(default=1, kw_only=True, repr=False)
+        KINDS: ClassVar[int] = 2
+
+    @decorator(**form)
+    class Tile(Shape):
+        rows: int
+        columns: int = field(default=32, compare=False)
+
+    made = Tile(rows=8)
+    assert (made.rows, made.columns, made.KINDS, repr(made).rpartition(".")[2]) == (
+        8,
+        32,
+        2,
+        "Tile(rows=8, columns=32)",
+    )
+    assert made == Tile(rows=8, columns=1)
+    assert [(each.name, each.type, each.default) for each in fields(Shape)] == [
+        ("rows", int, dataclasses.MISSING),
+        ("columns", int, 4),
+        ("depth", int, 1),
+    ]
+    assert [(each.name, each.kw_only) for each in fields(Tile)][1:] == [
+        ("columns", form.get("kw_only", False)),
+        ("depth", True),
+    ]
+    assert hasattr(made, "__dict__") != form.get("slots", False)
+    assert getattr(Tile, "__slots__", ()) == ()
+
+
+@for_all("decorator", [dataclasses.dataclass, records.dataclass])
 def test_what_a_class_writes_itself_stays(decorator):
     @decorator(frozen=True)
     class Own:
@@ -230,6 +267,8 @@ def test_init_is_written_once_when_it_is_first_called():
     kind(1)
     written = kind.__init__
     assert [*inspect.signature(written).parameters] == ["self", "x", "y", "seen", "note"]
+    below = records.dataclass(frozen=True)(type("Below", (kind,), {}))
+    assert "x" not in inspect.signature(below.__init__).parameters
     before(kind(1), 4)  # as a thread that had looked it up calls it
     assert kind.__init__ is written
     assert (kind.__doc__, Packed.__doc__) == ("Point", "A record that another process may get.")
