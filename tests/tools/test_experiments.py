@@ -307,6 +307,28 @@ async def test_the_log_moves_to_another_machine_as_json(looped, tell, tmp_path):
     assert there == here
 
 
+async def test_a_ledger_comes_in_once_and_tells_its_story(tmp_path, tell):
+    (tmp_path / "Sweep.CSV").write_text(
+        "id,status,pcc,traced_decode_ms\nbaseline,ok,0.9993,0.8990\nqkv,ok,0.9993,0.8882\ndown,ok,0.9993,0.7436\n"
+        "gate,ok,0.9993,0.8468\nall,error,,\n"
+    )
+    imported = await tell("import", path=str(tmp_path / "Sweep.CSV"))
+    assert (imported["file"]["experiments"], imported["file"]["new"]) == (3, 3)
+    assert imported["notes"] == ["1 rows without a time were left out"]
+    again = await tell("import", path=str(tmp_path / "Sweep.CSV"))
+    assert again["file"]["new"] == 0
+    story = await tell()
+    assert [row["change"] for row in rows(story["log"])] == ["down", "gate", "qkv"]
+    assert [row["verdict"] for row in rows(story["log"])] == ["keep", "keep", "inconclusive"]
+    assert story["best"]["name"] == "Sweep.CSV: down"
+    assert [note for note in story["notes"] if "report" in note] == [
+        "the best run is a row of a ledger, without a report: record a run of its change"
+    ]
+    assert (await tell("next"))["decided"]["reason"] == "blocked"
+    (tmp_path / "log.md").write_text("| id | ms |\n|---|---|\n| baseline | 2 |\n| other | 1 |\n")
+    assert "notes" not in await tell("import", path=str(tmp_path / "log.md"))
+
+
 async def test_an_export_never_overwrites_somebody_elses_file(looped, tell, tmp_path):
     (tmp_path / "notes.json").write_text('{"mine": 1}')
     with pytest.raises(QuestionRefused, match="is no export of ours"):

@@ -63,6 +63,11 @@ class RunSeen:
     reading: Digest | None = None
     program: Digest | None = None
 
+    @property
+    def of_ledger(self) -> bool:
+        """Whether it is a row of an imported ledger, without a report."""
+        return self.performance is None and self.memory is None
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:

@@ -7,9 +7,11 @@ kernel time, so wall time counts. Nothing is kept while a reason to doubt it sta
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
+from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
 from ttnn_mcp.experiments.walls import Walls, profiled_walls
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
@@ -99,6 +101,18 @@ def measure(
     return Measurement(
         "kernel", comparison.change_share, comparison.noise.share, judgement.why, barrier=judgement.why
     )
+
+
+def by_blocks(before: Sequence[float], after: Sequence[float]) -> Measurement:
+    """Wall times in ms of blocks of replays: each block of the candidate has to beat each block of the control."""
+    was, now = median(before), median(after)
+    several = min(len(before), len(after)) > 1
+    summary = f"wall {figure(was, '.4g')} -> {figure(now, '.4g')} ms ({figure(now / was - 1, '+.1%')})"
+    apart = max(after) < min(before) or min(after) > max(before)
+    overlap = len(before) + len(after) > 2 and not apart
+    why = f"{summary}: not every block of one side beats every block of the other" if overlap else None
+    noise = FLOOR_SHARE if several else WALL_NOISE_SHARE
+    return Measurement("wall", now / was - 1, noise, summary, barrier=why)
 
 
 def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -> Measurement:

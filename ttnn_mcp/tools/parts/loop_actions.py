@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.exchange import read_document, write_document
+from ttnn_mcp.experiments.ledgers import SUFFIXES, read_ledger
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import story_of
 from ttnn_mcp.experiments.targets import parse_target
@@ -64,10 +65,10 @@ async def export(session: Session, path: str | None) -> Answer:
 
 
 async def bring_in(session: Session, path: str) -> Answer:
-    """Add the experiments of an export that are not there yet.
+    """Add the experiments of an export or of a ledger that are not there yet.
 
     Raises:
-        ReportMissing, QuestionRefused: there is no export at the path.
+        ReportMissing, QuestionRefused: there is no export or ledger at the path.
         StoreUnusable: the log cannot be written.
     """
     source = await asyncio.to_thread(readable, session, path)
@@ -75,6 +76,11 @@ async def bring_in(session: Session, path: str) -> Answer:
         results = await asyncio.to_thread(read_results, source)
         await asyncio.to_thread(session.replays.keep, results)
         return Answer(file=Moved(path=str(source), experiments=0, replayed=len(results.candidates)))
+    if source.suffix.lower() in SUFFIXES:
+        ledger = await asyncio.to_thread(read_ledger, source)
+        new = await Store(session.settings.state_folder).merge(ledger.experiments, ())
+        notes = (f"{ledger.without} rows without a time were left out",) if ledger.without else ()
+        return Answer(file=Moved(path=str(source), experiments=len(ledger.experiments), new=new), notes=notes)
     document = await asyncio.to_thread(read_document, source)
     new = await Store(session.settings.state_folder).merge(document.experiments, document.targets)
     return Answer(file=Moved(path=str(source), experiments=len(document.experiments), new=new))

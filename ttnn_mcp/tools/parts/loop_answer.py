@@ -39,7 +39,7 @@ class Arguments(Closed):
     batch: int = Field(1, description="Samples per iteration")
     rounds: int | None = Field(None, description="With target: most experiments")
     hours: float | None = None
-    path: str | None = Field(None, description="JSON file, for export and import")
+    path: str | None = Field(None, description="JSON, or a ledger to import: CSV, Markdown")
 
 
 class Recorded(Wire):

@@ -35,6 +35,8 @@ async def best_run_now(session: Session, story: Story | None, most_ops: float = 
     """Open the best run and ask the checks; windows of more than `most_ops` are left out."""
     if story is None:
         return BestNow(None, None)
+    if story.best.of_ledger:
+        return BestNow(None, "the best run is a row of a ledger, without a report: record a run of its change")
     try:
         run = await session.run(story.best.id)
         if run.id != story.best.id:

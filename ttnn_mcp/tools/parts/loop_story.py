@@ -135,6 +135,8 @@ def _codes(experiment: Experiment) -> str:
 
 def _changed_on_disk(run: RunSeen) -> str | None:
     """Whether the run's reports are still where they were, and still itself."""
+    if run.of_ledger:
+        return None
     performance, memory = (Path(one) if one else None for one in (run.performance, run.memory))
     pair = Pair(performance, memory, run.rank)
     if not all(one is None or one.is_file() for one in (pair.performance, pair.memory)):

@@ -1,0 +1,211 @@
+"""Ledgers that engineers keep: the CSV of a sweep, or the tables of a work log in Markdown, as experiments.
+
+A table is one where a column names the candidates, a row is named as the control, and a column tells times or rates,
+as in the `sweep_results.csv` and work logs of tt-metal's models/autoports. Of several such columns the one with blocks
+counts, then the one of decode. Several figures in a cell, and rows of one name, are blocks of replays.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from hashlib import sha256
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
+from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
+from ttnn_mcp.experiments.rules import by_blocks, decide
+from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+    from typing import TypeAlias
+
+SUFFIXES = (".csv", ".md")
+LARGEST_BYTES = 2_000_000
+NAMES = ("candidate", "config_id", "id", "trial", "policy", "config", "variant", "name")
+GROUPS = (
+    "batch",
+    "phase",
+    "kind",
+    "layer kind",
+    "seq_len",
+    "prefix",
+    "prefix_len",
+)  # rows that differ in them are not compared
+CONTROL = re.compile(r"baseline|control|shipped|reference", re.IGNORECASE)
+FAILED = re.compile(r"fail|error", re.IGNORECASE)
+UNIT = re.compile(r"(?<![a-z])(?:(ms|us)|(?:t|tok|tokens|samples)[_/]s)(?![a-z])", re.IGNORECASE)
+TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
+FIGURE = re.compile(r"\s*(\d{1,6}(?:\.\d{1,20})?)\s*(?:ms|us)?\s*", re.ASCII)
+PCC = re.compile(r"(?<![\d.-])-?[01](?:\.\d{1,20})?(?![\d.])", re.ASCII)
+MOST_BLOCKS = 1000
+Row: TypeAlias = "Mapping[str, str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a ledger holds: experiments, and how many candidates have no figure."""
+
+    experiments: tuple[Experiment, ...]
+    without: int
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Read a ledger; the fastest candidate of a table comes first. Blocks.
+
+    Raises:
+        ReportMissing: there is no such file.
+        QuestionRefused: no table in it names candidates, a control and a time.
+    """
+    try:
+        text = text_of(path, LARGEST_BYTES)
+        recorded = path.stat().st_mtime
+    except (OSError, ValueError):
+        raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
+    tables = _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
+    found = [one for table in tables for one in _experiments(path.name, recorded, table)]
+    experiments = [one for one in found if one is not None]
+    if not experiments:
+        raise QuestionRefused(
+            f"{shown(path.name)} is no ledger: a table needs a column of names ({', '.join(NAMES)}), a row named "
+            "baseline or control, and a column in ms, us or per second. Reports are opened with open_run."
+        )
+    return Ledger(tuple(experiments), len(found) - len(experiments))
+
+
+def _csv(text: str) -> list[Row]:
+    try:
+        return [_row(row) for row in csv.DictReader(text.splitlines(keepends=True), restval="")]
+    except csv.Error:  # a cell without end
+        return []
+
+
+def _row(cells: Mapping[str | None, str | list[str]]) -> Row:
+    return {name.strip(): cell for name, cell in cells.items() if name is not None and isinstance(cell, str)}
+
+
+def _markdown(text: str) -> Iterator[list[Row]]:
+    """Its tables with pipes; code marks are taken off."""
+    for head, body in TABLE.findall(text.replace("`", "")):
+        yield [dict(zip(_cells(head), _cells(line.strip()[1:]), strict=False)) for line in body.splitlines()]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split("|")]
+
+
+def _experiments(file: str, recorded: float, rows: Sequence[Row]) -> Iterator[Experiment | None]:
+    """Those of a table; None for a candidate without a figure."""
+    columns = {name.lower(): name for name in (rows[0] if rows else ())}
+    name = next((columns[one] for one in NAMES if one in columns), None)
+    if name is None:
+        return
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.get(columns.get(one, ""), "") for one in GROUPS), []).append(row)
+    for members in groups.values():
+        yield from _compared(file, recorded, _named(members, name), columns.get("decision", ""))
+
+
+def _named(rows: Sequence[Row], name: str) -> dict[str, Row]:
+    """A row for each name; what several rows tell of it is joined."""
+    rows_of: dict[str, list[Row]] = {}
+    for row in rows:
+        rows_of.setdefault(row.get(name, "").strip(), []).append(row)
+    return {
+        text: {column: ",".join(filter(None, (row.get(column) for row in same))) for column in same[0]}
+        for text, same in rows_of.items()
+        if text
+    }
+
+
+def _compared(file: str, recorded: float, rows: Mapping[str, Row], decision: str) -> Iterator[Experiment | None]:
+    """All of them with the control."""
+    control = next((name for name, row in rows.items() if _is_control(name, row.get(decision, ""))), None)
+    column = None if control is None else _timed(rows[control])
+    if control is None or column is None:
+        return
+    before = _times(column, rows[control][column])
+    run = _run(file, control, rows[control], before)
+    times = {name: _times(column, row.get(column, "")) for name, row in rows.items() if name != control}
+    yield from (None for after in times.values() if not after)
+    for name in sorted(filter(times.get, times), key=lambda name: median(times[name])):
+        candidate = _run(file, name, rows[name], times[name])
+        one = _experiment(name, rows[name], (run, candidate), column, (before, times[name]))
+        yield replace(one, recorded=recorded)
+
+
+def _is_control(name: str, decision: str) -> bool:
+    return bool(CONTROL.search(name) or CONTROL.match(decision))
+
+
+def _timed(control: Row) -> str | None:
+    """The column that is judged."""
+    timed = [column for column, cell in control.items() if _times(column, cell)]
+    return max(timed, key=lambda column: (_has_blocks(column, control), "decode" in column.lower()), default=None)
+
+
+def _has_blocks(column: str, row: Row) -> bool:
+    return len(_times(column, row[column])) > 1
+
+
+def _times(column: str, cell: str) -> list[float]:
+    """The blocks of a cell in ms; none where it tells no time."""
+    unit = UNIT.search(cell) or UNIT.search(column)
+    parts = re.split(r"[,/]", cell.strip(" []"))[:MOST_BLOCKS]
+    if unit is None or not (first := FIGURE.match(parts[0])):
+        return []
+    blocks = [FIGURE.fullmatch(part) for part in parts]
+    figures = [float(block[1]) for block in blocks if block] if all(blocks) else [float(first[1])]
+    if min(figures) <= 0:
+        return []
+    scale = {"ms": 1.0, "us": 1e-3}.get((unit[1] or "").lower())
+    return [1000 / one if scale is None else one * scale for one in figures]
+
+
+def _run(file: str, name: str, row: Row, times: Sequence[float]) -> RunSeen:
+    return RunSeen(
+        _digest(file, row), f"{file}: {name}"[:LONGEST_TEXT], None, None, round(median(times) * 1e6), warm=True
+    )
+
+
+def _digest(file: str, row: Row) -> str:
+    return sha256(repr((file, sorted(row.items()))).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _experiment(
+    name: str,
+    row: Row,
+    runs: tuple[RunSeen, RunSeen],
+    column: str,
+    blocks: tuple[Sequence[float], Sequence[float]],
+) -> Experiment:
+    cells = {column.lower(): text for column, text in row.items()}
+    pccs = [float(one) for column, text in cells.items() if "pcc" in column for one in PCC.findall(text)]
+    pcc = max(-1.0, min(*pccs, 1.0)) if pccs else None
+    measured = by_blocks(*blocks)
+    verdict, why = decide(measured, pcc)
+    if FAILED.search(cells.get("status", "")):
+        verdict, why = "revert", f"the ledger says {shown(cells['status'])}; {measured.summary}"
+    return Experiment(
+        change=": ".join(filter(None, (name, cells.get("desc"))))[:LONGEST_TEXT],
+        step=None,
+        baseline=runs[0],
+        candidate=runs[1],
+        pcc=pcc,
+        wall_before_ms=median(blocks[0]),
+        wall_after_ms=median(blocks[1]),
+        measured=f"{shown(column)}: {measured.summary}",
+        judged_by=measured.judged_by,
+        change_share=measured.change_share,
+        noise_share=measured.noise_share,
+        verdict=verdict,
+        why=why,
+        note=cells.get("decision", "")[:LONGEST_TEXT] or None,
+        uid=_digest(runs[0].id, row),
+    )
