@@ -114,7 +114,7 @@ def _clock(report: Performance) -> Doubt | None:
 
 def _of_another_chip(clock: float, chip: Architecture, worker_cores: int | None, *, stated: bool) -> str:
     other = _chip_of(clock, worker_cores) if stated else None
-    if other not in (None, chip) and worker_cores not in _cores_of(chip):
+    if other not in (None, chip):
         return f"{figure(clock, '.3g')} GHz and {worker_cores} cores are those of {other.name}, not of {chip.name}"
     share = clock / chip.clock_ghz
     what = f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and {chip.name} runs at"
@@ -218,7 +218,8 @@ def _times_lost(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops that ran by their cycles, and have no time; ops that a trace recorded have no cycles either."""
     near, after = report.untimed, report.ops.lines[report.ops.lines > rows.lines.max(initial=0)]
     ran = np.isfinite(near.numbers("fw_end_cycle")) & ~np.isin(near.lines, report.told_otherwise)
-    ran &= (near.lines > rows.lines.min(initial=0)) & (near.lines < after.min(initial=len(report.rows) + 2))
+    end = len(report.rows) + 2
+    ran &= (near.lines > rows.lines.min(initial=end)) & (near.lines < after.min(initial=end))
     zero = rows.numbers("kernel_ns") == 0
     lost = int(ran.sum() + zero.sum())
     if lost <= LOST * (len(rows) + ran.sum()):

@@ -84,7 +84,7 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         cores=_whole(op, "cores"),
         worker_cores=run.chip.worker_cores,
         fidelity=shown(op.texts("fidelity")[0]) or None,
-        roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns),
+        roofline=roofline_said(_bounds(run, asked.op, op), kernel_ns, op),
         inside=inside_of(op),
         on_cores=on_cores,
         operands=operands,

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.wire import Gbps, Quoting, Share, Us, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+MEASURED = {"compute": ("FPU", "fpu_util_pct"), "dram": ("DRAM", "dram_util_pct")}  # by what bounds the op
+AGREES = 0.5  # of the share of its peak that the bound claims: median cores and padding explain less (ours)
 
 
 class RooflineOf(Wire):
@@ -27,8 +32,8 @@ class RooflineOf(Wire):
     why: Quoting | None = None
 
 
-def roofline_said(bounds: Roofline, kernel_ns: float) -> RooflineOf:
-    """The first row of `bounds`, in the units of the answer."""
+def roofline_said(bounds: Roofline, kernel_ns: float, op: OpTable | None = None) -> RooflineOf:
+    """The first row of `bounds`, in the units of the answer, beside what was measured of the op."""
 
     def said(value: float) -> float | None:
         return value if np.isfinite(value) else None
@@ -49,5 +54,16 @@ def roofline_said(bounds: Roofline, kernel_ns: float) -> RooflineOf:
         achieved_dram_gb_s=moved / kernel_ns if moved and kernel_ns else None,
         bound=bounds.bound[0] or None,
         efficiency=said(float(np.minimum(bounds.efficiency[0], 1.0))),  # clocks and peaks are good to some percent
-        why=bounds.why[0] or None,
+        why="; ".join(filter(None, (bounds.why[0], _measured(bounds, op) if op is not None else ""))) or None,
     )
+
+
+def _measured(bounds: Roofline, op: OpTable) -> str:
+    """What hardware counters or a NoC trace say for or against the bound."""
+    name, column = MEASURED.get(bounds.bound[0], ("", ""))
+    claimed = float(bounds.efficiency[0])
+    busy = float(op.numbers(column)[0]) / 100 if name else np.nan
+    if not (np.isfinite(busy) and np.isfinite(claimed)):
+        return ""
+    verdict = "less than half of what this bound claims" if busy < AGREES * claimed else "as this bound claims"
+    return f"measured: {name} busy {figure(busy, '.0%')}, {verdict} ({figure(min(claimed, 1.0), '.0%')})"
