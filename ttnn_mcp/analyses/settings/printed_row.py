@@ -151,10 +151,10 @@ def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] 
         if not name.isdigit() and len(text) < _SHORT and "'" not in text
     }
     plain = PLAIN.get(canonical(launch.name))
-    told = re.match(plain, launch.attributes) if plain is not None else None
-    if kernel is None if plain is None else told is None:
+    printed = re.match(plain, launch.attributes) if plain is not None else None
+    if kernel is None if plain is None else printed is None:
         return None
-    attributes = {**named, **(told.groupdict() if told else {})}
+    attributes = {**named, **(printed.groupdict() if printed else {})}
     if kernel is not None:
         attributes["compute_kernel_config"] = kernel[0]
     if place is not None:
