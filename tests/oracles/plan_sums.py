@@ -24,6 +24,9 @@ ALL_LINES = re.compile(r"lines? (\d+)(?:, (\d+))?(?: \(.*\))?")
 TIMED_SHARE = re.compile(r"(?:us|ms), (\d+\.\d)%(?! on device)")
 CALLS = re.compile(r"(\w*Config|\w+kernel_config)\(((?:[^()]|\([^()]*\))*)\)")
 FIELDS = re.compile(r"(\w+)=((?:[^,()]|\([^()]*\))+)")
+SYMPTOM = "symptom, so last"
+RELATED = re.compile(r"(?:(?<=after )|(?<=instead of )|(?<=, ))[a-z]+(?:-[a-z0-9]+)*")
+WRONG_NUMBER = re.compile(r"(?<!of )\b1 (?:[\w-]+ )?(?:ops|matmuls|convs|norms|casts)\b|\bof 0 tiles|\bneed 0 us")
 MACS_A_CYCLE = 2_048  # of a core at LoFi, the fewest passes: Tensix, both chips
 FASTEST_GHZ = 1.35  # Blackhole's clock
 
@@ -81,6 +84,28 @@ def _of_edits(plan: list[Answer], before: float) -> Iterator[str]:
                 yield f"{name} is expected to save {ends}"
     if len({edit["edit"] for edit in plan}) < len(plan):
         yield "two edits have one name"
+    yield from _of_order(plan)
+
+
+def _of_order(plan: list[Answer]) -> Iterator[str]:
+    """What is expected most stands first, symptoms last, and an edit behind those that it speaks of."""
+    above = (False, float("inf"))
+    names: set[str] = set()
+    for edit in plan:
+        relation = edit["relation"] or ""
+        place = (SYMPTOM in relation, _counts(edit))
+        if place[0] < above[0] or (place[0] == above[0] and place[1] > above[1] + CENT_US):
+            yield f"{edit['edit']} counts {place[1]} us and stands below one of {above[1]}"
+        for named in RELATED.findall(relation.replace(SYMPTOM, "")):
+            if named not in names:
+                yield f"{edit['edit']} comes {relation}, and {named} does not stand above it"
+        above = place
+        names.add(edit["edit"])
+
+
+def _counts(edit: Answer) -> float:
+    us = edit["alone_us"] / 2 if edit["expected_us"] is None else edit["expected_us"]
+    return us / 2 if edit["accuracy"] == "may cost" else us
 
 
 def _of_findings(findings: Sequence[Answer], before: float, names: set[str]) -> Iterator[str]:
@@ -99,6 +124,8 @@ def _of_findings(findings: Sequence[Answer], before: float, names: set[str]) -> 
             yield f"{check} saves {saving['at_most']} us of a share of {finding['share']}"
         if not finding["evidence"]:
             yield f"{check} has no evidence"
+        if wrong := WRONG_NUMBER.search(finding["claim"]):
+            yield f"{check} says '{wrong[0]}'"
         if ("expected" in saving) != ("basis" in saving):
             yield f"{check} expects without a basis"
 

@@ -111,7 +111,7 @@ def changed(demo, path, value):
 
 
 def cell(column, row=0):
-    columns = (
+    columns = (  # of the plan
         "rank",
         "edit",
         "what",
@@ -123,6 +123,8 @@ def cell(column, row=0):
         "basis",
         "alone_us",
         "then_us",
+        "accuracy",
+        "relation",
     )
     return ("answer", "plan", "rows", row, columns.index(column))
 
@@ -144,6 +146,12 @@ def cell(column, row=0):
         (cell("alone_us", 5), 100.0, "all of compute-config 100.0"),
         (cell("expected_us", 1), -4.0, "expected to save"),
         (cell("edit", 1), "compute-config", "one name"),
+        (cell("alone_us", 2), 10.0, "stands below one of"),
+        (cell("accuracy", 1), "may cost", "stands below one of"),
+        (cell("relation", 1), "symptom, so last", "stands below one of"),
+        (cell("relation", 1), "symptom, so last; after trace, conv-config", "conv-config does not stand above"),
+        (cell("relation", 1), "instead of placement", "placement does not stand above"),
+        (("findings", 0, "claim"), "1 ops leave a device idle", "says '1 ops'"),
         (("findings", 0, "saving_us", "at_least"), 1e9, "saves"),
         (("findings", 0, "edit"), "no-such-edit", "belongs to no edit"),
         (("findings", 0, "share"), -0.1, "share of -0.1"),

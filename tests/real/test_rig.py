@@ -150,7 +150,8 @@ def test_what_is_executed_is_told_without_addresses():
 @for_all(
     ("check", "answer", "idle"),
     [
-        ("some-check", {"same": ["ttnn.linear(x, w)"]}, True),
+        ("some-check", {"same": ["ttnn.linear(x, w)"], "now": ["8"]}, True),
+        ("some-check", {"same": ["ttnn.linear(x, w)"], "now": ["9"]}, False),  # not the op of the report
         ("some-check", {"same": ["ttnn.linear(x, w)"], "changed": ["ttnn.matmul(x, w)"]}, False),
         ("check_setting", {"same": ["ttnn.linear(x, w)"]}, False),
         ("low-core-count", {"cores": ["8"]}, True),
@@ -160,7 +161,7 @@ def test_what_is_executed_is_told_without_addresses():
 )
 def test_a_fix_that_changes_nothing_is_told(check, answer, idle):
     job = {"check": check, "report": "r", "line": 7, "cores": 8}
-    told = [*_idle(job, {"cores": [], "same": [], "changed": [], **answer}, "n150")]
+    told = [*_idle(job, {"cores": [], "same": [], "changed": [], "now": [], **answer}, "n150")]
     assert [line.startswith(f"CHANGED NOTHING {check}, r line 7, on n150: ") for line in told] == [True] * idle
 
 

@@ -3,7 +3,7 @@
     PYTHON -m tests.real.rig.advice FILE FIRST KIND        within the environment
 
 FILE holds the jobs that `claims.jobs` collected. Prints one line of JSON per job from number FIRST on, for one kind of
-device: {"job", "ran", "words", "refused", "cores"}. `words` are calls that leave something to the reader (an ellipsis, a name).
+device: {"job", "ran", "words", "refused", "cores", "now"}. `words` are calls that leave something to the reader (an ellipsis, a name).
 """
 
 from __future__ import annotations
@@ -115,9 +115,10 @@ def _leaves_out(node: ast.expr) -> bool:
 def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
     """What became of each call of a fix, as it is pasted from what is printed of it."""
     became: dict[str, list[str]] = {"ran": [], "words": [], "refused": [], "cores": [], "same": [], "changed": []}
-    now = ops.as_now()
-    before = _dry(ops, now.again) if now else []
-    for text in calls(f"{ops.job['as_now']} {ops.job['pasted'] or fix}"):
+    now, texts = ops.as_now(), list(calls(f"{ops.job['as_now']} {ops.job['pasted'] or fix}"))
+    before = _dry(ops, now.again) if now and texts else []  # the op as it is may be what TTNN dies of
+    became["now"] = [str(each[1]) for each in _counted(before)]
+    for text in texts:
         cores = max((each[1] for each in _counted(_dry(ops, partial(_outcome, ops, text)))), default=0)
         how, told = _outcome(ops, text)
         became[how].append(told)
