@@ -208,13 +208,6 @@ class Bounds:
         """The most that it can save."""
         return self.gap_ns[1] if self.gap_ns is not None else float(self.at_most_ns.sum())
 
-    @property
-    def sure(self) -> bool:
-        """Whether it saves something for certain."""
-        if self.gap_ns is not None:
-            return self.gap_ns[0] > 0
-        return self.at_least_ns is not None and bool((self.at_least_ns > 0).any())
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Bounds):

@@ -57,7 +57,7 @@ def operations(*names, ids=None, never_ended=()):
 def links(*pairs):
     """(operation, tensor), as an operation takes or gives it."""
     listed = [operation for operation, _ in pairs]
-    return TensorLinks(numbers(*listed), numbers(*([0] * len(pairs))), numbers(*(tensor for _, tensor in pairs)))
+    return TensorLinks(numbers(*listed), numbers(*(tensor for _, tensor in pairs)))
 
 
 def tensor(at, address=4096, buffer=L1, **more):
@@ -87,9 +87,9 @@ def sharded(shape=(32, 32), ranges=(((0, 0), (0, 0)),), layout="HEIGHT_SHARDED")
 def device(number=0, **more):
     """A Wormhole's row, as TTNN 0.81.1 writes it."""
     figures = {
-        "grid_x": 8, "grid_y": 9, "compute_grid_x": 8, "compute_grid_y": 8, "worker_l1_bytes": 1_499_136,
-        "l1_banks": 64, "l1_bank_bytes": 1_360_544, "first_l1_bank_address": 0, "first_cb_address": 105_824,
-        "banks_per_storage_core": 1, "compute_cores": 64, "storage_cores": 0, "l1_bytes": 95_944_704,
+        "compute_grid_x": 8, "compute_grid_y": 8, "worker_l1_bytes": 1_499_136,
+        "l1_banks": 64, "l1_bank_bytes": 1_360_544, "first_cb_address": 105_824,
+        "compute_cores": 64, "storage_cores": 0, "l1_bytes": 95_944_704,
         "cb_limit_bytes": 1_393_312,
     }  # fmt: skip
     return Device(number, **{**figures, **more})
@@ -115,7 +115,7 @@ def memory(**parts):
 def recorded(*rows):
     """(tensor, producer, last use), as `tensor_lifetime` tells them."""
     ids, producers, last_uses = (numbers(*column) for column in zip(*rows, strict=True))
-    return RecordedLifetimes(ids, producers, last_uses, np.full(len(ids), -1))
+    return RecordedLifetimes(ids, producers, last_uses)
 
 
 def event(kind, address=-1, size=-1, *, buffer=L1, op=0, of=0, key=None, **more):

@@ -39,7 +39,7 @@ def test_a_tensor_is_told_as_far_as_the_report_says():
 
 
 def test_links_are_those_of_one_operation():
-    links = TensorLinks(np.array([1, 1, 4]), np.array([0, 1, 0]), np.array([8, 9, 10]))
+    links = TensorLinks(np.array([1, 1, 4]), np.array([8, 9, 10]))
     assert [links.of(one) for one in (1, 2, 4, 5)] == [(8, 9), (), (10,), ()]
 
 

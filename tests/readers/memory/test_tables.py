@@ -89,9 +89,9 @@ async def test_a_size_that_is_written_is_believed_where_it_can_be(tmp_path):
 
 
 async def test_devices_come_by_id_and_say_what_they_know(tmp_path):
-    tables = {**TABLES, "devices": "device_id int, num_x_cores int, cb_limit int"}
+    tables = {**TABLES, "devices": "device_id int, num_x_compute_cores int, cb_limit int"}
     read = await report_of(tmp_path / "r", tables, devices=[(4, None, -1), (1, 8, 1_395_424)])
-    told = [(one.id, one.grid_x, one.grid_y, one.cb_limit_bytes) for one in read.devices]
+    told = [(one.id, one.compute_grid_x, one.compute_grid_y, one.cb_limit_bytes) for one in read.devices]
     assert told == [(1, 8, None, 1_395_424), (4, None, None, None)]
 
 
@@ -109,8 +109,8 @@ async def test_copies_and_lifetimes_are_sorted_by_tensor(tmp_path):
     copies, lives = read.device_tensors, read.lifetimes
     assert [copies.tensors.tolist(), copies.devices.tolist()] == [[3, 7, 7], [0, 0, 1]]
     assert copies.addresses.tolist() == [32, 64, 96]
-    told = (lives.tensors, lives.producers, lives.last_uses, lives.frees)
-    assert [column.tolist() for column in told] == [[3, 7], [1, 2], [5, 4], [6, -1]]
+    told = (lives.tensors, lives.producers, lives.last_uses)
+    assert [column.tolist() for column in told] == [[3, 7], [1, 2], [5, 4]]
 
 
 async def test_without_their_tables_lifetimes_and_executions_are_none(tmp_path):
@@ -121,14 +121,14 @@ async def test_without_their_tables_lifetimes_and_executions_are_none(tmp_path):
 async def chunks(folder, tables, operation=1, **rows):
     async with opened(made(folder, {**TABLES, **tables}, **rows)) as read:
         found = await memory_tables.read_chunks(read, operation)
-    columns = (found.addresses, found.banks, found.cores_x, found.chunk_addresses, found.chunk_bytes)
+    columns = (found.addresses, found.banks, found.chunk_addresses, found.chunk_bytes)
     columns += (found.page_bytes, found.pages, found.buffers)
     return [*zip(*(column.tolist() for column in columns), strict=True)]
 
 
 async def test_pages_of_one_buffer_in_one_bank_are_one_chunk(tmp_path):
     pages = [(1, 0, 64, 0, 2, 5, at, 64 + 32 * at, 32, 1) for at in range(3)] + [(2, 0, 64, 0, 2, 5, 0, 64, 32, 1)]
-    chunk = (64, 5, 2, 64, 96, 32, 3, 1)
+    chunk = (64, 5, 64, 96, 32, 3, 1)
     assert await chunks(tmp_path / "a", {"buffer_pages": PAGES}, buffer_pages=pages) == [chunk]
     written = [(1, 0, 64, 5, 2, 0, 64, 96, 32, 3, 1)]
     both = {"buffer_pages": PAGES, "buffer_chunks": CHUNKS}
@@ -140,7 +140,7 @@ async def test_pages_of_one_buffer_in_one_bank_are_one_chunk(tmp_path):
 async def test_pages_of_absurd_addresses_have_no_size(tmp_path):
     pages = [(1, 0, 64, 0, 2, 5, 0, -(2**62), 32, 1), (1, 0, 64, 0, 2, 5, 1, 2**62, 32, 1)]
     [chunk] = await chunks(tmp_path / "r", {"buffer_pages": PAGES}, buffer_pages=pages)
-    assert chunk == (64, 5, 2, -1, -1, 32, 2, 1)
+    assert chunk == (64, 5, -1, -1, 32, 2, 1)
 
 
 async def test_an_error_keeps_the_operation_that_is_listed(tmp_path):

@@ -53,7 +53,6 @@ class Ranked:
         rows: its ops.
         time_ns: what they take now, with the gaps that it shortens or that go with an op.
         alone_ns: what it saves at most by itself.
-        alone_least_ns: what it saves at least by itself.
         expected: what it is expected to save by itself; None where nothing is known: a trial.
         then_ns: what it saves at most after all edits above it.
         after: places of edits above that change some of its ops too.
@@ -67,7 +66,6 @@ class Ranked:
     rows: Rows
     time_ns: float
     alone_ns: float
-    alone_least_ns: float
     expected: ExpectedSaving | None
     then_ns: float
     after: tuple[int, ...]
@@ -221,7 +219,6 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
             rows=rows,
             time_ns=time_of(ground, [part.change for part in edit.parts]),
             alone_ns=alone,
-            alone_least_ns=min(sum(part.at_least_ns for part in edit.parts), alone),
             expected=expected,
             then_ns=min(max(then, 0.0), alone),
             after=tuple(place for place in shared if place != rival),

@@ -119,7 +119,6 @@ class TensorLinks:
     """Which tensors operations take (or give), sorted by operation and index."""
 
     operations: Integers
-    indices: Integers
     tensors: Integers
 
     def of(self, operation: int) -> tuple[int, ...]:
@@ -139,12 +138,11 @@ class DeviceTensors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedLifetimes:
-    """Who makes, last uses and frees a tensor, as operation ids, sorted by tensor."""
+    """Who makes and last uses a tensor, as operation ids, sorted by tensor."""
 
     tensors: Integers
     producers: Integers
     last_uses: Integers
-    frees: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,8 +164,6 @@ class Chunks:
     devices: Integers
     addresses: Integers
     banks: Integers
-    cores_x: Integers
-    cores_y: Integers
     chunk_addresses: Integers
     chunk_bytes: Integers
     page_bytes: Integers
@@ -183,17 +179,13 @@ class Device:
     """One device as the report describes it; sizes in bytes, None where it does not say."""
 
     id: int
-    grid_x: int | None
-    grid_y: int | None
     compute_grid_x: int | None
     compute_grid_y: int | None
     worker_l1_bytes: int | None
     l1_banks: int | None
     l1_bank_bytes: int | None
     """What tensors may use of a bank, any L1_SMALL region already taken off."""
-    first_l1_bank_address: int | None
     first_cb_address: int | None
-    banks_per_storage_core: int | None
     compute_cores: int | None
     storage_cores: int | None
     l1_bytes: int | None

@@ -35,15 +35,8 @@ LONGEST_S = 86_400.0  # of one operation on the host: a day; no capture runs lon
 _NAME_CHARS, _MESSAGE_CHARS, _ERRORS = 500, 4000, 200  # foreign text is cut before it is kept
 DEVICES_AT_MOST = 2048  # rows read: a thousand chips and their meshes; no cluster of today has as many
 _DEVICE_COLUMNS = (  # in the order of Device's fields
-    *("device_id", "num_x_cores", "num_y_cores", "num_x_compute_cores", "num_y_compute_cores"),
-    *(
-        "worker_l1_size",
-        "l1_num_banks",
-        "l1_bank_size",
-        "address_at_first_l1_bank",
-        "address_at_first_l1_cb_buffer",
-    ),
-    *("num_banks_per_storage_core", "num_compute_cores", "num_storage_cores", "total_l1_memory", "cb_limit"),
+    *("device_id", "num_x_compute_cores", "num_y_compute_cores", "worker_l1_size", "l1_num_banks", "l1_bank_size"),
+    *("address_at_first_l1_cb_buffer", "num_compute_cores", "num_storage_cores", "total_l1_memory", "cb_limit"),
 )
 
 
@@ -168,7 +161,8 @@ def _sizes(shapes: Coded[Shape], dtypes: Coded[str], layouts: Coded[str]) -> Int
 
 async def read_links(rows: Rows, table: str, index: str) -> TensorLinks:
     """`input_tensors` or `output_tensors`."""
-    return TensorLinks(*await rows.integers(table, ("operation_id", index, "tensor_id"), order=2))
+    operations, _, tensors = await rows.integers(table, ("operation_id", index, "tensor_id"), order=2)
+    return TensorLinks(operations, tensors)
 
 
 async def read_device_tensors(rows: Rows) -> DeviceTensors:
@@ -180,8 +174,8 @@ async def read_lifetimes(rows: Rows) -> RecordedLifetimes | None:
     """Tensor lifetimes; None where the report has none (before 3.x)."""
     if not rows.schema.has("tensor_lifetime"):
         return None
-    ends = ("producer_operation_id", "last_use_operation_id", "deallocate_operation_id")
-    return RecordedLifetimes(*await rows.integers("tensor_lifetime", ("tensor_id", *ends), order=1))
+    columns = ("tensor_id", "producer_operation_id", "last_use_operation_id")
+    return RecordedLifetimes(*await rows.integers("tensor_lifetime", columns, order=1))
 
 
 async def read_executions(rows: Rows) -> Executions | None:
@@ -194,7 +188,7 @@ async def read_executions(rows: Rows) -> Executions | None:
 
 async def read_chunks(rows: Rows, operation: int) -> Chunks:
     """Where the L1 buffers of one operation lie: `buffer_chunks` (3.1 on), or `buffer_pages` put together alike."""
-    keys = ("device_id", "address", "bank_id", "core_x", "core_y")
+    keys = ("device_id", "address", "bank_id")
     if rows.schema.has("buffer_chunks"):
         columns = (*keys, "chunk_address", "chunk_size", "page_size", "num_pages", "buffer_type")
         return Chunks(*await rows.integers("buffer_chunks", columns, order=3, operation=operation))
