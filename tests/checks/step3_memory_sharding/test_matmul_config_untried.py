@@ -125,7 +125,7 @@ def test_the_depth_over_sharded_activations_is_that_of_their_shards(check):
             made.weight([1, 1, 2048, 2048]),
             made.tensor([1, 1, 32, 2048]),
         )
-        put(made, matmul(x, w, y, 80_000, program_config=config(2, 1, 1, per_core=(1, 1))))
+        put(made, matmul(x, w, y, 80_000, program_config=config(4, 1, 2, per_core=(1, 4))))
         return check.ask(made)
 
     assert "in0_block_w" in fix(DRAM).claim.fix
