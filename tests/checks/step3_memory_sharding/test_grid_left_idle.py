@@ -54,16 +54,25 @@ def attending(
 
 
 def test_columns_of_a_matmul_could_be_dealt_out_finer(check):
-    """128 tiles on 110 cores: two each, not six; tt-xla's E31 took 45 % of its time then."""
+    """128 tiles on 110 cores: two each, not six (tt-xla's E31: 45 % of its time), in blocks of 32 tiles, not of 8."""
     outcome = check.ask(of_matmul(one_sided(6), name="SparseMatmul", nnz=1))
     claim, line = outcome.claim, outcome.case.line(0)
-    assert claim.at_most_ns.tolist() == [pytest.approx(400_000 * (1 - 2 / 6))]
+    assert claim.at_most_ns.tolist() == [pytest.approx(400_000 * (1 - 2 / 6 * 8 / 32))]
+    assert claim.expected is None
     assert claim.claim == (
         "1 matmul gives more work to each core than 8x8 cores need (400 us, 100.0%): 6 tiles, not 2, "
         f"32x1024 * 1024x4096 -> 32x4096 at line {line}"
     )
     assert "compute_with_storage_grid_size=(8, 8), per_core_M=1, per_core_N=2" in claim.fix
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "ATTRIBUTES.program_config")]
+
+
+def test_blocks_of_a_sparse_matmul_get_no_deeper_than_was_measured(check):
+    def left(block):
+        config = one_sided(6).replace("in0_block_w=8", f"in0_block_w={block}")
+        return 1 - check.ask(of_matmul(config, name="SparseMatmul", nnz=1)).at_most_ns / 400_000
+
+    assert [left(block) for block in (16, 32, 40)] == pytest.approx([1 / 6, 1 / 3, 1 / 3])
 
 
 def test_wider_subblocks_of_sparse_matmuls_are_no_advice(check):
@@ -102,8 +111,13 @@ def test_few_rows_may_be_quickest_on_half_of_the_grid(check):
 def test_columns_that_do_not_divide_n_are_not_offered(check):
     """192 tiles on 11 columns: 18 each leave a rest, which came out wrong (CLM-8B). 198 do not."""
 
+    def claim(columns):
+        return check.ask(of_matmul(both_sided(1, 32), m=128, n=columns * 32, kernel_ns=2_000_000)).claim
+
     def fix(columns):
-        return check.ask(of_matmul(both_sided(1, 32), m=128, n=columns * 32, kernel_ns=2_000_000)).claim.fix
+        return claim(columns).fix
+
+    assert (claim(192).expected is None, claim(198).expected is None) == (True, False)
 
     assert fix(192).startswith("pad the weights' N to 6336 with zeros")
     assert fix(198).startswith("program_config as now with compute_with_storage_grid_size=(11, 10), per_core_M=1")

@@ -114,3 +114,15 @@ def test_deepseeks_collectives_run_in_a_line_without_persistent_buffers(check):
     claim = check.ask(real_case(DEEPSEEK)).claim
     assert "4 of them without persistent buffers" in claim.claim
     assert "15.3% of all kernels" in claim.claim
+
+
+def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check):
+    """A decode step on four chips gained nothing from one (Mistral Small 24B)."""
+
+    def expects(kernel_ns):
+        program = mesh()
+        Gather(kernel_ns).put(program)
+        return check.ask(program).claim.expected is not None
+
+    carried = PAYLOAD / (2 * 24)  # over two links, one way, at what they carry so far
+    assert [expects(round(carried / share)) for share in (0.31, 0.29)] == [True, False]

@@ -14,18 +14,29 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
-from ttnn_mcp.checks.check import Affected, Check, Evidence, Floats, Mask, Problem, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import (
+    Affected,
+    Check,
+    Evidence,
+    Floats,
+    Mask,
+    Problem,
+    Rows,
+    WindowFacts,
+    Words,
+    ops_named,
+)
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.dram_sharding import suggested_config, two_sided_config
+from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards, suggested_config, two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
@@ -33,6 +44,8 @@ if TYPE_CHECKING:
 
 ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
 POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
+HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
+DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 DEEP = 4  # times N: with K half as deep fewer cores won 3 % (tt-metal, CosyVoice's notes)
 ON_FEWER = (
     "; or core_grid=ttnn.CoreGrid(y=2, x=8): over a deep K half of TTNN's cores took half of its time (CosyVoice)"
@@ -102,6 +115,31 @@ def over_deep_k(facts: WindowFacts) -> Mask:
     """Ops of one row of tiles over a K so deep that few cores, one or two tiles of N each, are as many as can pay."""
     x, out = facts.ops.inputs[0], facts.ops.outputs[0]
     return (x.height <= TILE_SIDE) & (x.padded[:, 3] >= DEEP * out.padded[:, 3])
+
+
+def banked_rows(facts: WindowFacts, rows: Rows) -> Mask:
+    """Which of the rows read DRAM-sharded weights."""
+    return np.isin(rows, facts.matmuls.rows[facts.matmuls.dram_sharded])
+
+
+def block_now(facts: WindowFacts, row: int) -> int:
+    """Its in0_block_w."""
+    return int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
+
+
+def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
+    """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
+    if banked_rows(facts, np.array([row])).any():
+        least = HALF_THE_STEPS * block_now(facts, row)
+        return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
+    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
+    deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
+    config = facts.attributes(row).struct("program_config")
+    per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
+    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
+    return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
 
 
 def blocks_of(facts: WindowFacts, row: int) -> str:

@@ -16,6 +16,8 @@ DRAM-sharded weights would take is told by a law fitted to measurements (ttnn://
 per block of K), and where it does not speak by their bandwidth (240 GB/s on Wormhole, of narrow ones 492 on Blackhole)
 or the arithmetic of a core beside each bank: of 48 claims on N150 by bandwidth alone 12 lost time. Where that
 arithmetic decides on Blackhole, and no law tells, it is a trial: at HiFi2 Qwen2.5-Coder's four matmuls lost a fifth.
+So it is with fp32_dest_acc_en, of which no measurement of the law speaks: all six of a drafter beside Qwen3.6 lost on
+Wormhole, 19 % and more, as few cores then keep twice the partial sums.
 
 Silent if the weights stream at that rate, if arithmetic on few cores limits the op, about small blocks and, on
 Blackhole, about matmuls without a config (matmul-without-config: North-Mini's down projection went from 55.6 to 18.8 us
@@ -30,6 +32,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
@@ -100,9 +103,14 @@ def _interleaved(facts: WindowFacts, rows: Rows) -> Problems:
     sharded, took = sharded_ns(facts, rows), facts.kernel_ns[rows]
     saved, gains = took - sharded.least_ns, sharded.expected_ns < NOISE * took
     unsure = sharded.computes & ~sharded.by_law & (facts.chip.arch in SLOW_SHARDED)
+    unsure |= compute_setting(facts.ops, rows, "fp32_dest_acc_en") == 1
     for these, trial in ((gains & ~unsure, False), (gains & unsure, True)):
         yield Problem(
-            rows[these], saved[these], tell=_tell_interleaved, becomes=partial(banked, facts), is_trial=trial
+            rows[these],
+            saved[these],
+            tell=_tell_interleaved,
+            becomes=None if trial else partial(banked, facts),
+            is_trial=trial,
         )
 
 
@@ -130,7 +138,11 @@ def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     best = _streamed_ns(facts)
     rows = rows[best[rows] < STREAMS * facts.kernel_ns[rows]]
     form = spread if facts.chip.arch in SLOW_SHARDED else banked
-    return Problem(rows, (facts.kernel_ns - best)[rows], tell=_tell_sharded, becomes=partial(form, facts))
+    trial = (
+        facts.chip.arch not in SLOW_SHARDED
+    )  # Wormhole's ended near this rate; what a step costs there no law tells
+    saved = (facts.kernel_ns - best)[rows]
+    return Problem(rows, saved, tell=_tell_sharded, becomes=partial(form, facts), is_trial=trial)
 
 
 def _tell_sharded(ops: Affected) -> Words:

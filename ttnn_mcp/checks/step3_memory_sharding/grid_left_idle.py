@@ -3,14 +3,17 @@
 A matmul's per_core_M and per_core_N, and the grid of an attention, set the number of pieces of work per core; the op
 ends with the core that has most. Llama's prefill attention over 4096 rows on 8 x 8 of 110 cores took 2994 us and 2271
 on 11 x 10 (tt-metal PR #56898). A SparseMatmul of 128 tiles of N with per_core_N=6 ran on 21 of 110 cores; with 2 it
-ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31).
+ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31). With the cores of a sparse matmul the depth of its blocks
+is chosen anew: GLM-4.7-Flash's experts went from 61 to 37 ms with blocks of 32 tiles in place of 8, from 38 to 18 with
+24 and twice the cores, GPT-OSS's from 942 to 834 us of wall time. So it is a trial, down to blocks of 32.
 
 The line: Matmul, Linear and SparseMatmul with a multicast config, and prefill attention; 5 us and more; at least a
 tenth less work per core on the whole grid; 1 % of the window to save. The bound is that share of the time, down to
 the DRAM bytes at achievable bandwidth and the arithmetic.
 
 A 2D config whose columns do not divide the tiles of N is not offered: 192 tiles over 11 columns ran without an error
-and came out wrong (CLM-8B's port in tt-metal). There the fix pads the weights.
+and came out wrong (CLM-8B's port in tt-metal). There the fix pads the weights, and is a trial: nobody measured it, and
+ten columns of Muse-Glimmer's came out wrong too.
 
 Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each), on
 1D configs of at most 64 rows over half of the grid and more (32 of 64 cores were the best of a sweep, Qwen3-TTS on
@@ -27,7 +30,8 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
+from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import ATTENTION_GRID, MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
@@ -41,15 +45,38 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 
+DEEPEST = 32  # tiles of K of a sparse matmul: measured, gate and up of GLM-4.7-Flash's experts
+
+
 def look(facts: WindowFacts) -> Problems:
     """Yield all such ops."""
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
     less, attends = best <= LESS_WORK * facts.kernel_ns, facts.of_family("attention")
-    for rows, lever in ((less & ~attends, MATMUL_CONFIG), (less & attends, ATTENTION_GRID)):
+    sparse = facts.named("SparseMatmul")
+    best = np.where(sparse, np.fmax(np.fmax(left * _deepened(facts), achievable_ns(facts)), SMALL_NS), best)
+    padded = np.zeros(len(facts), dtype=np.bool_)
+    for row in np.flatnonzero(less & ~attends).tolist():
+        deal = deal_of(facts.ops, row, facts.chip)
+        padded[row] = deal is not None and deal.padded_n > 0
+    for rows, lever, trial in (
+        (less & ~attends & ~padded & ~sparse, MATMUL_CONFIG, False),
+        (less & (padded | sparse), MATMUL_CONFIG, True),
+        (less & attends, ATTENTION_GRID, False),
+    ):
         at = np.flatnonzero(rows)
         saved = (facts.kernel_ns - best)[at]
-        yield Problem(at, saved, lever=lever, tell=_tell, becomes=partial(_on_the_grid, facts))
+        law = None if trial else partial(_on_the_grid, facts)
+        yield Problem(at, saved, lever=lever, tell=_tell, becomes=law, is_trial=trial)
+
+
+def _deepened(facts: WindowFacts) -> Floats:
+    """The time of each op if its steps over K fall to those of the deepest block that was measured."""
+    left = facts.kernel_ns.copy()
+    rows = np.flatnonzero(facts.named("SparseMatmul"))
+    now = config_numbers(facts.ops, rows, "in0_block_w")
+    left[rows] *= np.where(now < DEEPEST, now / DEEPEST, 1.0)
+    return left
 
 
 def _tell(ops: Affected) -> Words:
@@ -107,7 +134,11 @@ def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
 
 def _sizes(facts: WindowFacts, row: int) -> str:
     """Wider subblocks of sparse matmuls are no advice."""
-    return "out_block sizes" if facts.named("SparseMatmul")[row] else "out_block and out_subblock sizes"
+    return (
+        "deeper in0_block_w, out_block sizes"
+        if facts.named("SparseMatmul")[row]
+        else "out_block and out_subblock sizes"
+    )
 
 
 CHECK = Check(

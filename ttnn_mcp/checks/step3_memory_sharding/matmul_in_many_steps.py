@@ -24,27 +24,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS, in_many_steps
-from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
+    DEEPEST,
+    banked_rows,
     below,
     block_check,
+    block_now,
     blocks_of,
+    deeper_blocks,
     far_from_roofline,
     has_small_blocks,
     multicasts_one_way,
 )
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
-HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
-DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -53,12 +55,14 @@ def look(facts: WindowFacts) -> Problems:
     shallow = in_many_steps(facts.ops, facts.matmuls) & below(facts, far)
     shallow &= ~multicasts_one_way(facts) & ~has_small_blocks(facts)
     shallow &= facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1
-    rows = np.array([row for row in facts.matmuls.rows[shallow].tolist() if _deeper(facts, row)], dtype=np.int64)
+    rows = np.array(
+        [row for row in facts.matmuls.rows[shallow].tolist() if deeper_blocks(facts, row)], dtype=np.int64
+    )
     left = facts.kernel_ns - achievable_ns(facts)
-    multicast = rows[~_banked(facts, rows)]
+    multicast = rows[~banked_rows(facts, rows)]
     saved = np.minimum(left, facts.kernel_ns * DEEPER)[multicast]
     yield Problem(multicast, saved, tell=_tell, becomes=partial(_in_fewer_steps, facts))
-    sharded = rows[_banked(facts, rows)]
+    sharded = rows[banked_rows(facts, rows)]
     fewer = np.array([_steps_less(facts, row) for row in sharded.tolist()])
     yield Problem(sharded, np.minimum(left[sharded], STEP_NS * fewer), tell=_tell)
 
@@ -70,50 +74,27 @@ def _tell(ops: Affected) -> Words:
         fix=_fix(ops.facts, ops.row),
         assumption=(
             "each step that goes away saves at most 1 us (Qwen2.5-Coder's took 0.3 to 0.9)"
-            if _banked(ops.facts, ops.rows).all()
+            if banked_rows(ops.facts, ops.rows).all()
             else "deeper blocks save at most 67 % (GLM-4.7's router); pplx-embed-4b's halved the time"
         ),
     )
 
 
 def _fix(facts: WindowFacts, row: int) -> str:
-    fix = f"program_config as now with in0_block_w={' or '.join(map(str, _deeper(facts, row)))}"
-    if not _banked(facts, np.array([row])).any():
+    fix = f"program_config as now with in0_block_w={' or '.join(map(str, deeper_blocks(facts, row)))}"
+    if not banked_rows(facts, np.array([row])).any():
         return fix
     last = deeper_in_shards(facts, row, DEEPEST)[-1]
     return f"{fix}; {last.block} with x on {last.cores} cores, per_core_N={last.per_core_n}"
 
 
-def _banked(facts: WindowFacts, rows: Rows) -> Mask:
-    return np.isin(rows, facts.matmuls.rows[facts.matmuls.dram_sharded])
-
-
 def _steps_less(facts: WindowFacts, row: int) -> float:
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
-    return tiles / _block_now(facts, row) - tiles / _deeper(facts, row)[-1]
-
-
-def _block_now(facts: WindowFacts, row: int) -> int:
-    return int(facts.matmuls.block_w[facts.matmuls.rows == row][0])
+    return tiles / block_now(facts, row) - tiles / deeper_blocks(facts, row)[-1]
 
 
 def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
-    return changed(facts, row, block_w=_deeper(facts, row)[-1])
-
-
-def _deeper(facts: WindowFacts, row: int) -> list[int]:
-    """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
-    if _banked(facts, np.array([row])).any():
-        least = HALF_THE_STEPS * _block_now(facts, row)
-        return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
-    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, _block_now(facts, row)
-    deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
-    config = facts.attributes(row).struct("program_config")
-    per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
-    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
-    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
-    room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
-    return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
+    return changed(facts, row, block_w=deeper_blocks(facts, row)[-1])
 
 
 CHECK = block_check(title="matmuls that take K in many steps", look=look)

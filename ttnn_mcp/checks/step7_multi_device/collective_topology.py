@@ -8,7 +8,9 @@ reduce-scatters were slower on a ring than on a line before April 2026 (tt-metal
 The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
 is 1 % of the window. The bound is that half (three quarters if both hold), never below the payload at the links'
 specified rate; of a second link alone the payload's time at half of that rate, because hops and set-up stay (reductions
-of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal).
+of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal). Where the payload explains
+under 30 % of the time, hops decide, and a ring is a trial: it gained for one decode step on four Blackhole chips (Muse)
+and brought nothing in another (Mistral Small 24B, 114 us and 118).
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
 (tt-metal #56235), and a ring fabric on an open line is slower. n300 and T3000 have one link: `ttnn.reduce_scatter` of
@@ -21,7 +23,8 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
+from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
@@ -43,8 +46,9 @@ def look(facts: WindowFacts) -> Problems:
     took = facts.kernel_ns[exchanges.rows]
     at_most = took - np.minimum(np.fmax(took / times, needed), took)
     at_most = np.where(line, at_most, np.fmin(at_most, needed / SEEN))
-    for chosen in (line, narrow & ~line):
-        yield Problem(exchanges.rows[chosen], at_most[chosen], tell=partial(_tell, narrow))
+    hops = exchanges.least_ns(today_gb_s(facts.chip)) < EXPLAINS * took
+    for chosen, trial in ((line & ~hops, False), (line & hops, True), (narrow & ~line, False)):
+        yield Problem(exchanges.rows[chosen], at_most[chosen], tell=partial(_tell, narrow), is_trial=trial)
 
 
 def _tell(narrow: Mask, ops: Affected) -> Words:
