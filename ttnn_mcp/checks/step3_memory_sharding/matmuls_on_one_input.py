@@ -66,9 +66,9 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
-            "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), any program_config "
-            "anew for its N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.split, or "
-            "ttnn.experimental.minimal_matmul_split"
+            "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), any "
+            "program_config anew for its N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
+            "ttnn.split, or ttnn.experimental.minimal_matmul_split"
         ),
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
         caveat="who reads what is told by shapes; columns of heads must interleave for tensor parallel weights",
