@@ -8,7 +8,7 @@ from tests.for_all import for_all
 from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked, shortened
 
 BARS = re.compile(r'class="bar (\w+)" x="0" y="(\d+)" width="([\d.]+)" height="10"')
-NAMES = re.compile(r'class="name">([^<]*)<')
+NAMES = re.compile(r'class="name">(?:<abbr[^>]*>)?([^<]*)<')
 FIGURES = re.compile(r'class="figures">([^<]*)<')
 
 

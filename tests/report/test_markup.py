@@ -3,7 +3,7 @@
 import re
 
 from tests.for_all import for_all
-from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, rows_told, table
+from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, rows_told, table, worded
 
 
 def test_only_what_is_finished_is_taken_as_it_is():
@@ -17,7 +17,7 @@ def test_only_what_is_finished_is_taken_as_it_is():
 
 @for_all(
     ("value", "written"),
-    [(None, "-"), (True, "True"), ("dram", "dram"), (1234567, "1,234,567"), (1234.25, "1,234.25")],
+    [(None, "-"), (True, "yes"), (False, "no"), ("dram", "dram"), (1234567, "1,234,567"), (1234.25, "1,234.25")],
 )
 def test_a_value_is_written_with_all_its_digits(value, written):
     assert number(value) == written
@@ -51,11 +51,11 @@ def test_a_column_with_a_number_is_set_as_numbers_and_truth_is_none():
         "a",
         "-",
         "50%",
-        "True",
+        "yes",
         "b",
         "2.5",
         "-",
-        "False",
+        "no",
     ]
 
 
@@ -67,3 +67,13 @@ def test_how_something_is_done_shows_its_code_as_code():
 def test_an_answer_without_rows_has_no_table():
     assert rows_told("Ops", {"columns": ["op"], "rows": [["a"]]}) == table("Ops", ["op"], [["a"]])
     assert rows_told("Ops", {"columns": ["op"], "rows": []}) == rows_told("Ops", None) == ""
+
+
+def test_a_word_that_the_glossary_has_explains_itself():
+    assert worded("gap [us]").startswith('<abbr title="Idle time before an op')
+    assert worded("bound") == "bound"  # of two kinds
+    assert worded("<b>") == "&lt;b&gt;"
+    made = table("Floors", ("what", "name", "how"), [["as_it_is", "as_it_is", "`a` <b>"]])
+    assert re.search(
+        r"<td><abbr [^>]*>as it is</abbr></td><td>as_it_is</td><td><code>a</code> &lt;b&gt;</td>", made
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.report.markup import Markup, element, number, percent
+from ttnn_mcp.report.markup import Markup, element, number, percent, worded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,4 +79,6 @@ def _row(name: str, figures: str, bars: Sequence[tuple[str, float]]) -> Markup:
     ]
     box = f"0 0 {WIDTH} {len(bars) * (HEIGHT + 1) - 1}"
     drawing = element("svg", *shapes, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
-    return element("li", element("span", name, class_="name"), drawing, element("span", figures, class_="figures"))
+    return element(
+        "li", element("span", worded(name), class_="name"), drawing, element("span", figures, class_="figures")
+    )

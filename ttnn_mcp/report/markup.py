@@ -7,11 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import CODE
+from ttnn_mcp.served.documents import meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB"}
+OURS = frozenset({"how", "what", "remedy", "why", "status"})  # columns whose words are ours
 VOID = frozenset({"meta", "input"})
 
 
@@ -43,7 +45,7 @@ def number(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
+        return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     return f"{value:,}"
 
 
@@ -60,11 +62,18 @@ def heading(column: str) -> str:
     return f"{stem.replace('_', ' ')} [{UNITS[last]}]" if stem and last in UNITS else column.replace("_", " ")
 
 
+def worded(word: str) -> Markup:
+    """A word of ours that explains itself where it stands, if the glossary has it."""
+    meaning = meaning_of(word.partition(" [")[0])
+    return element("abbr", word, title=meaning) if meaning else joined(word)
+
+
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
     """A table of an answer; shares are shown in percent."""
     kinds = ["number" if any(_is_number(row[place]) for row in rows) else None for place in range(len(columns))]
     head = [
-        element("th", heading(name), scope="col", class_=kind) for name, kind in zip(columns, kinds, strict=True)
+        element("th", worded(heading(name)), scope="col", class_=kind)
+        for name, kind in zip(columns, kinds, strict=True)
     ]
     body = [
         element(
@@ -96,8 +105,8 @@ def coded(fix: str) -> Markup:
 
 
 def _written(column: str, cell: Any) -> str:
-    if column == "how" and isinstance(cell, str):
-        return coded(cell)
+    if isinstance(cell, str) and column in OURS:
+        return coded(cell) if column == "how" else worded(cell.replace("_", " "))
     return percent(cell) if column.endswith("share") else number(cell)
 
 

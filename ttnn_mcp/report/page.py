@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from ttnn_mcp.report.embedded import content_of, embedded
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
 from ttnn_mcp.report.plan_section import findings_section, plan_section
-from ttnn_mcp.report.sections import budget_section, kinds_section, run_words, summary
+from ttnn_mcp.report.sections import budget_section, folded, kinds_section, run_words, summary
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -39,17 +39,27 @@ def page(answers: Answers) -> str:
         element("title", title),
         element("style", Markup(style)),
     )
+    header, main = element("header", element("h1", title), summary(answers)), element("main", *_sections(answers))
     body = element(
         "body",
-        element("header", element("h1", title), summary(answers)),
-        element("main", *_sections(answers)),
+        header,
+        main,
         element(
-            "footer", element("p", f"Written by ttnn-mcp {__version__}. All numbers are answers of its tools.")
+            "footer",
+            _words(header + main),
+            element("p", f"Written by ttnn-mcp {__version__}. All numbers are answers of its tools."),
         ),
         element("script", Markup(embedded(content_of(answers))), type="application/json", id="content"),
         element("script", Markup(script)),
     )
     return f"{MARK}{element('html', joined(head, body), lang='en')}\n"
+
+
+def _words(shown: str) -> Markup:
+    """The words that explain themselves to a mouse, for those who have none."""
+    each = dict(re.findall(r'<abbr title="([^"]*)">([^<]*)</abbr>', shown))
+    pairs = [joined(element("dt", Markup(word)), element("dd", Markup(meaning))) for meaning, word in each.items()]
+    return folded("The words of this page", element("dl", *map(partial(element, "div"), pairs), class_="rowed"))
 
 
 def _sections(answers: Answers) -> list[Markup]:

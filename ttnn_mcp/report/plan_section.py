@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told, table
+from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told, table, worded
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
 
@@ -40,7 +40,7 @@ def _first(check: Answer, edit: Answer) -> Markup:
         element("strong", f"Do this first: {edit['what']}{where}. "),
         element("span", finding["claim"], class_="quiet"),
     )
-    return element("div", title, fix_block(finding), _line_buttons(finding), class_="first")
+    return element("div", _line_buttons(finding), title, fix_block(finding), class_="first")
 
 
 def fix_block(finding: Answer) -> Markup:
@@ -61,7 +61,7 @@ def _line_buttons(finding: Answer) -> Markup:
 
 def _edits(edits: Sequence[Answer], total: Answer | None) -> Markup:
     kinds = ["number" if head in NUMBERS else None for head in HEADS]
-    heads = [element("th", head, scope="col", class_=kind) for head, kind in zip(HEADS, kinds, strict=True)]
+    heads = [element("th", worded(head), scope="col", class_=kind) for head, kind in zip(HEADS, kinds, strict=True)]
     body = [_row("td", _cells(edit), kinds) for edit in edits]
     foot = [element("tfoot", _row("th", _total(total), kinds))] if total else []
     filled = element(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import budget_bars
 from ttnn_mcp.report.kinds import of_comparison, of_window, stacked
-from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told
+from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told, worded
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -39,7 +39,7 @@ def listed(sentences: tuple[str, ...] | list[str], kind: str | None = None) -> M
 
 def figures(pairs: list[tuple[str, str]], kind: str | None = None) -> Markup:
     """Names with their values, beside each other or, `rowed`, below each other."""
-    each = [joined(element("div", element("dt", name), element("dd", value))) for name, value in pairs]
+    each = [joined(element("div", element("dt", worded(name)), element("dd", value))) for name, value in pairs]
     return element("dl", *each, class_=kind)
 
 
@@ -92,7 +92,7 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
     if answers.budget and check:
         pairs += [
             ("window", f"{number(answers.budget['window_us'])} us"),
-            ("kernel time", f"{number(check['kernel_ms'])} ms"),
+            ("kernel time", f"{number(round(check['kernel_ms'] * 1000, 3))} us"),
             ("expected after the plan", f"{number(check['total']['expected_after_us'])} us"),
             ("at best after the plan", f"{number(check['total']['after_us'])} us"),
             ("speed of light", f"{number(check['total']['speed_of_light_us'])} us"),

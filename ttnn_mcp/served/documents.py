@@ -9,14 +9,46 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Folder = Literal["resources", "skills"]
 
 SKILL = "optimizing-ttnn-models"
 STEP = re.compile(r"^step[- ]?(\d)(?!\d)")  # step-4, step 4
+
+
+_ROW = re.compile(r"^\| (?!term \||Floor|Entry)([^|-][^|]*) \| ([^|]*) \|", re.MULTILINE)
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """What the words of answers mean, by term: those of the glossary, and of the time budget what it has not."""
+    terms: dict[str, str] = {}
+    for name in ("glossary.md", "time-budget.md"):
+        for cell, meaning in _ROW.findall(text("resources", name)):
+            term = cell.replace("`", "").replace("_", " ").strip()
+            if not any(same_terms(part, terms) for part in term.split(", ")):
+                terms[term] = meaning.replace("`", "").strip()
+    return terms
+
+
+def same_terms(word: str, terms: Mapping[str, str]) -> list[str]:
+    """The terms that are this word, also in the plural or with underscores."""
+    asked = " ".join(word.replace("_", " ").lower().split())
+    parts = {term: [part.strip().lower() for part in re.split(r"[,(]", term)] for term in terms}
+    return [term for term in terms if asked in parts[term] or asked.removesuffix("s") in parts[term]]
+
+
+@cache
+def meaning_of(word: str) -> str | None:
+    """What one word means; None where that is nobody's, or several things."""
+    terms = same_terms(word, meanings())
+    return meanings()[terms[0]] if len(terms) == 1 else None
 
 
 def home() -> Path:

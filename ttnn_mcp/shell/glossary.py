@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
-from ttnn_mcp.served.documents import text
-
-_ROW = re.compile(r"^\| (?!term \|)([^|-][^|]*) \| (.*) \|$", re.MULTILINE)
+from ttnn_mcp.served.documents import meanings, same_terms
 
 
 def explained(word: str) -> str:
@@ -16,12 +14,10 @@ def explained(word: str) -> str:
     Raises:
         ArgumentsInvalid: there is none; names the nearest.
     """
-    meanings = {term.strip(): meaning for term, meaning in _ROW.findall(text("resources", "glossary.md"))}
     asked = " ".join(word.replace("_", " ").lower().split())
-    wanted = "generation" if re.fullmatch(r"[cg]\d{1,2}", asked) else asked
-    spoken = {term: [part.strip().lower() for part in re.split(r"[,(]", term)] for term in meanings}
-    same = [term for term, parts in spoken.items() if wanted in parts or wanted.removesuffix("s") in parts]
-    alike = same or [term for term in meanings if wanted and wanted in term.lower()]
+    terms = meanings()
+    same = same_terms("generation" if re.fullmatch(r"[cg]\d{1,2}", asked) else asked, terms)
+    alike = same or [term for term in terms if asked and asked in term.lower()]
     if not alike:
-        raise ArgumentsInvalid(f"The glossary has no '{shown(word)}'.{nearest(word, meanings)}")
-    return "\n".join(f"{term}: {meanings[term].replace('`', '')}" for term in alike)
+        raise ArgumentsInvalid(f"The glossary has no '{shown(word)}'.{nearest(word, terms)}")
+    return "\n".join(f"{term}: {terms[term]}" for term in alike)

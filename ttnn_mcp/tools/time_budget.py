@@ -148,8 +148,8 @@ def _judged(
     largest = max((entry for entry in entries if entry.name != "roofline"), key=lambda entry: entry.time_ns)
     kernels = sum(entry.time_ns for entry in entries if entry.name != "gaps")
     sentence = (
-        f"as it is, the program needs at least {figure(share, '.0%')} of this time; most of the rest is {largest.name} "
-        f"({figure(largest.time_ns / window_ns, '.0%')})"
+        f"as it is, the program needs at least {figure(share, '.0%')} of this time; most of the rest is "
+        f"{largest.name.replace('_', ' ')} ({figure(largest.time_ns / window_ns, '.0%')})"
     )
     if share >= AT_THE_FLOOR and modelled >= MODELLED:
         return "at_floor", sentence

@@ -99,7 +99,8 @@ class Scatter extends Plot {
         const middle = (x0 + end) / 2;
         pen.textAlign = "right";
         pen.textBaseline = "bottom";
-        pen.fillText(`DRAM ${shown(Math.round(roof.gbs))} GB/s`, this.x(middle) - 8, this.y(middle + slope) - 4);
+        const words = `DRAM ${shown(Math.round(roof.gbs))} GB/s`, least = this.x(x0) + pen.measureText(words).width + 4;
+        pen.fillText(words, Math.max(this.x(middle) - 8, least), this.y(middle + slope) - 4);
         continue;
       }
       const level = Math.log10(roof.tflops), begin = memory ? Math.max(level - Math.log10(memory.gbs / 1e3), x0) : x0;
