@@ -31,7 +31,6 @@ OTHERS = {
     ("shell/capture/mocked.py", "open"): "the system's list of TTNN's libraries, and these",
     ("shell/capture/mocked.py", "os.open"): "a place of which a rule speaks, never read",
     ("shell/capture/outcome.py", "session.open"): "a run",
-    ("shell/gate_command.py", "session.open"): "a run",
     ("shell/terminal.py", "os.fdopen"): "the null device",
     ("shell/terminal.py", "os.open"): "the null device",
     ("tools/open_run.py", "session.open"): "a run",
