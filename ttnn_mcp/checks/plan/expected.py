@@ -64,9 +64,9 @@ def expected_alone(ground: Ground, parts: Sequence[Resolved]) -> ExpectedSaving 
 
 
 def _share(part: Resolved, saved_ns: Floats) -> float:
-    """Of what a part saves at most."""
+    """Of what a part saves at most; all where it is in the gaps."""
     at_most = float(part.change.bounds.at_most_ns[part.change.at].sum())
-    return min(float(saved_ns[part.change.at].sum()) / at_most, 1.0) if at_most else 1.0
+    return float(saved_ns[part.change.at].sum()) / at_most if at_most else 1.0
 
 
 def expected_after(ground: Ground, edits: Iterable[tuple[Sequence[Resolved], ExpectedSaving | None]]) -> float:
