@@ -26,7 +26,7 @@ CALLS = re.compile(r"(\w*Config|\w+kernel_config)\(((?:[^()]|\([^()]*\))*)\)")
 FIELDS = re.compile(r"(\w+)=((?:[^,()]|\([^()]*\))+)")
 SYMPTOM = "symptom, so last"
 RELATED = re.compile(r"(?:(?<=after )|(?<=instead of )|(?<=, ))[a-z]+(?:-[a-z0-9]+)*")
-WRONG_NUMBER = re.compile(r"(?<!of )\b1 (?:[\w-]+ )?(?:ops|matmuls|convs|norms|casts)\b|\bof 0 tiles|\bneed 0 us")
+WRONG_NUMBER = re.compile(r"(?<!of )\b1 (?:ops|matmuls|convs|norms|casts)\b|\bof 0 tiles|\bneed 0 us")
 MACS_A_CYCLE = 2_048  # of a core at LoFi, the fewest passes: Tensix, both chips
 FASTEST_GHZ = 1.35  # Blackhole's clock
 

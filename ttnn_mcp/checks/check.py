@@ -98,8 +98,7 @@ class Check:
         needs: what the run must have; without it the check cannot tell.
         worth: the least that a claim must save to be reported.
         compiled: the fix for a compiled program: its author cannot change the TTNN call.
-        general: it sees a symptom, other checks know causes. On ops that both claim, the other claims keep their
-            bounds, and this one promises only the rest.
+        general: it sees a symptom, other checks know causes: where they change half of its ops, its edit stands last.
         slot: what its fix sets of an op, where it is more special than the lever's.
         costs_accuracy: whether its fix may lower the PCC.
         risk: it warns of what may go wrong, and promises no time.

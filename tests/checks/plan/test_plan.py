@@ -148,6 +148,19 @@ def test_an_edit_expects_no_larger_part_of_its_bound_than_the_best_of_its_parts(
     assert plan.expected_ns == pytest.approx(40_000 - 0.6 * 9_600)
 
 
+def test_what_two_edits_expect_of_one_op_multiplies(cold):
+    """Of 10 us one saves 5, the other 4 of 10 alone, and 2 of the 5 that are left."""
+    ways = ((0.5, MATMUL_CONFIG), (0.4, WEIGHTS))
+    plan = planned(cold, *(expecting(check(f"check{part}", part, lever, rows=[0]), 1.0) for part, lever in ways))
+    assert [each.expected.saved_ns for each in plan.ranked] == [pytest.approx(5_000), pytest.approx(4_000)]
+    assert plan.expected_ns == pytest.approx(33_000)
+
+
+def test_of_gaps_all_is_expected_that_they_save(case):
+    (trace,) = planned(case, expecting(check("t", 0.9, TRACE, gap=True), 0.5)).ranked
+    assert trace.expected.saved_ns == pytest.approx(trace.alone_ns)
+
+
 def test_edits_that_expect_nothing_leave_the_whole_that_is_expected(cold):
     """Of one edit the smaller part is known: no line expects its saving, so the total does not."""
     plan = planned(cold, expecting(check("known", 0.2, rows=[0]), 1.0), check("bounded", 0.9, rows=[0]))

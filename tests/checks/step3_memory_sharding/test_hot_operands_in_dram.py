@@ -58,7 +58,7 @@ def test_an_elementwise_op_that_streams_what_fits_l1_is_told(check):
     outcome = check.ask(streaming())
     claim, line = outcome.claim, outcome.case.line(1)
     assert claim.at_most_ns.tolist() == [110_000 - LAUNCH_FLOOR_NS]  # the launch stays
-    assert "1 streaming ops" in claim.claim
+    assert "1 streaming op passes activations" in claim.claim
     assert f"Unary 8192x512 -> 8192x512 at line {line}, 110 us for 17 MB" in claim.claim
     assert f"(128, 512), ttnn.ShardOrientation.ROW_MAJOR)) at line {line - 1} and here" in claim.fix
     assert "ttnn.TensorMemoryLayout.HEIGHT_SHARDED" in claim.fix

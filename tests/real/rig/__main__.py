@@ -190,9 +190,7 @@ def _idle(job: dict, answer: dict, kind: str) -> Iterator[str]:
     where = f"{job['check']}, {job['report']} line {job['line']}, on {kind}"
     if job["check"] in BRING_CORES and now and 0 < then <= now:
         yield f"CHANGED NOTHING {where}: {now} cores, {then} then"
-    as_reported = str(job["cores"]) in answer.get(
-        "now", ()
-    )  # else TTNN 0.81.1 runs it otherwise before the fix, too
+    as_reported = str(job["cores"]) in answer["now"]  # else TTNN 0.81.1 runs it otherwise before the fix, too
     if answer["same"] and not answer["changed"] and as_reported and job["check"] not in UNSEEN:
         yield f"CHANGED NOTHING {where}: {answer['same'][0]}"
 

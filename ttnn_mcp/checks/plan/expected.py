@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.plan.remaining import saved_by
+from ttnn_mcp.checks.plan.remaining import Remaining, saved_by
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ttnn_mcp.checks.arrays import Floats
     from ttnn_mcp.checks.expectation import Expectation
     from ttnn_mcp.checks.plan.edits import Resolved
-    from ttnn_mcp.checks.plan.remaining import Ground, Relief
+    from ttnn_mcp.checks.plan.remaining import Ground
 
 MOSTLY = 0.5  # of what the changes save at most: so much must be that of changes of which something is known (ours)
 
@@ -64,15 +64,20 @@ def expected_alone(ground: Ground, parts: Sequence[Resolved]) -> ExpectedSaving 
 
 
 def _share(part: Resolved, saved_ns: Floats) -> float:
-    """Of what a part saves at most."""
+    """Of what a part saves at most; all where it is in the gaps."""
     at_most = float(part.change.bounds.at_most_ns[part.change.at].sum())
-    return min(float(saved_ns[part.change.at].sum()) / at_most, 1.0) if at_most else 1.0
+    return float(saved_ns[part.change.at].sum()) / at_most if at_most else 1.0
 
 
-def expecting(part: Resolved) -> Relief | None:
-    """The change if it saves what is expected of it; None where nothing is known."""
-    expected = part.claim.expected
-    return None if expected is None else part.change.saving(expected.saved_ns)
+def expected_after(ground: Ground, edits: Iterable[tuple[Sequence[Resolved], ExpectedSaving | None]]) -> float:
+    """What is left if each edit saves what is expected of it: together no more than each by itself."""
+    remaining, saved = Remaining(ground), 0.0
+    for parts, expected in edits:
+        if expected is not None:
+            saved += expected.saved_ns
+            for part, known in _known(parts):
+                remaining.make(part.change.saving(known.saved_ns))
+    return max(remaining.whole_ns, ground.whole - saved)
 
 
 def _known(parts: Sequence[Resolved]) -> Iterator[tuple[Resolved, Expectation]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
-from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_alone, expecting
+from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_after, expected_alone
 from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
 from ttnn_mcp.records import dataclass
 
@@ -151,7 +151,7 @@ def _of(ground: Ground, ordered: Sequence[Alone], others: Sequence[Edit]) -> Pla
         ranked=tuple(_made(ground, remaining, ordered)),
         trials=tuple(edit for edit in others if not edit.risk),
         risks=tuple(edit for edit in others if edit.risk),
-        expected_ns=_expected_after(ground, ordered),
+        expected_ns=expected_after(ground, [(each.edit.parts, each.expected) for each in ordered]),
         left_ns=remaining.ops_ns,
         floors_ns=remaining.floors_ns,
         left_gaps_ns=remaining.gaps_ns,
@@ -168,7 +168,8 @@ def _in_order(ground: Ground, edits: list[Edit]) -> list[Alone]:
             edit.rows,
             saved_by(ground, [part.change for part in edit.parts]),
             expected_alone(ground, edit.parts),
-            edit.general and _mostly(ground.spent[edit.rows], causes[edit.rows]),
+            edit.general
+            and bool((causes * ground.spent)[edit.rows].sum() >= MOSTLY * ground.spent[edit.rows].sum()),
         )
         for edit in edits
     ]
@@ -183,21 +184,6 @@ def _causes(ground: Ground, edits: list[Edit]) -> Mask:
             for part in edit.parts:
                 changed[part.change.rows] |= not part.change.in_gaps
     return changed
-
-
-def _mostly(spent: Floats, mask: Mask) -> bool:
-    return bool(spent[mask].sum() >= MOSTLY * spent.sum())
-
-
-def _expected_after(ground: Ground, ordered: Sequence[Alone]) -> float:
-    """What is left if each edit saves what is expected of it: together no more than each by itself."""
-    remaining, saved = Remaining(ground), 0.0
-    for edit, expected in ((each.edit, each.expected) for each in ordered if each.expected is not None):
-        saved += expected.saved_ns
-        for change in map(expecting, edit.parts):
-            if change is not None:
-                remaining.make(change)
-    return max(remaining.whole_ns, ground.whole - saved)
 
 
 def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Iterator[Ranked]:

@@ -39,7 +39,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
     facts, row, source, output = ops.facts, ops.row, ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]
     return Words(
         claim=(
-            f"{len(ops.rows)} casts from {source.dtype[row]} to {output.dtype[row]} serve only attention "
+            f"{ops.many('cast')} from {source.dtype[row]} to {output.dtype[row]} serve only attention "
             f"({ops.time}): {ops.example}, read at line {facts.line(int(readers[0]))}"
         ),
         assumption="attention reads the narrow tensors; its time falls at most in proportion to their bytes",

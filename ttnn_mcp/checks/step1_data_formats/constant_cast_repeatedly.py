@@ -29,8 +29,8 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     return Words(
         claim=(
-            f"{len(ops.rows)} casts per iteration ({ops.time}) read tensors that no op of it made: constants, "
-            f"or inputs; heaviest {ops.example}"
+            f"{ops.many('cast')} per iteration ({ops.time}) {ops.verb('read')} tensors that no op of it made: "
+            f"constants, or inputs; heaviest {ops.example}"
         ),
         assumption="all of them are constants and are cast once, before the loop",
         cells=((ops.facts.input(0), "DATATYPE"), (ops.facts.output(), "DATATYPE")),

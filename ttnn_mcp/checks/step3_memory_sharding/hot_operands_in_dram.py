@@ -59,8 +59,8 @@ def _tell(sizes: Floats, ops: Affected) -> Words:
     maker = int(facts.flow.producers[0][row])
     return Words(
         claim=(
-            f"{len(ops.rows)} streaming ops pass activations through DRAM that fit L1 ({ops.time}): {ops.name} "
-            f"{ops.example}, {took(float(facts.kernel_ns[row]))} for {figure(sizes[row] / 1e6, '.0f')} MB"
+            f"{ops.many('streaming op', ('passes', 'pass'))} activations through DRAM that fit L1 ({ops.time}): "
+            f"{ops.name} {ops.example}, {took(float(facts.kernel_ns[row]))} for {figure(sizes[row] / 1e6, '.0f')} MB"
         ),
         assumption="producer, op and reader keep one shard spec; other tensors leave half of L1 free",
         cells=((facts.ops.inputs[0], "MEMORY"),),
