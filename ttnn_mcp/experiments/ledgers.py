@@ -68,14 +68,14 @@ def read_ledger(path: Path) -> Ledger:
     except (OSError, ValueError):
         raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
     tables = _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
-    found = [one for table in tables for one in _experiments(path.name, recorded, table)]
-    experiments = [one for one in found if one is not None]
+    tried = [one for table in tables for one in _experiments(path.name, recorded, table)]
+    experiments = [one for one in tried if one is not None]
     if not experiments:
         raise QuestionRefused(
             f"{shown(path.name)} is no ledger: a table needs a column of names ({', '.join(NAMES)}), a row named "
             "baseline or control, and a column in ms, us or per second. Reports are opened with open_run."
         )
-    return Ledger(tuple(experiments), len(found) - len(experiments))
+    return Ledger(tuple(experiments), len(tried) - len(experiments))
 
 
 def _csv(text: str) -> list[Row]:
