@@ -41,7 +41,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
-FAR = 0.5  # of the roofline, from 32 steps of K on: matmul-in-many-steps speaks there
+FAR = 0.5  # of the roofline, from 32 steps of K on: matmul-in-many-steps speaks there (measured)
 FELT = 0.1  # of the time: below it the bytes of the result hide behind the rest (ours)
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
 
