@@ -112,7 +112,10 @@ def test_reshapes_of_clip_copy_because_heads_are_split():
 
 def test_deeplab_is_tuned_but_for_four_casts_behind_a_tilize():
     at = case(DEEPLAB)
-    saving = [check for check in CHECKS for claim in claims(check, at) if claim.at_most_ns.any()]
+    trials = {"fp32-accumulation", "packer-accumulation-off"}  # bounded, but nothing is expected of them
+    saving = [
+        check for check in CHECKS for claim in claims(check, at) if claim.at_most_ns.any() and check not in trials
+    ]
     assert saving == ["output-wider-than-consumer"]
     claim = the_claim("output-wider-than-consumer", at)
     assert [at.line(int(row)) for row in claim.rows] == [306, 315, 334, 386]

@@ -20,10 +20,10 @@ def short_of_it(used=0.5, *sizes):
     return of_linear(kernel_ns=round(LINEAR_NS / used), program_config=config(*(sizes or (4, 1, 4))))
 
 
-def test_deeper_blocks_are_a_trial_below_85_percent_of_the_roofline(check):
-    outcome = check.pair(short_of_it, silent=0.87, fires=0.83)
+def test_deeper_blocks_are_a_trial_below_60_percent_of_the_roofline(check):
+    outcome = check.pair(short_of_it, silent=0.61, fires=0.59)
     claim, line = outcome.claim, outcome.case.line(0)
-    assert claim.claim.startswith("1 matmul has configs that this run did not try and reaches 83% of the roofline")
+    assert claim.claim.startswith("1 matmul has configs that this run did not try and reaches 59% of the roofline")
     assert "program_config as now with in0_block_w=8 or 16 or 32" in claim.fix
     assert cells(outcome) == [(line, TIME), (line, CONFIG)]
     assert claim.expected is None
@@ -31,7 +31,6 @@ def test_deeper_blocks_are_a_trial_below_85_percent_of_the_roofline(check):
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(short_of_it())
-    check.assert_sound(of_linear(m=96, kernel_ns=60_000))
 
 
 def test_all_but_arithmetic_and_the_bytes_of_the_operands_may_go(check):
@@ -71,10 +70,9 @@ def test_wider_subblocks_divide_the_share_of_a_core(check):
     assert "out_subblock" not in fix((7, 11), (7, 1))
 
 
-def test_a_guess_of_ttnn_can_have_a_config(check):
-    outcome = check.ask(of_linear(kernel_ns=60_000))
-    assert "program_config=ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(" in outcome.claim.fix
-    assert "keep compute_kernel_config" in outcome.claim.fix
+def test_a_guess_of_ttnn_is_another_checks(check):
+    assert check.ask(of_linear(kernel_ns=60_000)).status == "clean"
+    assert check.ask(of_linear(kernel_ns=60_000, program_config=config())).fires
 
 
 def test_results_in_l1_are_told_from_a_tenth_of_the_time_and_up_to_a_quarter_of_l1(check):

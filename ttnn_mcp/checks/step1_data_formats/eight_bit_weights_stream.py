@@ -11,7 +11,7 @@ never below arithmetic or the launch. At least is 0: PCC may forbid every one of
 
 Where a matmul reads BFLOAT4_B already, the author chose per op. Gate and up (29 us a layer), down (17), experts (40)
 and a shared one (8) were still narrowed beside such (Qwen2.5-Coder's and GLM-4.7-Flash's ports in tt-metal), attention
-projections brought nothing, 76 us, or were refused for PCC: so of smaller ones nothing is expected there. Silent while
+projections brought nothing, 76 us, or were refused for PCC: so only the largest are told there. Silent while
 a matmul waits for wider weights (wide-weights comes first), on heads (32,000 columns and more), on compute-bound ops,
 where blocks of K explain the time, and on convs.
 """
@@ -54,18 +54,15 @@ def look(facts: WindowFacts) -> Problems:
     if (waiting & weight.dtype.among(*SIXTEEN_BITS_OR_MORE)).any():
         return
     waiting &= ~weight.dtype.among(TRIED) & ~waits_for_steps(facts.ops)
-    waiting &= weight.logical[:, 3] < HEAD  # BFLOAT8_B is left: others are no weights
-    chosen = np.zeros(len(facts), dtype=np.bool_)
     if (able & weight.dtype.among(TRIED)).any():
         sizes = weight.padded[:, 2:].prod(axis=1)
-        chosen = sizes < LARGE * sizes[able].max()
+        waiting &= sizes >= LARGE * sizes[able].max()
+    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))  # BFLOAT8_B is left: others are no weights
     spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
-    saved = fewer_bytes_save(facts.ops, facts.roofline, spared)
-    for of, trial in ((waiting & ~chosen, False), (waiting & chosen, True)):
-        rows = np.flatnonzero(of)
-        tell = partial(_tell, int(able.sum()), float(saved[rows].sum()))
-        law = None if trial else becomes(facts, in1_dtype=TRIED)
-        yield Problem(rows, saved[rows], spared_bytes=spared[rows], tell=tell, becomes=law, is_trial=trial)
+    at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
+    tell = partial(_tell, int(able.sum()), float(at_most.sum()))
+    narrower = becomes(facts, in1_dtype=TRIED)
+    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell, becomes=narrower)
 
 
 def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:

@@ -1,18 +1,18 @@
 """A matmul stays short of its roofline, and TTNN takes another config of it that this run did not try: a trial.
 
-Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice)
-deeper blocks of K saved 3 to 27 % of a matmul, wider subblocks 12 %, a config in place of TTNN's guess 7 to 60 %, a
-result in L1 8 to 50 %, but more tries brought nothing, lost or were refused. So nothing is expected, and it stands last
-in the plan; `check_setting` orders the legal blocks by the laws of time.
+Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice) deeper
+blocks of K saved 3 to 27 % of a matmul, wider subblocks 12 %, a result in L1 8 to 50 %, but others brought nothing, lost or were
+refused. So nothing is expected, and it stands last in the plan; `check_setting` orders the legal blocks by
+the laws of time.
 
-The line: 5 us and more, at under 85 % of the roofline, with one of four: blocks of K twice as deep that divide it and
-fit L1; an output subblock of more tiles that divides the core's share and fits the destination register; no config
-given; a result in DRAM whose bytes need a tenth of the time and fit a quarter of L1. 1 % of the window to save. The
-bound is the roofline at peak rates, without the bytes of the result.
+The line: 5 us and more, with a config or core grid of the author's, at under 60 % of the roofline, with one of three:
+blocks of K twice as deep that divide it and fit L1; an output subblock of more tiles that divides the core's share and
+fits the destination register; a result in DRAM whose bytes need a tenth of the time and fit a quarter of L1. 1 % of the
+window to save. The bound is the roofline at peak rates, without the bytes of the result.
 
-Silent where a measured rule speaks of the same blocks (matmul-small-blocks, matmul-multicast-one-way,
-matmul-in-many-steps, matmul-without-config), on rings, on weights in batches and in attention that is written out. The
-depth of blocks over sharded activations is that of their shards, so none is told there.
+Silent where TTNN chose (matmul-without-config has the line), where a measured rule speaks of the same blocks (matmul-small-blocks, matmul-multicast-one-way, matmul-in-many-steps),
+on rings, on weights in batches and in attention that is written out. The depth of blocks over sharded activations is
+that of their shards, so none is told there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved, in_many_
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import MATMUL_SWEEP
-from ttnn_mcp.checks.shared.dram_sharding import suggested_config
+from ttnn_mcp.checks.shared.floors import WELL_USED
 from ttnn_mcp.checks.shared.matmul_blocks import (
     HALF_THE_STEPS,
     banked_rows,
@@ -40,8 +40,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
-NEAR = 0.85  # of the roofline: tuned matmuls of tt-metal reach 60 to 80 % of it
-FAR = 0.5  # of the roofline, from 32 steps of K on: matmul-in-many-steps speaks there
+FAR = 0.5  # of the roofline, from 32 steps of K on: matmul-in-many-steps speaks there (measured)
 FELT = 0.1  # of the time: below it the bytes of the result hide behind the rest (ours)
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
 
@@ -51,7 +50,6 @@ class Untried(NamedTuple):
 
     blocks: str
     subblock: str
-    config: str
     in_l1: bool
 
     @property
@@ -60,15 +58,15 @@ class Untried(NamedTuple):
         as_now = ", ".join(text for text in (self.blocks, self.subblock) if text)
         kept = f"program_config as now with {as_now}" if as_now else ""
         moved = "memory_config=ttnn.L1_MEMORY_CONFIG for the result" if self.in_l1 else ""
-        return "; or ".join(text for text in (kept, self.config, moved) if text)
+        return "; or ".join(text for text in (kept, moved) if text)
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls of which TTNN would take another config."""
     choice = facts.matmuls
-    able = below(facts, NEAR) & ~choice.ring & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
+    able = below(facts, WELL_USED) & ~choice.ring & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
     able &= ~(in_many_steps(facts.ops, choice) & below(facts, FAR))
-    able &= (facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1) & choice.has_config
+    able &= (facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1) & choice.has_config & ~choice.chosen
     rows = np.array([row for row in choice.rows[able].tolist() if _untried(facts, row).code], dtype=np.int64)
     out = facts.ops.outputs[0]
     peak = facts.chip.dram_peak_gb_s or np.inf
@@ -83,14 +81,12 @@ def _tell(ops: Affected) -> Words:
         ops,
         f"{'have' if len(ops.rows) > 1 else 'has'} configs that this run did not try",
         fix=_untried(ops.facts, ops.row).code,
-        assumption="a trial: in ledgers of tt-metal 3 to 60 % less, and more tries that gained nothing",
+        assumption="a trial: in ledgers of tt-metal 3 to 50 % less, and tries that gained nothing",
     )
 
 
 def _untried(facts: WindowFacts, row: int) -> Untried:
-    config = suggested_config(facts, row) if facts.matmuls.chosen[facts.matmuls.rows == row].any() else None
-    given = f"program_config={config}; keep compute_kernel_config" if config else ""
-    return Untried(_blocks(facts, row), _subblock(facts, row), given, _fits_l1(facts, row))
+    return Untried(_blocks(facts, row), _subblock(facts, row), _fits_l1(facts, row))
 
 
 def _blocks(facts: WindowFacts, row: int) -> str:
