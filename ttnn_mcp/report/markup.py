@@ -107,7 +107,7 @@ def coded(fix: str) -> Markup:
 def _written(column: str, cell: Any) -> str:
     if isinstance(cell, str) and column in OURS:
         return coded(cell) if column == "how" else worded(cell.replace("_", " "))
-    return percent(cell) if column.endswith("share") else number(cell)
+    return percent(cell) if column.endswith("share") and not isinstance(cell, str) else number(cell)
 
 
 def _is_number(cell: Any) -> bool:

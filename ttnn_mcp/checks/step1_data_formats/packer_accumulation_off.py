@@ -2,8 +2,9 @@
 
 A matmul or conv with several blocks along K packs its partial result after each block. With `packer_l1_acc` the packer
 adds to the result in L1; without it the math core first reads the partial result back. Measured alone once: a decode
-step of Muse-Glimmer 30B took 1343 us without, 1064 with. So it is a trial, of half of the time at most. It needs an
-L1 buffer for the partial sums of 16 bits, or of 32 with fp32_dest_acc_en.
+step of Muse-Glimmer 30B took 1343 us without, 1064 with. So it is a trial, of half of a
+matmul's time at most; of a conv nobody measured it, so no saving is claimed. It needs an L1 buffer for the partial
+sums of 16 bits, or of 32 with fp32_dest_acc_en.
 
 The line: packer_l1_acc=0 and more than 2 blocks along K, or more than 1 with a bias (conv2d uses it in these cases);
 together 1 % of the window. Silent if the block width is not printed (ttnn chose it).
@@ -42,6 +43,7 @@ def look(facts: WindowFacts) -> Problems:
     reloads = off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[reloads]
     saved = np.minimum(facts.kernel_ns - least_ns(facts), HALF * facts.kernel_ns)[rows]
+    saved[~facts.of_family("matmul")[rows]] = 0.0  # of a conv nobody measured it alone
     yield Problem(rows, saved, sets=SETS, tell=partial(_tell, blocks[reloads]), is_trial=True)
 
 

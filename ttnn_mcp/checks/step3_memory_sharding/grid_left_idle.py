@@ -72,7 +72,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _deepened(facts: WindowFacts) -> Floats:
     """The time of each op if its steps over K fall to those of the deepest block that was measured."""
-    left = facts.kernel_ns.copy()
+    left: Floats = np.array(facts.kernel_ns, dtype=float)
     rows = np.flatnonzero(facts.named("SparseMatmul"))
     now = config_numbers(facts.ops, rows, "in0_block_w")
     left[rows] *= np.where(now < DEEPEST, now / DEEPEST, 1.0)

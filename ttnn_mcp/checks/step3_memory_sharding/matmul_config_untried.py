@@ -1,18 +1,18 @@
 """A matmul stays short of its roofline, and TTNN takes another config of it that this run did not try: a trial.
 
 Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice) deeper
-blocks of K saved 3 to 27 % of a matmul, wider subblocks 12 %, a result in L1 8 to 50 %, but others brought nothing, lost or were
-refused. So nothing is expected, and it stands last in the plan; `check_setting` orders the legal blocks by
-the laws of time.
+blocks of K saved 3 to 27 % of a matmul, wider subblocks 12 %, a result in L1 8 to 50 %, but others brought nothing,
+lost or were refused. So nothing is expected, and it stands last in the plan; `check_setting` orders the legal blocks
+by the laws of time.
 
 The line: 5 us and more, with a config or core grid of the author's, at under 60 % of the roofline, with one of three:
 blocks of K twice as deep that divide it and fit L1; an output subblock of more tiles that divides the core's share and
 fits the destination register; a result in DRAM whose bytes need a tenth of the time and fit a quarter of L1. 1 % of the
 window to save. The bound is the roofline at peak rates, without the bytes of the result.
 
-Silent where TTNN chose (matmul-without-config has the line), where a measured rule speaks of the same blocks (matmul-small-blocks, matmul-multicast-one-way, matmul-in-many-steps),
-on rings, on weights in batches and in attention that is written out. The depth of blocks over sharded activations is
-that of their shards, so none is told there.
+Silent where TTNN chose (matmul-without-config has the line), where a measured rule speaks of the same blocks
+(matmul-small-blocks, matmul-multicast-one-way, matmul-in-many-steps), on rings, on weights in batches and in attention
+that is written out. The depth of blocks over sharded activations is that of their shards, so none is told there.
 """
 
 from __future__ import annotations
