@@ -114,7 +114,7 @@ def test_a_whole_report_fits_every_screen_but_for_its_code(ttnn_mcp, monkeypatch
 
 
 def test_details_of_an_edit_are_asked_for_by_its_number_or_its_name(ttnn_mcp):
-    status, out, err = ttnn_mcp("check", "demo", "--details", "2")
+    status, out, err = ttnn_mcp("check", "demo", "--details", "3")
     assert (status, err) == (0, "")
     assert out == ttnn_mcp("check", "demo", "--details", "conv-config")[1]
     assert out.startswith("1. conv-double-buffer-off  (edit conv-config, ")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ttnn_mcp.errors import StoreUnusable, shown, shown_path
 from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.records import dataclass
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.laws.law import Expected
@@ -146,6 +145,8 @@ def tried_alone(run: Run, ops: OpTable, lines: NDArray[np.int64]) -> dict[int, R
 
     if not has_replays(run):  # unmoved: it only saves the look
         return {}
+    import numpy as np  # noqa: PLC0415 - the session names this module before it reads anything
+
     part = ops.take(np.flatnonzero(np.isin(ops.lines, lines)))
     works, kernel_us = _signatures(part, run.chip.arch), (part.numbers("kernel_ns") / 1e3).tolist()
     known = {

@@ -56,6 +56,14 @@ def test_small_blocks_are_told(check, given, seen, cell):
     assert claim.caveat.endswith("pass compute_kernel_config, or bfloat16 drops to LoFi")
 
 
+@for_all(("function", "is_trial"), [("GELU", True), ("SILU", True), ("RELU", False), (None, False)])
+def test_blocks_of_a_matmul_that_applies_a_function_of_the_vector_unit_are_a_trial(check, function, is_trial):
+    printed = config(block=1).replace("fused_activation=None", "") + (
+        f"; fused_activation=UnaryWithParam(op_type=UnaryOpType::{function})" if function else ""
+    )
+    assert (check.ask(of_linear(program_config=printed)).claim.expected is None) is is_trial
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(of_linear(kernel_ns=150_000, program_config=config(block=1)))
 

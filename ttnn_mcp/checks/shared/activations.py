@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
 from ttnn_mcp.checks.wording import cite_attribute
@@ -21,7 +22,6 @@ BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
         *("SQUARE", "NEG", "ABS", "RECIP", "RSQRT", "LOG"),
     )
 )
-_FUNCTION = re.compile(r"UnaryOpType::(\w+)")
 
 
 def function_of(facts: WindowFacts, row: int) -> str:
@@ -31,7 +31,7 @@ def function_of(facts: WindowFacts, row: int) -> str:
 
 def function_in(attributes: Attributes) -> str:
     """The same of the op's attributes."""
-    functions = _FUNCTION.findall(attributes.get("op_chain", ""))
+    functions = FUNCTION.findall(attributes.get("op_chain", ""))
     return functions[0] if len(functions) == 1 else ""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
@@ -21,6 +22,7 @@ from ttnn_mcp.checks.check import (
     Floats,
     Mask,
     Problem,
+    Problems,
     Rows,
     WindowFacts,
     Words,
@@ -41,6 +43,8 @@ from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ttnn_mcp.readers.printed.attributes import Attributes
 
 ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
 POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
@@ -71,16 +75,27 @@ block_check = partial(
 
 def short_of_roofline(
     facts: WindowFacts, matmuls: Mask, tell: Callable[[Affected], Words], *, two_sided: bool = False
-) -> Problem:
-    """The problem of these matmuls, whose bound is the roofline; each gets the config that its shapes want."""
+) -> Problems:
+    """The problems of these matmuls, whose bound is the roofline; each gets the config that its shapes want.
+
+    Those that apply a function of the vector unit are trials: its time lies above the roofline, and no block saves it.
+    """
     rows, config_of = facts.matmuls.rows[matmuls], two_sided_config if two_sided else suggested_config
-    return Problem(
-        rows,
-        (facts.kernel_ns - achievable_ns(facts))[rows],
-        sets=sets_program(partial(config_to_try, two_sided=two_sided)),
-        tell=tell,
-        becomes=configured(facts, partial(config_of, facts)),
-    )
+    applies = facts.attributes_of_ops.numbers(rows, _functions) > 0
+    for at, is_trial in ((rows[~applies], False), (rows[applies], True)):
+        yield Problem(
+            at,
+            (facts.kernel_ns - achievable_ns(facts))[at],
+            sets=sets_program(partial(config_to_try, two_sided=two_sided)),
+            tell=tell,
+            becomes=None if is_trial else configured(facts, partial(config_of, facts)),
+            is_trial=is_trial,
+        )
+
+
+def _functions(attributes: Attributes) -> float:
+    """How many functions of the vector unit the op applies; RELU is the packer's."""
+    return float(sum(name != "RELU" for text in attributes.values() for name in FUNCTION.findall(text)))
 
 
 def below(facts: WindowFacts, used: float | Floats) -> Mask:

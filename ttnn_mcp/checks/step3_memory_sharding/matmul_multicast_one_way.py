@@ -25,7 +25,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all such matmuls."""
-    yield short_of_roofline(facts, multicasts_one_way(facts), _tell, two_sided=True)
+    yield from short_of_roofline(facts, multicasts_one_way(facts), _tell, two_sided=True)
 
 
 def _tell(ops: Affected) -> Words:

@@ -29,7 +29,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls in small blocks."""
-    yield short_of_roofline(facts, has_small_blocks(facts), _tell)
+    yield from short_of_roofline(facts, has_small_blocks(facts), _tell)
 
 
 def _tell(ops: Affected) -> Words:

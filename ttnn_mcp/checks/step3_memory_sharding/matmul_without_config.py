@@ -47,7 +47,7 @@ def look(facts: WindowFacts) -> Problems:
     x, weight = (operand.padded[choice.rows] for operand in facts.ops.inputs[:2])
     guessed &= ~((weight[:, :2].prod(axis=1) > 1) & (x[:, 2] >= TALL))
     guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
-    yield short_of_roofline(facts, guessed, _tell)
+    yield from short_of_roofline(facts, guessed, _tell)
 
 
 def _tell(ops: Affected) -> Words:
