@@ -44,7 +44,8 @@ T3000 = Chips(
 KINDS = {
     "n150": Chips("wormhole_b0", "n150", harvested=512),  # 8x8 workers
     "n300": Chips("wormhole_b0", "n300", harvested=512),  # one of two, 8x8: Ethernet cores dispatch
-    "n300-8x7": Chips("wormhole_b0", "n300", harvested=768, cores=56),  # one of two: a row dispatches
+    # one of two, where a row dispatches: on an n300 TTNN 0.81.1 has Ethernet cores dispatch unless told otherwise
+    "n300-8x7": Chips("wormhole_b0", "n150", harvested=768, cores=56),
     "p150": Chips("blackhole", "p150", harvested=1, eth_harvested=288, pcie_harvested=2, cores=120),  # 12x10
     "p100": Chips("blackhole", "p100", harvested=0, eth_harvested=288, pcie_harvested=2, cores=130),  # 13x10
     "p300": Chips("blackhole", "p150", harvested=5, eth_harvested=288, pcie_harvested=2, cores=110),  # one of two
