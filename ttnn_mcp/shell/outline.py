@@ -42,7 +42,7 @@ class Percent(float):
     """A share, to be told in percent."""
 
 
-class Size(int):
+class ByteCount(int):
     """Bytes, to be told with their digits in threes."""
 
 
@@ -106,7 +106,7 @@ def _told(name: str, value: Any) -> Any:
         return value
     if name.endswith("share"):
         return Percent(value)
-    return Size(value) if isinstance(value, int) and "bytes" in name.split("_") else value
+    return ByteCount(value) if isinstance(value, int) and "bytes" in name.split("_") else value
 
 
 def worded(name: str) -> str:
@@ -118,7 +118,7 @@ def written(value: Any) -> str:
     """A value in one line; a number exactly as the JSON has it, what was not measured as a dash."""
     if value is None:
         return "-"
-    if isinstance(value, (Percent, Size)):
+    if isinstance(value, (Percent, ByteCount)):
         return percent(value) if isinstance(value, Percent) else f"{value:,}"
     if isinstance(value, str):
         return single_line(value)
