@@ -71,12 +71,11 @@ def _expected(ranked: Ranked) -> tuple[float | None, float | None, float | None,
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:
     """'instead of matmul-config', 'after placement', 'symptom, so last': how it stands to edits above."""
-    if ranked.instead_of is not None:
-        return f"instead of {plan.ranked[ranked.instead_of].edit.name}"
     standings = [SYMPTOM] if ranked.symptom else []
-    standings += (
-        [f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}"] if ranked.after else []
-    )
+    if ranked.instead_of is not None:
+        standings.append(f"instead of {plan.ranked[ranked.instead_of].edit.name}")
+    elif ranked.after:
+        standings.append(f"after {', '.join(plan.ranked[place].edit.name for place in ranked.after)}")
     return "; ".join(standings) or None
 
 
