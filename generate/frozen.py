@@ -61,8 +61,9 @@ HEAD = f"""## Whole layers, frozen before any check saw them
 Layers of public ledgers, with all changes that their engineers measured on them: gains, and dead ends that brought
 nothing, cost time or were refused. They were written down and frozen before any check was asked about them, and judged
 once, by finished checks. "At first" is that meeting, and stays. What is learnt from it makes "now" in-sample. Each
-meeting is of other models, and met checks that had learnt from the ones before. The fourth is of three models only, all
-on Blackhole: of other kinds no ledger with times of ops was found. Of Motif-3, which ran on 32 chips, eight stand for all.
+meeting is of other models, and met checks that had learnt from the ones before. The fourth is of three models only,
+all on Blackhole: of other kinds no ledger with times of ops was found. Of Motif-3, which ran on 32 chips, eight stand
+for all.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
