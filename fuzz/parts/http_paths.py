@@ -97,8 +97,8 @@ def opened_elsewhere(folder, state, outside):
     async def opening():
         at = doors.session([folder / "none"], state)
         texts = [
-            await doors.ask(at, "open_run", {"run": str(outside / name), "name": f"{MARK}name"})
-            for name in (f"{MARK}run", f"{MARK}second")
+            await doors.ask(at, "open_run", {"run": str(outside / f"{MARK}{run}"), "name": f"{MARK}{name}"})
+            for run, name in (("run", "name"), ("second", "other"))
         ]
         return [json.loads(text)["id"] for text in texts]
 

@@ -46,7 +46,7 @@ class ByteCount(int):
     """Bytes, to be told with their digits in threes."""
 
 
-class Coded(str):
+class MarkedCode(str):
     """Words of ours with marks around code."""
 
     __slots__ = ()
@@ -101,7 +101,7 @@ def _holds_parts(value: Any) -> bool:
 def _told(name: str, value: Any) -> Any:
     """A value of a field or column of this name."""
     if isinstance(value, str) and name in CODED:
-        return Coded(single_line(value))
+        return MarkedCode(single_line(value))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     if name.endswith("share"):
