@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import CODE
-from ttnn_mcp.shell.outline import Coded, numeric, written
+from ttnn_mcp.shell.outline import MarkedCode, numeric, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:
 
 def coded(value: object) -> str:
     """A value as text; what our words mark as code is code, also in a table."""
-    if not isinstance(value, Coded):
+    if not isinstance(value, MarkedCode):
         return text(value)
     parts = enumerate(value.split(CODE))
     return "".join(
@@ -84,7 +84,7 @@ def page(title: str, outline: Outline) -> list[str]:
 
 
 def _kept(value: object) -> str:
-    return value if isinstance(value, Coded) else written(value)
+    return value if isinstance(value, MarkedCode) else written(value)
 
 
 def _item(first: object, *others: object) -> str:
