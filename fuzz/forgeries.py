@@ -129,11 +129,6 @@ def doubled(_rng, rows):
         row.update(other)
 
 
-def one_device(_rng, rows):
-    for row in rows:
-        row[DEVICE] = rows[0][DEVICE]
-
-
 def devices_swapped(rng, rows):
     for row in _many(rng, rows):
         row[DEVICE] = "1" if row[DEVICE] == "0" else "0"
@@ -192,7 +187,7 @@ LIES = {
     for each in (
         another_unit, another_clock, swapped, overlapping, at_odds, above_firmware, too_short, cores, half_a_counter,
         kernels_shifted, times_shifted, exchanged, cycles_scaled, mixed_units, thousands, last_digits_of_end, drifting,
-        consistently_faster, doubled, one_device, devices_swapped, another_chip, gaps_of_another_unit,
+        consistently_faster, doubled, devices_swapped, another_chip, gaps_of_another_unit,
         times_lost, times_of_zero, one_time_for_all, cycles_anew, host_times,
         cycles_of_one_op,
     )
