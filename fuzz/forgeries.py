@@ -134,12 +134,6 @@ def devices_swapped(rng, rows):
         row[DEVICE] = "1" if row[DEVICE] == "0" else "0"
 
 
-def another_chip(_rng, rows):
-    for row in rows:
-        if ARCH in row:
-            row[ARCH] = "blackhole" if "worm" in row[ARCH].lower() else "wormhole_b0"
-
-
 def gaps_of_another_unit(_rng, rows):
     _scaled([row for row in rows if row.get(GAP)], (GAP,), 1e3)
 
@@ -187,7 +181,7 @@ LIES = {
     for each in (
         another_unit, another_clock, swapped, overlapping, at_odds, above_firmware, too_short, cores, half_a_counter,
         kernels_shifted, times_shifted, exchanged, cycles_scaled, mixed_units, thousands, last_digits_of_end, drifting,
-        consistently_faster, doubled, devices_swapped, another_chip, gaps_of_another_unit,
+        consistently_faster, doubled, devices_swapped, gaps_of_another_unit,
         times_lost, times_of_zero, one_time_for_all, cycles_anew, host_times,
         cycles_of_one_op,
     )
