@@ -22,12 +22,11 @@ from ttnn_mcp.checks.levers import ACCUMULATION
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.floors import accumulation_saves
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
-HALF = 0.5  # of the time: the packer moves half of the bytes then (40 % were measured)
 SETS = sets_compute(fp32_dest_acc_en="False")
 
 
@@ -38,9 +37,7 @@ def look(facts: WindowFacts) -> Problems:
     at_limit = subblock_tiles(facts.ops, able) == DST_TILES_FP32
     meant = any_operand(facts.ops, "FLOAT32") | ~waits_for_arithmetic(facts.ops, facts.roofline)
     rows = able[fp32 & at_limit & ~meant[able]]
-    saved = np.minimum(facts.kernel_ns - least_ns(facts), HALF * facts.kernel_ns)[rows]
-    saved[~facts.of_family("matmul")[rows]] = 0.0  # of a conv nobody measured it alone
-    yield Problem(rows, saved, sets=SETS, tell=_tell, is_trial=True)
+    yield Problem(rows, accumulation_saves(facts, rows), sets=SETS, tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:

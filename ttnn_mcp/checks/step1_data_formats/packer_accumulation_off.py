@@ -22,7 +22,7 @@ from ttnn_mcp.checks.levers import ACCUMULATION
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.floors import accumulation_saves
 from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -30,7 +30,6 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
-HALF = 0.5  # of the time: reading a partial sum back takes no longer than packing it (ours; 24 % were measured)
 SETS = sets_compute(packer_l1_acc="True")
 
 
@@ -42,9 +41,9 @@ def look(facts: WindowFacts) -> Problems:
     biased = facts.attributes_of_ops.flags(able, "has_bias")
     reloads = off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[reloads]
-    saved = np.minimum(facts.kernel_ns - least_ns(facts), HALF * facts.kernel_ns)[rows]
-    saved[~facts.of_family("matmul")[rows]] = 0.0  # of a conv nobody measured it alone
-    yield Problem(rows, saved, sets=SETS, tell=partial(_tell, blocks[reloads]), is_trial=True)
+    yield Problem(
+        rows, accumulation_saves(facts, rows), sets=SETS, tell=partial(_tell, blocks[reloads]), is_trial=True
+    )
 
 
 def _tell(blocks: Floats, ops: Affected) -> Words:
