@@ -154,6 +154,11 @@ def test_as_many_chunks_as_cores_need_no_more(check):
     check.pair(lambda heads: attending(heads=heads), silent=2, fires=3)
 
 
+def test_a_tenth_fewer_chunks_per_core_is_the_line_too(check):
+    """1024 chunks: 10 on each of 110 cores, 11 on each of 100, 12 on each of 90."""
+    check.pair(attending, silent="(x=10,y=10)", fires="(x=9,y=10)")
+
+
 def test_blackhole_stops_at_eleven_columns(check):
     check.pair(lambda grid: attending(grid, cards=(13, 10)), silent="(x=11,y=10)", fires="(x=8,y=8)")
 

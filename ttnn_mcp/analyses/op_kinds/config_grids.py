@@ -18,6 +18,8 @@ from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.programs.grids import Grid
@@ -75,17 +77,27 @@ def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
 
 
 def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
-    """`Deal.share` per op; 1 if unknown. Computed once for ops of equal signature and attributes."""
-    shares = np.ones(len(ops))
+    """`Deal.share` per op; 1 if unknown."""
+    return _of_deals(ops, chip, lambda deal: deal.share, unknown=1.0)
+
+
+def padded_columns(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
+    """`Deal.padded_n` per op; 0 if unknown."""
+    return _of_deals(ops, chip, lambda deal: deal.padded_n, unknown=0.0)
+
+
+def _of_deals(ops: OpTable, chip: Chip, number: Callable[[Deal], float], *, unknown: float) -> NDArray[np.float64]:
+    """A number of each op's deal. Computed once for ops of equal signature and attributes."""
+    numbers = np.full(len(ops), unknown)
     if not ops.inputs or not ops.outputs:
-        return shares
+        return numbers
     of_kind = ops.texts("op_code").where(lambda text: canonical(text) in MATMULS or family(text) == "attention")
     rows = np.flatnonzero(of_kind & ops.inputs[0].present)
     alike = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     deals = [deal_of(ops, int(rows[first]), chip) for first in firsts]
-    shares[rows] = np.array([deal.share if deal else 1.0 for deal in deals])[kinds]
-    return shares
+    numbers[rows] = np.array([number(deal) if deal else unknown for deal in deals])[kinds]
+    return numbers
 
 
 def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, shares_left
+from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, padded_columns, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Check, Floats, Mask, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import ATTENTION_GRID, MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
@@ -53,12 +53,8 @@ def look(facts: WindowFacts) -> Problems:
     left = shares_left(facts.ops, facts.chip)
     best = np.fmax(np.fmax(left * facts.kernel_ns, achievable_ns(facts)), SMALL_NS)
     less, attends = best <= LESS_WORK * facts.kernel_ns, facts.of_family("attention")
-    sparse = facts.named("SparseMatmul")
-    best = np.where(sparse, np.fmax(np.fmax(left * _deepened(facts), achievable_ns(facts)), SMALL_NS), best)
-    padded = np.zeros(len(facts), dtype=np.bool_)
-    for row in np.flatnonzero(less & ~attends).tolist():
-        deal = deal_of(facts.ops, row, facts.chip)
-        padded[row] = deal is not None and deal.padded_n > 0
+    sparse, padded = facts.named("SparseMatmul"), padded_columns(facts.ops, facts.chip) > 0
+    best[sparse] = np.fmax(np.fmax(left * _deepened(facts, sparse), achievable_ns(facts)), SMALL_NS)[sparse]
     for rows, lever, trial in (
         (less & ~attends & ~padded & ~sparse, MATMUL_CONFIG, False),
         (less & (padded | sparse), MATMUL_CONFIG, True),
@@ -70,12 +66,11 @@ def look(facts: WindowFacts) -> Problems:
         yield Problem(at, saved, lever=lever, tell=_tell, becomes=law, is_trial=trial)
 
 
-def _deepened(facts: WindowFacts) -> Floats:
-    """The time of each op if its steps over K fall to those of the deepest block that was measured."""
+def _deepened(facts: WindowFacts, sparse: Mask) -> Floats:
+    """The time of each op if the steps over K of sparse ones fall to those of the deepest block that was measured."""
     left: Floats = np.array(facts.kernel_ns, dtype=float)
-    rows = np.flatnonzero(facts.named("SparseMatmul"))
-    now = config_numbers(facts.ops, rows, "in0_block_w")
-    left[rows] *= np.where(now < DEEPEST, now / DEEPEST, 1.0)
+    now = config_numbers(facts.ops, np.flatnonzero(sparse), "in0_block_w")
+    left[sparse] *= np.where(now < DEEPEST, now / DEEPEST, 1.0)
     return left
 
 
