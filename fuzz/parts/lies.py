@@ -76,7 +76,7 @@ def verdicts(outcome, lie):
     doubts = answer["window"].get("doubts", []) + answer.get("baseline_window", {}).get("doubts", [])
     if not (doubts or answer.get("suspicious", {}).get("rows")):
         yield Flaw("no doubt", f"{outcome.tool} of {lie}")
-    if all(doubt.split(":")[0] in OF_SOME_OPS for doubt in doubts):
+    if doubts and all(doubt.split(":")[0] in OF_SOME_OPS for doubt in doubts):
         return  # sums hold: the better column was read
     steps = [step["status"] for step in answer.get("steps", [])]
     decided = {
