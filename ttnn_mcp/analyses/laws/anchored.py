@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.laws.law import Expected
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.laws.law import Law
+    from ttnn_mcp.analyses.laws.law import ChangeRule, Law
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -32,8 +32,10 @@ def anchored(ops: OpTable, row: int, chip: Chip, changed: Described) -> Expected
     return after_change(now, float(ops.numbers("kernel_ns")[row]) / 1e3, changed) if now else None
 
 
-def after_change(now: Described, us: float, then: Described) -> Expected | None:
+def after_change(now: Described, us: float | None, then: Described) -> Expected | None:
     """The time of an op that took `us` as described by `now`, when it is as described by `then`.
+
+    Of an op that nobody measured (`us` is None) its law answers as of any op, with its own interval.
 
     None where no law speaks of it, where the law is blind to the change, or where the op as it ran took a time outside
     of its law's interval: then something rules it that the law does not know. An op by another law is told by that law
@@ -43,6 +45,9 @@ def after_change(now: Described, us: float, then: Described) -> Expected | None:
     if spoken is None or answer is None:
         return spoken[1] if spoken else None
     (law, later), (law_now, before) = spoken, answer
+    if us is None:
+        rule = _rule(law, then.chip)
+        return later if law is not law_now or now == then or (rule is not None and rule.tell(now, then)) else None
     if now == then:
         return Expected(us, us, us, before.law, "measured")
     if not before.low_us <= us <= before.high_us:
@@ -54,13 +59,17 @@ def _by_the_same_law(
     law: Law[Any], now: tuple[Described, Expected], us: float, then: tuple[Described, Expected]
 ) -> Expected | None:
     (op, before), (changed, later) = now, then
-    fitted = law.fitted(changed.chip)
-    rule = fitted.changes if fitted else None
+    rule = _rule(law, changed.chip)
     if rule is None or not rule.tell(op, changed):
         return None
     least, (low, high) = changed.floor_us, rule.ratios
     likely = max(us * later.us / before.us if rule.anchors else later.us, least)
     return Expected(likely, max(likely * low, least), likely * high, later.law, later.source)
+
+
+def _rule(law: Law[Any], chip: str) -> ChangeRule | None:
+    fitted = law.fitted(chip)
+    return fitted.changes if fitted else None
 
 
 def outlook(answer: Expected, now_us: float) -> Outlook:

@@ -54,7 +54,7 @@ async def captured_in_full(run: Run, operation: int, *, others: bool = False) ->
             f"Operation {operation} ({name}) launched {len(at)} such ops; a performance report tells them apart."
         )
     arguments = {one.name: one.value for one in await memory.arguments_of(operation)}
-    if family(graph.device_ops[at[0]].name) == "matmul" and not _tells_config(name, arguments):
+    if family(graph.device_ops[at[0]].name) == "matmul" and not tells_config(name, arguments):
         raise QuestionRefused(
             f"Operation {operation} ({name}) set the config of its matmul itself, and a graph does not print it. "
             "Profile with `python -m tracy -r` to have it judged by its row."
@@ -75,7 +75,7 @@ async def captured_in_full(run: Run, operation: int, *, others: bool = False) ->
     return op_of(row, run.chip, before, shards), room, launch
 
 
-def _tells_config(call: str, arguments: Mapping[str, str]) -> bool:
+def tells_config(call: str, arguments: Mapping[str, str]) -> bool:
     """Whether the arguments of a call tell the config of its matmul: other calls, as a conv of one point, make one."""
     return "program_config" in arguments or call.rpartition(".")[2] in CALLS
 

@@ -89,8 +89,15 @@ _FLAGS = (
 def row_of(launch: Launch, arguments: Mapping[str, str]) -> OpTable | None:
     """The op as a table of one row; None where the graph prints it in a form that is not read here."""
     attributes = _attributes(launch, arguments)
-    if attributes is None:
-        return None
+    return _table(launch, attributes) if attributes is not None else None
+
+
+def bare_row(launch: Launch) -> OpTable | None:
+    """The same with its operands and no attributes; None where a row has no room for its dims."""
+    return _table(launch, {}) if _has_four_dims(launch) else None
+
+
+def _table(launch: Launch, attributes: Mapping[str, str]) -> OpTable:
     kernel = _KERNEL.search(launch.attributes)
     texts = {
         "op_code": launch.name,
@@ -105,6 +112,10 @@ def row_of(launch: Launch, arguments: Mapping[str, str]) -> OpTable | None:
     headers = {name: BY_NAME[name].headers[0] for name in texts if name in BY_NAME}
     report = PerformanceCsv(Path("db.sqlite"), "C7", False, True, frame, headers, (), ())
     return OpTable(frame, np.zeros(1, dtype=np.int64), report)
+
+
+def _has_four_dims(launch: Launch) -> bool:
+    return all(len(spec.shape) <= _DIMS for spec in (*launch.inputs, *launch.outputs))
 
 
 def _expected_of(launch: Launch, attributes: Mapping[str, str]) -> tuple[Spec, ...]:
@@ -142,7 +153,7 @@ def _cells(spec: Spec) -> dict[str, str]:
 
 def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] | None:
     """Attributes by their names in a row; None for a form that is not read here."""
-    if any(len(spec.shape) > _DIMS for spec in (*launch.inputs, *launch.outputs)):
+    if not _has_four_dims(launch):
         return None
     kernel, place = _KERNEL.search(launch.attributes), _PLACE.search(launch.attributes)
     named = {
