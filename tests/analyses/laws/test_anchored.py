@@ -58,8 +58,9 @@ def test_an_op_that_nobody_measured_is_told_by_its_law_alone():
     faster, blind = replace(BLOCKS, grid=(8, 10)), replace(BLOCKS, block_w=8)
     assert after_change(BLOCKS, None, faster) == expected(faster)
     assert after_change(BLOCKS, None, BLOCKS) == expected(BLOCKS)
-    assert after_change(BLOCKS, None, replace(BLOCKS, program="AUTO", grid=None, cores=64, rows=64)) is None
     assert after_change(BLOCKS, None, blind) is None
+    by_config, by_ttnn = (asked.many_rows("wormhole_b0", program=program, cores=64) for program in ("2D", "AUTO"))
+    assert after_change(by_config, None, by_ttnn) == expected(by_ttnn)
 
 
 @pytest.mark.parametrize(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])

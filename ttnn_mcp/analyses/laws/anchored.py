@@ -3,7 +3,8 @@
 Two ways were tried on measured sweeps, with all rows of a shape or of a source left out of the fit (the page
 ttnn://laws has the figures): the law alone, and anchored, which is the measured time times the ratio of what the law
 expects of both. Of each law the better one is used: anchored where ops of one source lie on one side of the law (2D
-and minimal matmuls on Blackhole), alone where they scatter around it (decode matmuls, attention).
+and minimal matmuls on Blackhole), alone where they scatter around it (decode matmuls, attention). To anchor to two or
+three measured settings of an op does not err less: of laws used alone 3 to 33 % then, 2 to 22 % as they are.
 """
 
 from __future__ import annotations
@@ -46,8 +47,7 @@ def after_change(now: Described, us: float | None, then: Described) -> Expected 
         return spoken[1] if spoken else None
     (law, later), (law_now, before) = spoken, answer
     if us is None:
-        rule = _rule(law, then.chip)
-        return later if law is not law_now or now == then or (rule is not None and rule.tell(now, then)) else None
+        return later if law is not law_now or now == then or _telling(law, now, then) else None
     if now == then:
         return Expected(us, us, us, before.law, "measured")
     if not before.low_us <= us <= before.high_us:
@@ -59,17 +59,19 @@ def _by_the_same_law(
     law: Law[Any], now: tuple[Described, Expected], us: float, then: tuple[Described, Expected]
 ) -> Expected | None:
     (op, before), (changed, later) = now, then
-    rule = _rule(law, changed.chip)
-    if rule is None or not rule.tell(op, changed):
+    rule = _telling(law, op, changed)
+    if rule is None:
         return None
     least, (low, high) = changed.floor_us, rule.ratios
     likely = max(us * later.us / before.us if rule.anchors else later.us, least)
     return Expected(likely, max(likely * low, least), likely * high, later.law, later.source)
 
 
-def _rule(law: Law[Any], chip: str) -> ChangeRule | None:
-    fitted = law.fitted(chip)
-    return fitted.changes if fitted else None
+def _telling(law: Law[Any], now: Described, then: Described) -> ChangeRule | None:
+    """The rule by which the law tells of this change; None where it is silent."""
+    fitted = law.fitted(then.chip)
+    rule = fitted.changes if fitted else None
+    return rule if rule is not None and rule.tell(now, then) else None
 
 
 def outlook(answer: Expected, now_us: float) -> Outlook:

@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.hardware import ARCHITECTURES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ def described_op(table: OpTable, chip: Chip) -> Described | None:
         return op
     if not isinstance(op, MatmulDescription):
         return replace(op, grid=grid)
-    architecture = chip.architecture
-    own = op.program == "AUTO" and attributes_of(table).row(0).text_of("core_grid") is None
-    chooser = chooser_of(table, 0, grid, architecture.usable_l1_bytes) if own and architecture else None
+    own = op.program == "AUTO" and attributes_of(table).row(0).text_of("user_core_coord") is None
+    chooser = chooser_of(table, 0, grid, ARCHITECTURES[op.chip].usable_l1_bytes) if own else None
     return replace(op, cores=cores_of(chooser)) if chooser else op
 
 
