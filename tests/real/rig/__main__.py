@@ -1,7 +1,7 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
     python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | replays | trials]
-        [--seed SEED] [--count COUNT] [--only FILE] [--jobs N]
+        [--seed SEED] [--count COUNT] [--only FILE] [--jobs N] [--report NAME ...]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -307,7 +307,8 @@ def replays(python: Path, asked: argparse.Namespace) -> bool:
     """Scripts of ops of the reports at hand, run unchanged: what we call legal is accepted, and takes the L1 we say."""
     accepted: Counter[str] = Counter()
     refused = unlike = unwritten = 0
-    for told in side_by_side(asked, lambda report: scripts.proven(report, python), scripts.reports()):
+    wanted = [one for one in scripts.reports() if not asked.report or Path(one).name in asked.report]
+    for told in side_by_side(asked, lambda report: scripts.proven(report, python), wanted):
         for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike)):
             for line in lines:
                 say(f"{how} {line}")
@@ -350,6 +351,7 @@ def main() -> int:
         "--only", metavar="FILE", help="of the proofs: the calls of tests/real/proofs/FILE.py alone"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of TTNN at a time")
+    parser.add_argument("--report", action="append", help="of the replays; all of them otherwise")
     asked = parser.parse_args()
     unknown = set(asked.parts) - set(PARTS)
     if unknown:
