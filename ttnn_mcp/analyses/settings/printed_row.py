@@ -177,8 +177,8 @@ def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] 
     printed = re.match(plain, launch.attributes) if plain is not None else None
     if kernel is None if plain is None else printed is None:
         return None
-    told = printed.groupdict() if printed else {}
-    attributes = {**named, **{name: text for name, text in told.items() if text != _VARIANT}}
+    fields = printed.groupdict() if printed else {}
+    attributes = {**named, **{name: text for name, text in fields.items() if text != _VARIANT}}
     if kernel is not None:
         attributes["compute_kernel_config"] = kernel[0]
     if place is not None:
