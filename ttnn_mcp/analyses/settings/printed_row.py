@@ -42,19 +42,21 @@ _NOTHING = "std::nullopt"
 _VARIANT = "<variant>"  # a number or a tensor: of a number the arguments of the call tell
 _UNNAMED = "<BasicUnaryWithParam>"  # a function, as graphs print it
 _PLAIN_FUNCTION = re.compile(r"\bactivation=UnaryWithParam\(op_type=UnaryOpType::(RELU6?|SILU)\)")  # has no numbers
-_SDPA = re.compile(
-    r"SDPAParams\((?P<scale>[^,]+), MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
-    r"(?P<is_causal>\d), (?P<chunk_start_idx>[^,]+),"
-)
-_NORM = re.compile(
-    r"LayerNormParams\(LayerNormType::(?P<norm_type>\w+), DistributedLayerNormStage::(?P<distributed_norm_stage>\w+), "
-    r"(?P<eps>[-+.e\d]+), "
-)
-_SOFTMAX = re.compile(
-    r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
-    r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
-    r"(?P<numeric_stable>\d)"
-)
+_FORMS = {  # their groups are called as a row calls these attributes
+    "SDPAParams": re.compile(
+        r"SDPAParams\((?P<scale>[^,]+), MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
+        r"(?P<is_causal>\d), (?P<chunk_start_idx>[^,]+),"
+    ),
+    "LayerNormParams": re.compile(
+        r"LayerNormParams\(LayerNormType::(?P<norm_type>\w+), "
+        r"DistributedLayerNormStage::(?P<distributed_norm_stage>\w+), (?P<eps>[-+.e\d]+), "
+    ),
+    "SoftmaxParams": re.compile(
+        r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
+        r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
+        r"(?P<numeric_stable>\d)"
+    ),
+}
 _TWO = r"\{(\d+), (\d+)\}"
 _CONV = re.compile(
     rf"SlidingWindowConfig\((?P<batch>\d+), \d+, {_TWO}, {_TWO}, {_TWO}, "
@@ -83,18 +85,12 @@ PLAIN = {
     "NLPConcatHeadsDecode": r"\w+\((?P<num_heads>\d+), 0, ",
 }
 _SPREAD = (
-    "num_cores_nhw",
-    "num_cores_c_in",
-    "num_cores_c_out",
-    "per_core_out_matrix_height_ntile",
-    "per_core_out_matrix_width_ntile",
+    *("num_cores_nhw", "num_cores_c_in", "num_cores_c_out"),
+    *("per_core_out_matrix_height_ntile", "per_core_out_matrix_width_ntile"),
 )
 _FLAGS = (
-    "enable_act_double_buffer",
-    "enable_weights_double_buffer",
-    "full_inner_dim",
-    "enable_activation_reuse",
-    "config_tensors_in_dram",
+    *("enable_act_double_buffer", "enable_weights_double_buffer", "full_inner_dim"),
+    *("enable_activation_reuse", "config_tensors_in_dram"),
 )
 
 
@@ -209,14 +205,9 @@ def _function(name: str) -> str:
     return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{}})"
 
 
-def _read_by(form: re.Pattern[str]) -> Callable[[str, Mapping[str, str]], dict[str, str] | None]:
-    """The attributes that a form names."""
-
-    def read(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
-        match = form.match(printed) if _UNNAMED not in printed else None
-        return match.groupdict() if match is not None else None
-
-    return read
+def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
+    match = _FORMS[printed.partition("(")[0]].match(printed) if _UNNAMED not in printed else None
+    return match.groupdict() if match is not None else None
 
 
 def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
@@ -252,8 +243,6 @@ def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
 
 _READERS: dict[str, Callable[[str, Mapping[str, str]], dict[str, str] | None]] = {
     "MatmulParams": _of_matmul,
-    "SDPAParams": _read_by(_SDPA),
-    "LayerNormParams": _read_by(_NORM),
-    "SoftmaxParams": _read_by(_SOFTMAX),
+    **dict.fromkeys(_FORMS, _by_form),
     "Conv2dParams": _of_conv,
 }
