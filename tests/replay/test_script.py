@@ -237,6 +237,8 @@ async def test_a_graph_tells_the_call_by_its_arguments_too(tmp_path):
         await ask(at, "replay_op", run=memory, op=op, path=str(path))
         assert call_in(path.read_text()).startswith(f"return {words}"), op
     assert "core_grid=None if s['own_config'] else ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
+    await ask(at, "replay_op", run=memory, op=2, path=str(path), sweep=[])
+    assert "core_grid=ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
     for op, words in {3: "prints no scalar", 4: "prints no scalar", 5: "shows no device op"}.items():
         with pytest.raises(QuestionRefused, match=words):
             await ask(at, "replay_op", run=memory, op=op)

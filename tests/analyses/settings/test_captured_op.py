@@ -1,0 +1,34 @@
+"""What the arguments of a call add to what its graph prints, and what is said where the graph shows no op."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyses.settings.graphs import graph, report
+from tests.analyses.settings.test_printed_row import DRAM, EMPTY
+from tests.asking import session
+from ttnn_mcp.analyses.settings.captured_op import captured_in_full
+from ttnn_mcp.errors import QuestionRefused
+
+SIDE = (1, 1, 64, 64)
+SCALED = graph(
+    "BinaryNgDeviceOperation", f"operation_attributes_t(BinaryOpType::MUL, {EMPTY}<variant>, {DRAM}, ", [SIDE], SIDE
+)
+
+
+async def test_a_number_that_a_graph_does_not_print_stands_among_the_arguments(tmp_path):
+    calls = {"multiply": "0.5", "multiply_": "-2", "add": "1e-05", "rsub": "0.5", "subtract": "x()"}
+    path = report(tmp_path, *((f"ttnn.{name}", SCALED, {"1": text}) for name, text in calls.items()))
+    run = await session(tmp_path).open(None, path)
+    found = [(await captured_in_full(run, number, others=True))[0] for number in range(1, 6)]
+    assert [op.attributes.get("scalar") for op in found] == ["0.5", "-2", "1e-05", None, None]
+
+
+async def test_an_operation_without_a_device_op_is_told_from_one_without_settings(tmp_path):
+    path = report(tmp_path, ("ttnn.view", graph("ttnn::view", "", [SIDE], SIDE), {}), ("ttnn.multiply", SCALED, {}))
+    run = await session(tmp_path).open(None, path)
+    with pytest.raises(QuestionRefused, match=r"\(ttnn.view\) shows no device op"):
+        await captured_in_full(run, 1, others=True)
+    for number in (1, 2):
+        with pytest.raises(QuestionRefused, match="shows no conv, matmul, attention or norm to judge"):
+            await captured_in_full(run, number)
