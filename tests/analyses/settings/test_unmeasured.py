@@ -51,6 +51,7 @@ async def test_no_time_is_made_up(ops):
         ("ttnn.conv3d", graph("Conv3dDeviceOperation", "x(", [five], five), {}, LAUNCH_US),
         ("ttnn.relu", none, {}, LAUNCH_US),
         ("ttnn.matmul", half, {}, LAUNCH_US),
+        ("ttnn.rand", none.replace("shape", "was"), {}, LAUNCH_US),
     ]
     told = await ops(*(case[:3] for case in cases))
     assert [one.expected for one in told] == [None] * len(cases)
