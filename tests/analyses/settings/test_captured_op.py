@@ -9,6 +9,7 @@ from tests.analyses.settings.test_printed_row import DRAM, EMPTY
 from tests.asking import session
 from ttnn_mcp.analyses.settings.captured_op import captured_in_full
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.session.places import demo_reports
 
 SIDE = (1, 1, 64, 64)
 SCALED = graph(
@@ -32,3 +33,12 @@ async def test_an_operation_without_a_device_op_is_told_from_one_without_setting
     for number in (1, 2):
         with pytest.raises(QuestionRefused, match="shows no conv, matmul, attention or norm to judge"):
             await captured_in_full(run, number)
+
+
+async def test_a_graph_that_cannot_be_read_and_one_of_several_ops_are_no_op_to_ask_about(tmp_path):
+    run = await session(tmp_path).open(None, report(tmp_path / "cut", ("ttnn.add", "[cut off", {})))
+    with pytest.raises(QuestionRefused, match="shows no device op"):
+        await captured_in_full(run, 1, others=True)
+    demo = await session(tmp_path).open(None, demo_reports()[1])
+    with pytest.raises(QuestionRefused, match="launched 2 such ops; a performance report tells them apart"):
+        await captured_in_full(demo, 45, others=True)
