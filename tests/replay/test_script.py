@@ -134,6 +134,16 @@ async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
         await ask(at, "replay_op", run=run, op=3, limit=201)
 
 
+async def test_what_makes_no_difference_or_costs_accuracy_is_no_candidate_by_itself(tmp_path):
+    at, path = session(tmp_path), str(tmp_path / "s.py")
+    names = [row[0] for row in (await ask(at, "replay_op", run="demo", op=16, path=path))["candidates"]["rows"]]
+    assert "enable_act_double_buffer=True" in names
+    assert "enable_weights_double_buffer=True" not in names
+    assert not [name for name in names if "weights_dtype" in name or "math_fidelity" in name]
+    with pytest.raises(QuestionRefused, match="Unary has no setting judged here"):
+        await ask(at, "replay_op", run="demo", op=50, sweep=["in0_block_w"])
+
+
 async def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("print()\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.analyses.settings.graphs import graph, report
-from tests.analyses.settings.test_printed_row import DRAM, EMPTY
+from tests.analyses.settings.test_printed_row import DRAM, EMPTY, KERNEL
 from tests.asking import session
 from ttnn_mcp.analyses.settings.captured_op import captured_in_full
 from ttnn_mcp.errors import QuestionRefused
@@ -33,6 +33,17 @@ async def test_an_operation_without_a_device_op_is_told_from_one_without_setting
     for number in (1, 2):
         with pytest.raises(QuestionRefused, match="shows no conv, matmul, attention or norm to judge"):
             await captured_in_full(run, number)
+
+
+async def test_a_norm_has_settings_and_a_function_is_not_told_by_its_graph(tmp_path):
+    printed = f"LayerNormParams(LayerNormType::RMSNORM, DistributedLayerNormStage::NOT_DISTRIBUTED, 1e-05, {DRAM}, <variant>, {KERNEL}, std::nullopt)"
+    norm = graph("LayerNormDeviceOperation", printed, [SIDE], SIDE)
+    relu = graph("UnaryDeviceOperation", f"x({KERNEL}", [SIDE], SIDE)
+    run = await session(tmp_path).open(None, report(tmp_path, ("ttnn.rms_norm", norm, {}), ("ttnn.relu", relu, {})))
+    op, *_ = await captured_in_full(run, 1)
+    assert op.attributes["norm_type"] == "RMSNORM"
+    with pytest.raises(QuestionRefused, match="shows not all that Unary was called with: its row does"):
+        await captured_in_full(run, 2, others=True)
 
 
 async def test_a_graph_that_cannot_be_read_and_one_of_several_ops_are_no_op_to_ask_about(tmp_path):
