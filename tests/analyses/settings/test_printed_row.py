@@ -228,3 +228,9 @@ def test_ops_without_a_kernel_config_have_the_attributes_that_a_row_has(name, pr
 def test_an_op_whose_functions_a_graph_does_not_name_is_not_read(name, printed):
     launch = Launch(f"{name}DeviceOperation", "", printed + DRAM, (spec(32, 32),), (spec(32, 32),))
     assert row_of(launch, {}) is None
+
+
+def test_a_conv_of_another_form_is_not_read_and_an_op_without_a_place_is():
+    x = spec(1, 1, 64, 64)
+    assert row_of(Launch("Conv2dDeviceOperation", "", f"Conv2dParams(other, {KERNEL})", (x, x), (x,)), {}) is None
+    assert "memory_config" not in attributes_of(Launch("TilizeDeviceOperation", "", "TilizeParams(1)", (x,), (x,)))
