@@ -13,7 +13,7 @@ from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_g
 from ttnn_mcp.analyses.settings.conv_blocks import (
     block_choices,
     block_height_trial,
-    was_sharded_by_ttnn,
+    may_be_sliced,
     width_divisor_trial,
 )
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
@@ -159,7 +159,6 @@ class ConvSettings(JudgedSettings):
                 f"{conv.per_core_w} (least L1 at act_block_h_override={TILE_SIDE * least.block_h})"
             ),
             needs="neighbours in the same layout, else a Reshard appears",
-            in_slices=was_sharded_by_ttnn(self.op)
-            is not False,  # 0.81.1 does so of itself where its input is in DRAM
+            in_slices=may_be_sliced(self.op),  # 0.81.1 does so of itself where its input is in DRAM
         )
         return self._with(trial, least)
