@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.asking import ask, session
 from tests.replay.made import linear, report
+from ttnn_mcp.replay import measuring
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 NOW = "2"  # in0_block_w of the profile
@@ -132,3 +134,16 @@ def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not()
     assert _programs([{"node_type": "capture_start", "params": None}, start, *buffers]) == [
         ("MatmulDeviceOperation", 150)
     ]
+
+
+def test_an_operand_holds_what_its_op_can_read():
+    torch = SimpleNamespace(
+        full=lambda shape, number, dtype: ("full", shape, number),
+        randint=lambda below, shape, dtype: ("below", shape, below),
+        arange=lambda count, dtype: SimpleNamespace(reshape=lambda shape: ("pages", shape, count)),
+        randn=lambda shape: ("normal", shape, None),
+        int32="int32",
+    )
+    told = {"all 7": ("full", (2, 3), 7), "below 9": ("below", (2, 3), 9), "pages": ("pages", (2, 3), 6)}
+    for values, wanted in {**told, "normal": ("normal", (2, 3), None)}.items():
+        assert measuring._value(SimpleNamespace(torch=torch), {"shape": (2, 3), "values": values}) == wanted

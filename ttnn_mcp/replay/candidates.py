@@ -153,7 +153,8 @@ def _together(
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
         then = described(op.table, 0, op.chip) if judged.legal and now and us else None
-        yield combined, judged, after_change(now, us, then) if now and us and then else None
+        seen = then if then != now else None  # what no law sees changes no time that a law tells
+        yield combined, judged, after_change(now, us, seen) if now and us and seen else None
 
 
 def _promising(source: OpSource, settings: OpSettings, text: str, name: str, names: Sequence[str]) -> list[Value]:

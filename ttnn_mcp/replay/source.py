@@ -40,7 +40,7 @@ class OpCall:
         function: its name.
         positional: arguments by place.
         named: arguments by name; those that are None are left out.
-        reference: the same in float32 on torch, where `x` are the operands; None where torch has no such function.
+        reference: the same in float32 on torch, where `x` are the operands; None where it is not compared.
         operands: operands of its own, where they are not those of the row.
         on_mesh: how many chips it runs on, and along which axis.
     """
@@ -208,7 +208,8 @@ class OpSource:
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
-        return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
+        whole = values == "normal" and "INT" in one.dtype[0]
+        return Given(self.shape(number), self.dtype_of(one), layout, memory, "all 0" if whole else values)
 
     def _derived(self, number: int, place: Placement) -> Placement:
         """The placement of an operand whose shards no report prints, where the op leaves no other.
