@@ -13,6 +13,10 @@ def screen(answer, width=80, **colour):
     return check_screen.check_screen({"kernel_ms": 5.0, **answer}, run="demo", width=width, **colour)
 
 
+def windowed(**changed):
+    return {**ANSWER, "window": {**ANSWER["window"], **changed}}
+
+
 def planned(*edits):
     return {**ANSWER, "plan": {"columns": COLUMNS, "rows": list(edits)}}
 
@@ -22,11 +26,15 @@ def edit(rank, what="ops on more cores", where="line 57", expected=1000.0, accur
 
 
 def test_the_first_lines_say_run_window_times_and_what_they_mean():
-    assert screen(ANSWER).splitlines()[:4] == [
-        "demo: iteration 3 of 3, warm, 1,200 ops",
+    assert screen(windowed(warm=False, rows=1)).splitlines()[:4] == [
+        "demo: iteration 3 of 3, not warm, 1 op",
         "kernels 5.00 ms; wall time not known: not a warm window; speed of light 800.0 us",
         "6.2 times its speed of light. The plan saves 1.00 ms (20%) as far as known, at",
         "most 2.60 ms (52%).",
+    ]
+    assert screen(ANSWER).splitlines()[:2] == [
+        "demo: iteration 3 of 3, warm, 1,200 ops",
+        "kernels 5.00 ms; wall time not known: it has no gaps; speed of light 800.0 us",
     ]
 
 

@@ -49,9 +49,15 @@ def window_words(window: Answer) -> str:
     if window.get("iteration"):
         kind += f" {window['iteration']} of {window['of_iterations']}"
     warm = "warm" if window["warm"] else "not warm"
-    lines = f"lines {window['first_row']} to {window['last_row']}"
+    first, last = window["first_row"], window["last_row"]
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
     doubts = "".join(f"; IN DOUBT, {doubt}" for doubt in window.get("doubts", ()))
-    return f"{kind}, {warm}, {number(window['rows'])} ops ({lines}): {window['why']}{doubts}"
+    return f"{kind}, {warm}, {ops_counted(window['rows'])} ({lines}): {window['why']}{doubts}"
+
+
+def ops_counted(count: int) -> str:
+    """'1 op', '1,200 ops'."""
+    return f"{count:,} op{'' if count == 1 else 's'}"
 
 
 def run_words(card: Answer) -> str:

@@ -6,7 +6,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.shell.one_tool import tool_alone
@@ -43,24 +43,12 @@ async def asked(
     if choice:
         tell(choice)
     if question.tool == PAGED:
-        try:
-            answer = await all_findings(session, stated)
-        except QuestionRefused as refusal:
-            raise QuestionRefused(f"{refusal}{await _why_it_died(session, stated)}") from None
+        answer = await all_findings(session, stated)
         return Answered(
             await _detailed(session, reader.details, stated, answer) if reader.details else answer, named
         )
     answer, _text = await answering.answer(session, tool_alone(question.tool), stated)
     return Answered(answer, named)
-
-
-async def _why_it_died(session: Session, stated: Mapping[str, object]) -> str:
-    """' This run ran out of L1 ...' where its memory report tells that; else nothing."""
-    memory, run = tool_alone("memory_summary"), await session.run(str(stated["run"]))
-    if answering.lacks(memory, run):
-        return ""
-    answer, _text = await answering.answer(session, memory, {"run": run.id})
-    return f" This run {answer['ran_out']}." if answer.get("ran_out") else ""
 
 
 async def _detailed(

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, named_rows
 from ttnn_mcp.shell.suggestions import command
 
@@ -51,7 +52,9 @@ class _Screen:
         if not total:
             return
         light = duration(total["speed_of_light_us"])
-        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else "not known: not a warm window"
+        window = self.answer.get("window") or {}
+        why = "it has no gaps" if window.get("warm") else "not a warm window"
+        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"not known: {why}"
         yield from self.wrapped(f"kernels {kernel}; wall time {wall}; speed of light {light}")
         yield from self.wrapped(self.verdict(total))
 
@@ -161,7 +164,7 @@ def _window(window: dict[str, Any] | None) -> str:
     if window.get("iteration"):
         kind += f" {window['iteration']} of {window['of_iterations']}"
     doubts = "".join(f"; IN DOUBT: {doubt}" for doubt in window.get("doubts", ()))
-    return f"{kind}, {'warm' if window['warm'] else 'not warm'}, {window['rows']:,} ops{doubts}"
+    return f"{kind}, {'warm' if window['warm'] else 'not warm'}, {ops_counted(window['rows'])}{doubts}"
 
 
 def _with_share(us: float, whole: float) -> str:
