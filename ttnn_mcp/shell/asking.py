@@ -7,8 +7,9 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
-from ttnn_mcp.shell.check_screen import check_screen
+from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
 from ttnn_mcp.shell.outline import outline_of, worded
@@ -91,7 +92,11 @@ def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
 
     forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
     if command in forms:
-        return [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer), *forms[command](answer)]
+        head = [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer)]
+        if command == "check" and answer.get("window"):
+            head += [f"Window: {markdown.text(window_words(answer['window']))}.", ""]
+            head += [markdown.text(f"{sentence.rstrip('.')}.") + "  " for sentence in verdict(answer)] + [""]
+        return [*head, *forms[command](answer)]
     return markdown.page(title, outline_of(answer))
 
 

@@ -33,7 +33,9 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
         yield f"  two runs differ by up to {answer['noise_share']:.1%} without a change"
     turned = {row["run"] for row in _rows(answer, "turns")}
     for row in _rows(answer, "turns"):
-        times = f"{duration(row['before_us'])} -> {duration(row['after_us'])} ({row['change_share']:+.1%})"
+        longest = max(row["before_us"], row["after_us"])
+        before, after = (duration(row[side], longest) for side in ("before_us", "after_us"))
+        times = f"{before} -> {after} ({row['change_share']:+.1%})"
         yield f"\n{row['recorded']}  {row['of']} {times}  {row['run']}{_build(row)}"
         for op in (op for op in _rows(answer, "behind") if row["of"] == "kernel" and op["at"] == row["run"]):
             line = f", line {op['op']}" if op["op"] is not None else ""
