@@ -39,7 +39,6 @@ def matmul(source: OpSource) -> OpCall:
     a, b = (f"x[{place}].transpose(-1, -2)" if turned[place] else f"x[{place}]" for place in (0, 1))
     bias = "x[2]" if len(source.inputs) > 2 else None
     product = f"{a} @ {b}{' + x[2]' if bias else ''}"
-    names = functions(text)
     operands = [source.operand(place) for place in range(min(len(source.inputs), 3))]
     operands[1] = source.weights(operands[1])
     if bias and operands[2].shape[-2] == TILE_SIDE:  # as older builds print it: a fused bias is a row
@@ -57,7 +56,7 @@ def matmul(source: OpSource) -> OpCall:
             "dtype": source.dtype(),
             "memory_config": source.memory(),
         },
-        applied(names, f"({product})") if names or not text else product,
+        applied(functions(text), f"({product})"),
         tuple(operands),
     )
 

@@ -74,8 +74,8 @@ def described_op(table: OpTable, chip: Chip) -> Described | None:
         return op
     if not isinstance(op, MatmulDescription):
         return replace(op, grid=op.grid or grid)
-    given = op.cores or attributes_of(table).row(0).text_of("user_core_coord")
-    if op.program != "AUTO" or given or grid is None:
+    cores = op.cores or attributes_of(table).row(0).text_of("user_core_coord")
+    if op.program != "AUTO" or cores or grid is None:
         return op
     chooser = chooser_of(table, 0, grid, ARCHITECTURES[op.chip].usable_l1_bytes)
     return replace(op, cores=cores_of(chooser)) if chooser else op
