@@ -29,6 +29,7 @@ LEAST_SOURCES = 3  # of the tries of a check: one ledger's habits say nothing ab
 GAINED = 0.8  # of the tries: where fewer gained it stays a trial (ours)
 OUTSIDE = 0.25  # of further cases, which save less than the low end: with 0.2 91 % of what was left out lay inside
 LEVERS = {check.id: check.lever.name for check in CATALOGUE}
+TRIES = {check.lever.name for check in CATALOGUE if check.lever.tries}
 NEAR = 2  # times
 
 
@@ -81,7 +82,8 @@ def _of_stories() -> Iterator[Case]:
             continue
         bounds: dict[str, float] = defaultdict(float)
         for one in naming(story, findings_of(story)[0]):
-            bounds[one["check"]] += one["saving_us"]["at_most"]
+            if LEVERS[one["check"]] not in TRIES:
+                bounds[one["check"]] += one["saving_us"]["at_most"]
         bounds = {check: most for check, most in bounds.items() if most > 0}
         saved = story.saving_us or 0.0
         for check in sorted(bounds, key=lambda each: abs(bounds[each] - saved))[:1]:
