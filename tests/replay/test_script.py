@@ -134,6 +134,16 @@ async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
         await ask(at, "replay_op", run=run, op=3, limit=201)
 
 
+async def test_what_makes_no_difference_or_costs_accuracy_is_no_candidate_by_itself(tmp_path):
+    at, path = session(tmp_path), str(tmp_path / "s.py")
+    names = [row[0] for row in (await ask(at, "replay_op", run="demo", op=16, path=path))["candidates"]["rows"]]
+    assert "enable_act_double_buffer=True" in names
+    assert "enable_weights_double_buffer=True" not in names
+    assert not [name for name in names if "weights_dtype" in name or "math_fidelity" in name]
+    with pytest.raises(QuestionRefused, match="Unary has no setting judged here"):
+        await ask(at, "replay_op", run="demo", op=50, sweep=["in0_block_w"])
+
+
 async def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("print()\n")
@@ -237,6 +247,8 @@ async def test_a_graph_tells_the_call_by_its_arguments_too(tmp_path):
         await ask(at, "replay_op", run=memory, op=op, path=str(path))
         assert call_in(path.read_text()).startswith(f"return {words}"), op
     assert "core_grid=None if s['own_config'] else ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
+    await ask(at, "replay_op", run=memory, op=2, path=str(path), sweep=[])
+    assert "core_grid=ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
     for op, words in {3: "prints no scalar", 4: "prints no scalar", 5: "shows no device op"}.items():
         with pytest.raises(QuestionRefused, match=words):
             await ask(at, "replay_op", run=memory, op=op)

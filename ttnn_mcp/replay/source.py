@@ -27,9 +27,8 @@ _SIZES = re.compile(r"-?\d{1,12}")
 DTYPES_OF_TTNN = (*DTYPES, "FLOAT32", "UINT32", "INT32", "UINT16", "UINT8")
 PLACES = ("output_mem_config", "output_memory_config", "memory_config", "mem_config")
 KERNEL = ("compute_kernel_config", "compute_config")
-SHARDS_STAY = (  # operands of the result's shape and layout lie in its shards: their validation, TTNN 0.81
-    *("Binary", "Unary", "Ternary", "Typecast", "LayerNorm", "GroupNorm", "Softmax", "Tilize", "Untilize"),
-)
+# operands of the result's shape and layout lie in its shards: their validation, TTNN 0.81
+SHARDS_STAY = ("Binary", "Unary", "Ternary", "Typecast", "LayerNorm", "GroupNorm", "Softmax", "Tilize", "Untilize")
 
 
 @dataclass(frozen=True)
@@ -208,8 +207,8 @@ class OpSource:
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
-        whole = values == "normal" and "INT" in one.dtype[0]
-        return Given(self.shape(number), self.dtype_of(one), layout, memory, "all 0" if whole else values)
+        values = "all 0" if values == "normal" and "INT" in one.dtype[0] else values
+        return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
 
     def _derived(self, number: int, place: Placement) -> Placement:
         """The placement of an operand whose shards no report prints, where the op leaves no other.

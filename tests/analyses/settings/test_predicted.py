@@ -6,7 +6,8 @@ from types import SimpleNamespace
 from tests.analyses.tables import performance_of, put
 from tests.for_all import for_all
 from tests.profiles import Program
-from tests.profiles.ops import binary
+from tests.profiles.ops import binary, matmul
+from tests.replay.made import CONFIG
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.settings.predicted import (
@@ -50,6 +51,22 @@ def test_a_legal_value_of_an_op_that_a_law_knows_is_predicted(tmp_path, code, us
 
 def narrowed(now, *_):
     return replace(now, dtype="BFLOAT8_B")
+
+
+def test_a_matmul_keeps_the_cores_that_a_report_tells_and_lacks_them_where_nobody_knows_the_grid(tmp_path):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    put(program, replace(matmul(x, w, y, 150_000), cores=32))
+    performance = performance_of(tmp_path, program)
+    chip = chip_of(performance, None)
+    assert described_op(performance.ops, chip).cores == 32
+    coreless = performance_of(tmp_path, program, without="CORE COUNT").ops
+    assert described_op(coreless, chip).cores == 64
+    assert described_op(coreless, replace(chip, worker_cores=61)).cores is None
+    given = Program("wormhole_b0")
+    x, w, y = (given.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    put(given, matmul(x, w, y, 150_000, program_config=CONFIG))
+    assert described_op(performance_of(tmp_path, given, without="CORE COUNT").ops, chip).cores is None
 
 
 def test_an_op_without_a_time_is_not_unlike_its_law(tmp_path):

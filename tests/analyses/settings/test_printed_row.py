@@ -123,12 +123,30 @@ def test_a_softmax_and_a_norm_tell_their_numbers():
 def test_more_dims_than_a_row_has_are_not_read():
     wide = spec(1, 1, 2, 32, 32)
     assert bare_row(Launch("XDeviceOperation", "", "", (wide,), (wide,))) is None
+    assert row_of(Launch("CopyDeviceOperation", "", f"CopyParams({DRAM}", (wide,), (wide,)), {}) is None
     assert bare_row(Launch("XDeviceOperation", "", "", (spec(32, 32),), (spec(32, 32),))).inputs[0].present[0]
 
 
 def test_what_failed_has_the_output_that_it_would_have_given():
     row = row_of(product(failed=True), {})
     assert (row.outputs[0].logical[0].tolist(), row.outputs[0].dtype[0]) == ([1, 1, 100, 512], "BFLOAT8_B")
+    alone = replace(product(failed=True), inputs=(spec(1, 1, 100, 256),))
+    assert not row_of(alone, {}).outputs
+    x, w = spec(1, 1, 116736, 16, tiled=False, where=SHARDS), spec(1, 1, 144, 64, dtype="BFLOAT8_B")
+    conv = row_of(Launch("Conv2dDeviceOperation", "", CONV, (x, w), ()), {})
+    assert conv.outputs[0].logical[0].tolist() == [1, 1, 60 * 49 * 32, 64]
+    q, printed = (
+        spec(1, 8, 512, 64),
+        f"SDPAParams(0.125, {DRAM}, std::nullopt, 1, std::nullopt, std::nullopt, {KERNEL}, 0)",
+    )
+    attention = row_of(Launch("SDPAOperation", "", printed, (q, q, q), ()), {})
+    assert attention.outputs[0].logical[0].tolist() == [1, 8, 512, 64]
+    assert not row_of(Launch("CopyDeviceOperation", "", f"CopyParams({DRAM}", (q,), ()), {}).outputs
+
+
+@for_all(("length", "kept"), [(999, True), (1000, False)])
+def test_an_argument_that_is_long_is_a_printed_tensor(length, kept):
+    assert ("odd" in attributes_of(product(), odd="x" * length)) is kept
 
 
 @for_all(("causal", "start"), [("1", "std::nullopt"), ("0", "256")])

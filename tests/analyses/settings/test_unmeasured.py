@@ -9,7 +9,7 @@ import pytest
 
 from tests.analyses.laws import asked as described
 from tests.analyses.settings.graphs import MATMUL, TWO_D, graph, matmul, report
-from tests.analyses.settings.test_printed_row import SHARDS
+from tests.analyses.settings.test_printed_row import DRAM, EMPTY, SHARDS
 from tests.asking import session
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.laws.catalogue import expected
@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.settings.unmeasured import unmeasured_ops
 
 LAUNCH_US = 0.37
 ENGINE_US = 2 * 2048**3 * 2 / (4096 * 64) / 1e3  # of an N150 at HiFi2
-ROWS = (1, 1, 1024, 1024)
+ROWS, TALL = (1, 1, 1024, 1024), (1, 1, 4096, 2560)
 READ_US = 2 * 1024**2 / 288e3  # those rows once from an N150's DRAM
 
 
@@ -32,7 +32,7 @@ def ops(tmp_path):
 
 
 async def test_no_time_is_made_up(ops):
-    tall, five, none = (1, 1, 4096, 2560), (1, 2, 8, 64, 32), graph("UnaryDeviceOperation", "x(", [], (32, 32))
+    five, none = (1, 2, 8, 64, 32), graph("UnaryDeviceOperation", "x(", [], (1, 1, 4096, 2560))
     to_shards = graph("InterleavedToShardedDeviceOperation", f"x({SHARDS}", [ROWS], ROWS, out=SHARDS)
     half = matmul().replace(
         '"node_type": "tensor", "params": {"tensor_id": "1", "shape"',
@@ -44,18 +44,27 @@ async def test_no_time_is_made_up(ops):
         # where a core grid was given, a law of what TTNN chooses does not hold
         ("ttnn.linear", matmul(grid="<xy_pair>"), {"core_grid": "ttnn.CoreGrid(x=8, y=8)"}, ENGINE_US),
         # nobody knows how much of its operands it touches
-        ("ttnn.x", graph("XDeviceOperation", "x(", [tall] * 2, tall), {}, LAUNCH_US),
+        ("ttnn.x", graph("XDeviceOperation", "x(", [TALL] * 2, TALL), {}, LAUNCH_US),
         # the cores of shards are not among what is read
         ("ttnn.to_memory_config", to_shards, {}, READ_US),
         # more dims than a row has, an operand that is not printed, no result
         ("ttnn.conv3d", graph("Conv3dDeviceOperation", "x(", [five], five), {}, LAUNCH_US),
         ("ttnn.relu", none, {}, LAUNCH_US),
         ("ttnn.matmul", half, {}, LAUNCH_US),
+        ("ttnn.rand", none.replace("shape", "was"), {}, LAUNCH_US),
     ]
     told = await ops(*(case[:3] for case in cases))
     assert [one.expected for one in told] == [None] * len(cases)
     assert [one.least_us for one in told] == [pytest.approx(case[3], rel=0.01) for case in cases]
     assert [one.operation for one in told] == [*range(1, len(cases) + 1)]
+
+
+async def test_only_a_matmul_needs_a_config_that_is_told(ops):
+    addition = graph(
+        "BinaryNgDeviceOperation", f"x(BinaryOpType::ADD, {EMPTY}std::nullopt, {DRAM}, ", [TALL, TALL], TALL
+    )
+    [one] = await ops(("ttnn.add", addition, {}), arch="blackhole")
+    assert one.expected.law == "element-wise, two tensors"
 
 
 async def test_what_did_not_run_or_cannot_be_read_counts_nothing(ops):

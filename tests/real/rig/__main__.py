@@ -138,6 +138,7 @@ def mocks(python: Path, asked: argparse.Namespace) -> bool:
         wrong = [f"{word} is not told: {out}" for word in words if not any(wanted[word] in text for text in out)]
         wrong += [f"fails: {out}"] if out and not words else []
         wrong += ["its status is lost"] if bool(ran.returncode) != bool(words) else []
+        wrong += [] if answer["predicted"] else ["nothing is predicted"]
         wrong += ["no peak"] if answer["memory"]["l1_peak"]["bytes_per_bank"] <= 0 else []
         return [f"{how}: {what}" for what in wrong]
 

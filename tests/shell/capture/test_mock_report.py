@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analyses.settings.graphs import MATMUL, graph, report
 from tests.asking import session
 from tests.shared_reports import shared
 from ttnn_mcp.session.places import demo_reports
@@ -113,6 +114,13 @@ async def test_what_laws_expect_is_told_as_predicted_with_what_they_would_change
     assert (lines[-2].split()[-2], lines[-1].split()[-2]) == ("memory", "ops")
     told = json.loads(await answers_of(session(tmp_path), made, as_json=True))
     assert told["predicted"]["kinds"]["rows"][0][:3] == ["Matmul", 10, 10]
+
+
+async def test_nothing_is_predicted_of_a_program_that_died_in_its_first_op(tmp_path):
+    died = graph("MatmulDeviceOperation", MATMUL, [(1, 1, 64, 64)] * 2, (1, 1, 64, 64), ends=False)
+    made = MockCapture([], "n150", None, 1, None, tmp_path, print)
+    made.report = Path(report(tmp_path / "memory", ("ttnn.matmul", died, {})))
+    assert "predicted" not in await answers_of(session(tmp_path), made, as_json=False)
 
 
 async def test_the_demo_is_told_with_what_comes_next(tmp_path):

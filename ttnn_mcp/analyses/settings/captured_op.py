@@ -48,7 +48,7 @@ async def captured_in_full(run: Run, operation: int, *, others: bool = False) ->
     name = shown(memory.operations.names[place])
     graph = await graph_of(memory, operation)
     at = (_judged(graph) or (_others(graph) if others else [])) if graph is not None else []
-    if graph is None or not at:
+    if graph is None or not at:  # unmoved: without a graph nothing is at any place
         ran = ", ".join(sorted({canonical(one.name) for one in graph.device_ops})) if graph and others else ""
         nothing = "no device op" if others else f"no {JUDGED_KINDS}"
         shows = f"not all that {shown(ran)} was called with: its row does" if ran else nothing

@@ -69,13 +69,15 @@ def described_op(table: OpTable, chip: Chip) -> Described | None:
 
     What a graph prints names none: ops on interleaved operands take all cores, and a matmul those that TTNN chooses.
     """
-    op, grid, operands = described(table, 0, chip), worker_grid(chip), (*table.inputs, *table.outputs)
-    if op is None or op.usable_cores or grid is None or any(operand.sharded[0] for operand in operands):
+    op, grid = described(table, 0, chip), worker_grid(chip)
+    if op is None or any(operand.sharded[0] for operand in (*table.inputs, *table.outputs)):
         return op
     if not isinstance(op, MatmulDescription):
-        return replace(op, grid=grid)
-    own = op.program == "AUTO" and attributes_of(table).row(0).text_of("user_core_coord") is None
-    chooser = chooser_of(table, 0, grid, ARCHITECTURES[op.chip].usable_l1_bytes) if own else None
+        return replace(op, grid=op.grid or grid)
+    given = op.cores or attributes_of(table).row(0).text_of("user_core_coord")
+    if op.program != "AUTO" or given or grid is None:
+        return op
+    chooser = chooser_of(table, 0, grid, ARCHITECTURES[op.chip].usable_l1_bytes)
     return replace(op, cores=cores_of(chooser)) if chooser else op
 
 

@@ -42,19 +42,21 @@ _NOTHING = "std::nullopt"
 _VARIANT = "<variant>"  # a number or a tensor: of a number the arguments of the call tell
 _UNNAMED = "<BasicUnaryWithParam>"  # a function, as graphs print it
 _PLAIN_FUNCTION = re.compile(r"\bactivation=UnaryWithParam\(op_type=UnaryOpType::(RELU6?|SILU)\)")  # has no numbers
-_SDPA = re.compile(
-    r"SDPAParams\((?P<scale>[^,]+), MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
-    r"(?P<is_causal>\d), (?P<chunk_start_idx>[^,]+),"
-)
-_NORM = re.compile(
-    r"LayerNormParams\(LayerNormType::(?P<norm_type>\w+), DistributedLayerNormStage::(?P<distributed_norm_stage>\w+), "
-    r"(?P<eps>[-+.e\d]+), "
-)
-_SOFTMAX = re.compile(
-    r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
-    r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
-    r"(?P<numeric_stable>\d)"
-)
+_FORMS = {  # their groups are called as a row calls these attributes
+    "SDPAParams": re.compile(
+        r"SDPAParams\((?P<scale>[^,]+), MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
+        r"(?P<is_causal>\d), (?P<chunk_start_idx>[^,]+),"
+    ),
+    "LayerNormParams": re.compile(
+        r"LayerNormParams\(LayerNormType::(?P<norm_type>\w+), "
+        r"DistributedLayerNormStage::(?P<distributed_norm_stage>\w+), (?P<eps>[-+.e\d]+), "
+    ),
+    "SoftmaxParams": re.compile(
+        r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
+        r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
+        r"(?P<numeric_stable>\d)"
+    ),
+}
 _TWO = r"\{(\d+), (\d+)\}"
 _CONV = re.compile(
     rf"SlidingWindowConfig\((?P<batch>\d+), \d+, {_TWO}, {_TWO}, {_TWO}, "
@@ -83,18 +85,12 @@ PLAIN = {
     "NLPConcatHeadsDecode": r"\w+\((?P<num_heads>\d+), 0, ",
 }
 _SPREAD = (
-    "num_cores_nhw",
-    "num_cores_c_in",
-    "num_cores_c_out",
-    "per_core_out_matrix_height_ntile",
-    "per_core_out_matrix_width_ntile",
+    *("num_cores_nhw", "num_cores_c_in", "num_cores_c_out"),
+    *("per_core_out_matrix_height_ntile", "per_core_out_matrix_width_ntile"),
 )
 _FLAGS = (
-    "enable_act_double_buffer",
-    "enable_weights_double_buffer",
-    "full_inner_dim",
-    "enable_activation_reuse",
-    "config_tensors_in_dram",
+    *("enable_act_double_buffer", "enable_weights_double_buffer", "full_inner_dim"),
+    *("enable_activation_reuse", "config_tensors_in_dram"),
 )
 
 
@@ -120,7 +116,9 @@ def _table(launch: Launch, attributes: Mapping[str, str]) -> OpTable:
         for number, spec in enumerate(specs):
             texts |= {f"{role}_{number}_{part}": cell for part, cell in _cells(spec).items()}
     codes = np.zeros(1, dtype=np.int64)
-    frame = Frame(1, {name: TextColumn(codes, (text,)) for name, text in texts.items() if text})
+    frame = Frame(
+        1, {name: TextColumn(codes, (text,)) for name, text in texts.items() if text}
+    )  # unmoved: none reads as empty
     headers = {name: BY_NAME[name].headers[0] for name in texts if name in BY_NAME}
     report = PerformanceCsv(Path("db.sqlite"), "C7", False, True, frame, headers, (), ())
     return OpTable(frame, np.zeros(1, dtype=np.int64), report)
@@ -177,8 +175,8 @@ def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] 
     printed = re.match(plain, launch.attributes) if plain is not None else None
     if kernel is None if plain is None else printed is None:
         return None
-    told = printed.groupdict() if printed else {}
-    attributes = {**named, **{name: text for name, text in told.items() if text != _VARIANT}}
+    fields = printed.groupdict() if printed else {}
+    attributes = {**named, **{name: text for name, text in fields.items() if text != _VARIANT}}
     if kernel is not None:
         attributes["compute_kernel_config"] = kernel[0]
     if place is not None:
@@ -209,14 +207,9 @@ def _function(name: str) -> str:
     return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{}})"
 
 
-def _read_by(form: re.Pattern[str]) -> Callable[[str, Mapping[str, str]], dict[str, str] | None]:
-    """The attributes that a form names."""
-
-    def read(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
-        match = form.match(printed) if _UNNAMED not in printed else None
-        return match.groupdict() if match is not None else None
-
-    return read
+def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
+    match = _FORMS[printed.partition("(")[0]].match(printed) if _UNNAMED not in printed else None
+    return match.groupdict() if match is not None else None
 
 
 def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
@@ -252,8 +245,6 @@ def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
 
 _READERS: dict[str, Callable[[str, Mapping[str, str]], dict[str, str] | None]] = {
     "MatmulParams": _of_matmul,
-    "SDPAParams": _read_by(_SDPA),
-    "LayerNormParams": _read_by(_NORM),
-    "SoftmaxParams": _read_by(_SOFTMAX),
+    **dict.fromkeys(_FORMS, _by_form),
     "Conv2dParams": _of_conv,
 }

@@ -52,7 +52,7 @@ class UnmeasuredOp:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LawfulChange:
     """A legal value that fits beside the tensors alive there, and is faster by more than its law errs."""
 
     op: UnmeasuredOp
@@ -81,7 +81,7 @@ async def unmeasured_ops(run: Run) -> list[UnmeasuredOp]:
                     continue
                 launch = launch_of(graph, place, memory.tensors)
                 key = (launch, call, deciders)
-                if key not in known:
+                if key not in known:  # unmoved: it only saves time
                     arguments = {one.name: one.value for one in await memory.arguments_of(operation)}
                     known[key] = _times(run, launch, call, arguments)
                 ops.append(UnmeasuredOp(operation, device_op.name, *known[key]))
@@ -89,7 +89,7 @@ async def unmeasured_ops(run: Run) -> list[UnmeasuredOp]:
 
 
 def _times(run: Run, launch: Launch, call: str, arguments: Mapping[str, str]) -> tuple[Expected | None, float]:
-    if not launch.inputs or not launch.outputs:
+    if not launch.inputs:
         return None, LAUNCH_FLOOR_NS / 1e3
     row = row_of(launch, arguments)
     silent = family(launch.name) == "matmul" and not tells_config(call, arguments)
@@ -105,21 +105,21 @@ def _least_us(row: OpTable | None, chip: Chip) -> float:
     return float(np.fmax(np.fmax(bounds.compute_ns[0], bounds.dram_ns[0]), LAUNCH_FLOOR_NS)) / 1e3
 
 
-async def promising_changes(run: Run, ops: Sequence[UnmeasuredOp], most: int) -> list[Change]:
+async def promising_changes(run: Run, ops: Sequence[UnmeasuredOp], most: int) -> list[LawfulChange]:
     """Of the heaviest ops that laws speak of, the setting of each that is expected to bring most; so many ops."""
     times: dict[tuple[str, Expected], list[UnmeasuredOp]] = {}
     for op in ops:
         if op.expected is not None:
             times.setdefault((op.name, op.expected), []).append(op)
     heaviest = sorted(times.items(), key=lambda item: -item[0][1].us * len(item[1]))
-    changes: list[Change] = []
+    changes: list[LawfulChange] = []
     for _, alike in heaviest[:most]:
         best = min([change async for change in _changes(run, alike[0])], key=lambda one: one.then.us, default=None)
         changes += [best] if best is not None else []
     return changes
 
 
-async def _changes(run: Run, unmeasured: UnmeasuredOp) -> AsyncIterator[Change]:
+async def _changes(run: Run, unmeasured: UnmeasuredOp) -> AsyncIterator[LawfulChange]:
     try:
         op, room = await captured_op(run, unmeasured.operation)
         limit = l1_limit(run)
@@ -134,4 +134,4 @@ async def _changes(run: Run, unmeasured: UnmeasuredOp) -> AsyncIterator[Change]:
             fits = judged.verdict in ("fits", "legal") and not judged.wrong_values and trial.effect
             then = predicted(op, settings, name, value, trial) if fits else None
             if before and then and outlook(then, before.us) == "faster":
-                yield Change(unmeasured, name, trial.now, value, before, then)
+                yield LawfulChange(unmeasured, name, trial.now, value, before, then)

@@ -48,7 +48,7 @@ async def predicted_run(run: Run) -> PredictedRun | None:
     for op in ops:
         by_kind.setdefault(canonical(op.name), []).append(op)
     rows = sorted(((name, *_sums(alike)) for name, alike in by_kind.items()), key=lambda row: -row[3] - row[6])
-    _, told, likely_us, low_us, high_us, rest_us = _sums(ops)
+    _, by_laws, likely_us, low_us, high_us, rest_us = _sums(ops)
     changes = [
         (
             *(one.op.operation, shown(canonical(one.op.name)), one.setting, one.now, one.value),
@@ -57,15 +57,15 @@ async def predicted_run(run: Run) -> PredictedRun | None:
         for one in await promising_changes(run, ops, CHANGED_OPS)
     ]
     within = f"{figure(likely_us, '.0f')} us ({figure(low_us, '.0f')} to {figure(high_us, '.0f')})"
-    times = f": {within}, at most {figure(high_us / (high_us + rest_us), '.0%')} of the time" if told else ""
+    times = f": {within}, at most {figure(high_us / (high_us + rest_us), '.0%')} of the time" if by_laws else ""
     answer = PredictedRun(
-        why=f"predicted, not measured: laws of time speak of {told} of {len(ops)} device ops{times}; the others take "
-        f"{figure(rest_us, '.0f')} us at the very least",
+        why=f"predicted, not measured: laws of time speak of {by_laws} of {len(ops)} device ops{times}; the others "
+        f"take {figure(rest_us, '.0f')} us at the very least",
         at_least_us=low_us + rest_us,
         kinds=KINDS.table(
             [
-                (shown(name), count, by_laws, *(times if by_laws else (None, None, None)), least or None)
-                for name, count, by_laws, *times, least in rows[:KINDS_SHOWN]
+                (shown(name), count, some, *(ends if some else (None, None, None)), least or None)
+                for name, count, some, *ends, least in rows[:KINDS_SHOWN]
             ]
         ),
         more_kinds=max(len(rows) - KINDS_SHOWN, 0),
@@ -76,7 +76,7 @@ async def predicted_run(run: Run) -> PredictedRun | None:
 
 def _sums(ops: Sequence[UnmeasuredOp]) -> tuple[int, int, float, float, float, float]:
     """How many ops, of how many laws speak, what these take by them, and what the others take at least."""
-    told = [op.expected for op in ops if op.expected is not None]
+    by_laws = [op.expected for op in ops if op.expected is not None]
     rest_us = sum(op.least_us for op in ops if op.expected is None)
-    likely_us, low_us, high_us = (sum(getattr(one, end) for one in told) for end in ("us", "low_us", "high_us"))
-    return len(ops), len(told), likely_us, low_us, high_us, rest_us
+    likely_us, low_us, high_us = (sum(getattr(one, end) for one in by_laws) for end in ("us", "low_us", "high_us"))
+    return len(ops), len(by_laws), likely_us, low_us, high_us, rest_us

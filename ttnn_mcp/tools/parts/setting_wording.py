@@ -88,6 +88,8 @@ def _about_l1(judgement: Judged, limit: L1Limit | None) -> str:
     )
     if judgement.verdict != "cannot_tell":
         return needed if judgement.verdict == "fits" else f"{needed}: does not fit"
+    if judgement.l1_bytes > limit.limit_bytes:
+        return f"{needed}: whole it does not fit; TTNN cuts an input in DRAM into slices, which may"
     older = judgement.trial.older_bytes
     also = f", and builds before 0.81 may take {figure(older / 1e6, '.2f')} MB more" if older else ""
     return f"legal; {needed}: too close to the limit to tell (5 % is kept free){also}"
