@@ -9,6 +9,8 @@ The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOA
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
 beside BFLOAT4_B. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys
 and values in BFLOAT16. Each 1 % of the window to save; the bound is the bytes' share of the time.
+
+Silent on element-wise ops (wide-activations), on convs, and on results in L1.
 """
 
 from __future__ import annotations
