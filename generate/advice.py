@@ -28,7 +28,8 @@ was asked about them. The checks of the first table were written with its storie
 * **right, wide**: the bounds hold, but the upper one is more than five times the saving.
 * **bound wrong**: the change is named, the saving lies outside of the bounds.
 * **other change** and **silent**: what worked is not named.
-* **false promise**: a saving is promised from a change that was measured to cost time.
+* **false promise**: a saving is promised from a change that was measured to cost time. A trial, without an expectation,
+  promises nothing.
 
 The reports hold one op or a few: they say nothing about how findings rank in a whole model. The figures are those of
 others' machines and builds.

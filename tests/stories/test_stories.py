@@ -49,9 +49,11 @@ def test_no_story_stands_twice():
 
 def test_a_promise_from_a_change_that_brought_nothing_is_called_false():
     story = next(one for one in STORIES if one.id == "decode-k1024")
-    promise = {"fix": "DRAMShardedProgramConfig", "saving_us": {"at_most": 2}}
+    promise = {"fix": "DRAMShardedProgramConfig", "saving_us": {"at_most": 2, "expected": 1}}
     assert verdict(story, [promise], 30) == "false promise"
     assert verdict(story, [promise], 40) == "right"
+    trial = {"fix": "DRAMShardedProgramConfig", "saving_us": {"at_most": 20, "expected": None}}
+    assert verdict(story, [trial], 30) == "right"
 
 
 @for_all(
