@@ -26,8 +26,8 @@ def ask(tmp_path):
     return lambda check, name: Asker(check, tmp_path, count()).ask(case(name))
 
 
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("check", [*STEP6, *STEP7])
+@for_all("name", REAL)
+@for_all("check", [*STEP6, *STEP7])
 def test_every_claim_fits_its_answer_and_its_ops(ask, check, name):
     outcome = ask(check, name)
     assert len(outcome.claims) <= 3
@@ -39,8 +39,8 @@ def test_every_claim_fits_its_answer_and_its_ops(ask, check, name):
         assert len(set(claim.rows.tolist())) == len(claim.rows)
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPSEEK])
-@pytest.mark.parametrize("check", STEP6)
+@for_all("name", [CLIP, DEEPSEEK])
+@for_all("check", STEP6)
 def test_transformers_have_no_convs(ask, check, name):
     assert ask(check, name).status == "not_applicable"
 
@@ -52,6 +52,6 @@ def test_single_cards_have_nothing_to_balance(ask, check, name):
     assert (outcome.status, outcome.why) == ("not_applicable", "one device")
 
 
-@pytest.mark.parametrize("name", REAL)
+@for_all("name", REAL)
 def test_no_performance_report_shows_transfers(ask, name):
     assert ask("input-transfer-exposed", name).status == "cannot_tell"

@@ -38,8 +38,8 @@ def ask(tmp_path):
     return lambda check, name: asker(check, tmp_path).ask(case(name))
 
 
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("name", REAL)
+@for_all("check", CHECKS)
 def test_every_claim_fits_its_answer_and_its_ops(ask, check, name):
     outcome = ask(check, name)
     for claim in outcome.claims:
