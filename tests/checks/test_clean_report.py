@@ -1,4 +1,4 @@
-"""A well-tuned run: nothing to find. And the same run with one thing spoilt: that, and nothing made of it."""
+"""A well-tuned run: nothing to find but what else could be tried. And the same run with one thing spoilt: that, and nothing made of it."""
 
 from dataclasses import replace
 
@@ -13,13 +13,17 @@ from ttnn_mcp.checks.diagnosis import diagnose
 COLD_THEN_WARM = (Iteration(cold=True), Iteration(before_ns=50_000))
 
 
+TRIES = {check.id for check in CATALOGUE if check.lever.tries}
+
+
 def found(folder, program: Program, iterations=COLD_THEN_REPLAYED) -> list[str]:
-    return [one.check for one in diagnose(case_of(folder, program, iterations), CATALOGUE).findings]
+    findings = diagnose(case_of(folder, program, iterations), CATALOGUE).findings
+    return [one.check for one in findings if one.check not in TRIES]
 
 
 @for_all("model", [decode, prefill, cnn])
 @for_all("iterations", [COLD_THEN_REPLAYED, COLD_THEN_WARM], ids=["traced", "warm"])
-def test_a_well_tuned_model_leaves_nothing_to_find(tmp_path, model, iterations):
+def test_a_well_tuned_model_leaves_nothing_but_tries_to_find(tmp_path, model, iterations):
     assert found(tmp_path, model(), iterations) == []
 
 

@@ -73,13 +73,14 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
 
 
 @pytest.mark.parametrize("explained", [True, False])
-def test_measured_cases_speak_where_the_change_explains_the_time(case, monkeypatch, explained):
-    monkeypatch.setattr(
-        diagnosis, "by_cases", lambda *_: Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "cases")
-    )
+def test_measured_cases_speak_where_the_change_explains_the_time_and_tries_elsewhere(case, monkeypatch, explained):
+    def spoken(_check, _lever, _most, is_trial):
+        return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "tries" if is_trial else "cases")
+
+    monkeypatch.setattr(diagnosis, "by_cases", spoken)
     monkeypatch.setattr(diagnosis, "explains", lambda *_, **__: explained)
     (finding,) = diagnose(case, [saves("made", 0.5)]).findings
-    assert finding.saving_us.basis == ("cases" if explained else None)
+    assert finding.saving_us.basis == ("cases" if explained else "tries")
 
 
 def test_a_problem_without_ops_is_none(case):
@@ -313,10 +314,16 @@ def expectation_of(check, facts):
     return [claim.expected and claim.expected.saved_ns.tolist() for claim in diagnosis.ask(check, facts).claims]
 
 
-@pytest.mark.parametrize(("high_ns", "told"), [(-1.0, []), (0.0, []), (1.0, [[0, 0, 0, 0]])])
-def test_a_change_that_loses_at_its_best_end_is_not_told(monkeypatch, case, high_ns, told):
-    law = Expectation(np.full(4, -5.0), np.full(4, -9.0), np.full(4, high_ns / 4), "law: ours")
+@pytest.mark.parametrize(
+    ("high_ns", "saved_ns", "told"),
+    [(-1.0, -5.0, []), (0.0, -5.0, []), (1.0, -5.0, [None]), (1.0, 0.0, [None]), (9.0, 1.0, [[1] * 4])],
+)
+def test_a_change_that_loses_at_its_best_end_is_not_told_and_one_that_mostly_loses_is_a_trial(
+    monkeypatch, case, high_ns, saved_ns, told
+):
+    law = Expectation(np.full(4, saved_ns), np.full(4, -9.0), np.full(4, high_ns / 4), "law: ours")
     monkeypatch.setattr(diagnosis, "by_law", lambda *_: law)
+    monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("the law has told"))
     loses = predicted(saves("loses", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
     assert expectation_of(loses, case) == told
     assert diagnosis.ask(loses, case).status == ("found" if told else "clean")

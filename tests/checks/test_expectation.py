@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from generate.cases import Case, shares
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
 from tests.for_all import for_all
@@ -27,13 +28,17 @@ def cases(monkeypatch):
     known = {
         "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
+        "trials": {
+            "tried": {"cases": 7, "median": 0.4, "low": 0.1},
+            "often": {"cases": 8, "median": 0.2, "low": 0.1},
+        },
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
 
 @pytest.mark.parametrize(
     ("check", "saved", "basis"),
-    [("mine", [5, 2], "6 measured cases of mine"), ("other", [8, 3.2], "9 measured cases of changes of ours")],
+    [("mine", [5, 2], "6 measured cases of mine"), ("other", [8, 3.2], "9 measured cases of ours")],
 )
 def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, basis):
     told = by_cases(check, "ours", MOST_NS)
@@ -44,6 +49,26 @@ def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, 
 
 def test_without_cases_nothing_is_known(cases):
     assert by_cases("other", "theirs", MOST_NS) is None
+
+
+def test_a_trial_expects_what_tries_brought_and_no_other_cases(cases):
+    told = by_cases("tried", "often", MOST_NS, True)
+    assert (told.saved_ns.tolist(), told.basis) == ([4, 1.6], "7 tries of tried")
+    assert (told.low_ns.tolist(), told.high_ns.tolist()) == ([1, 0.4], [10, 4])
+    assert by_cases("mine", "ours", MOST_NS, True) is None
+    assert by_cases("tried", "often", MOST_NS) is None
+
+
+def tries(shares, sources=3, check="blocks-untried"):
+    return [Case(f"ledger {at % sources}", check, share, True) for at, share in enumerate(shares)]
+
+
+def test_tries_speak_where_five_of_three_ledgers_are_known_and_four_of_five_gained():
+    assert shares(tries([0, 0.2, 0.4, 0.6, 0.8]))["trials"] == {
+        "blocks-untried": {"cases": 5, "median": 0.4, "low": 0}
+    }
+    for silent in (tries([0.4] * 4), tries([0.4] * 5, 2), tries([0, 0, 0.4, 0.6, 0.8])):
+        assert not shares(silent)["trials"].get("blocks-untried")
 
 
 @for_all(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])

@@ -48,6 +48,21 @@ async def test_what_a_row_does_not_tell_is_said_and_not_made_up(called):
         assert re.search(f"cannot be replayed from this report: .*({why})", said), (row, said)
 
 
+async def test_a_matmul_is_compared_with_its_bias_and_its_function(called):
+    config = f"MatmulMultiCoreReuseMultiCast1DProgramConfig(compute_with_storage_grid_size=(x=8;y=8);in0_block_w=2;fused_activation={RELU})"
+    config = config.replace("{BasicUnaryWithParam<float; int>(base=", "").replace("param={}))}", "param={})")
+    rows = [
+        ("MatmulDeviceOperation", [X, X, (1, 1, 1, 64)], X, {"program_config": config}),
+        ("MinimalMatmulDeviceOperation", [X, X, (1, 1, 1, 64)], X, {}),
+    ]
+    (call, reference, _, answer), (minimal, least, *_) = [one async for one in called(*rows)]
+    assert "bias=x[2]" in call
+    assert "torch.relu(x[0] @ x[1] + x[2])" in reference
+    assert answer["assumed"] == ["made-up values"]
+    assert "bias_tensor=x[2]" in minimal
+    assert "x[0] @ x[1] + x[2]" in least
+
+
 async def test_what_is_assumed_of_an_op_is_said(called):
     rows = {str(row[1]): row for row, *_ in OPS if row[0] in ("SdpaDecodeDeviceOperation", "MatmulDeviceOperation")}
     alone, paged, latent, with_bias, in_blocks = [one async for one in called(*rows.values())]

@@ -106,7 +106,7 @@ def verdict(story: Story, found: list[dict[str, Any]], kernel_us: float) -> str:
     """As the judge of the first table gives it."""
     named = naming(story, found)
     if story.denies:
-        promised = sum(_most(one) for one in named)
+        promised = sum(_most(one) for one in named if one["saving_us"].get("expected") is not None)  # no trial
         return "right" if promised <= A_PROMISE * kernel_us else "false promise"
     if not named:
         return "other change" if any(_most(one) > 0 for one in found) else "silent"

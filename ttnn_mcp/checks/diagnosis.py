@@ -168,9 +168,12 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
         if expected is not None and expected.high_ns.sum() <= 0:
             return None
+        if expected is not None and expected.saved_ns.sum() <= 0:  # more likely a loss: a trial, whatever cases say
+            return problem
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
-    if expected is None and not problem.is_trial and explains(facts, problem.rows, **lessened):
-        expected = by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns)
+    if expected is None:
+        is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)
+        expected = by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns, is_trial)
     if expected is None:
         return problem
     return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))
@@ -263,7 +266,8 @@ def _steps(asked: list[Asked], in_doubt: str) -> list[StepStatus]:
 def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     by_status: dict[Status, list[Asked]] = {}
     for outcome in outcomes:
-        by_status.setdefault(outcome.status, []).append(outcome)
+        status = "clean" if outcome.check.lever.tries and outcome.status == "found" else outcome.status
+        by_status.setdefault(status, []).append(outcome)
     clean, unsure = by_status.get("clean", []), by_status.get("cannot_tell", [])
     blind = [outcome for outcome in unsure if outcome.check.principal]
     also = f"; cannot tell: {', '.join(outcome.check.id for outcome in unsure)}" if unsure else ""

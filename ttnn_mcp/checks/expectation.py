@@ -154,14 +154,18 @@ def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_by
     return True
 
 
-def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
-    """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever."""
+def by_cases(check: str, lever: str, most_ns: Floats, is_trial: bool = False) -> Expectation | None:
+    """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever.
+
+    A trial expects what tries brought, losers among them, where most of them gained.
+    """
     cases = measured_cases()
-    of_check = cases["checks"].get(check)
-    shares = of_check or cases["levers"].get(lever)
+    of_check = cases["trials" if is_trial else "checks"].get(check)
+    shares = of_check or (None if is_trial else cases["levers"].get(lever))
     if shares is None:
         return None
-    basis = f"{shares['cases']} measured cases of {check if of_check else f'changes of {lever}'}"
+    what = "tries" if is_trial else "measured cases"
+    basis = f"{shares['cases']} {what} of {check if of_check else lever}"
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 

@@ -13,12 +13,14 @@ class Lever(NamedTuple):
         what: of several findings together, in a few words.
         merges: whether one edit changes it for all ops; otherwise only findings that share ops are one edit.
         slot: what it sets of an op, where two findings cannot both set it; empty where they can.
+        tries: whether it is a setting that this run did not try, not a problem.
     """
 
     name: str
     what: str
     merges: bool = False
     slot: str = ""
+    tries: bool = False
 
 
 PROGRAM = "program"  # an op runs one program: of several that are proposed it takes one
@@ -29,7 +31,6 @@ ACTIVATIONS = Lever("activations-format", "data type of activations")
 CACHES = Lever("caches", "caches of keys and values", merges=True)
 KERNEL_CONFIG = Lever("compute-config", "compute kernel configs", merges=True)
 MATMUL_CONFIG = Lever("matmul-config", "program configs of matmuls", merges=True, slot=PROGRAM)
-MATMUL_SWEEP = Lever("matmul-sweep", "another config of matmuls", merges=True, slot=PROGRAM)
 ATTENTION_CONFIG = Lever("attention-config", "program configs of attention", merges=True, slot=PROGRAM)
 ATTENTION_GRID = ATTENTION_CONFIG._replace(slot="grid")  # a field of the config that holds the chunks: one edit
 ACCUMULATION = Lever("accumulation", "partial sums of matmuls and convs", merges=True)
@@ -42,6 +43,8 @@ JOINED_MATMULS = Lever("joined-matmuls", "matmuls on one input as one")
 FUSION = Lever("fusion", "ops that a neighbour can do")
 LAYOUT = Lever("layout-chain", "conversions, moves and copies")
 PLACEMENT = Lever("placement", "activations in L1", merges=True, slot="placement")
+BLOCKS = Lever("blocks", "other blocks of matmuls", merges=True, slot=PROGRAM, tries=True)
+UNTRIED = Lever("untried", "not tried yet", merges=True, tries=True)
 OTHER_OP = Lever("other-op", "another op for the same work")
 CONSTANTS = Lever("constants", "constants made once", merges=True)
 L1_USE = Lever("l1-use", "use of L1")

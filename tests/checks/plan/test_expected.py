@@ -10,7 +10,7 @@ from ttnn_mcp.checks.plan.expected import ExpectedSaving
     ("basis", "kind"),
     [
         ("law: tilize; 5 measured cases of x", "law"),
-        ("9 measured cases of changes of layout-chain", "cases"),
+        ("9 measured cases of layout-chain", "cases"),
         ("the faster ops of this run", "this run"),
         ("an earlier run; law: tilize", "earlier run"),
         ("a guess", "a guess"),

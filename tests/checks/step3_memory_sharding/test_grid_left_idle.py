@@ -249,3 +249,15 @@ def test_two_columns_of_tiles_per_core_are_enough_for_experts(check):
 
     check.pair(experts, silent=2, fires=3)
     assert check.ask(experts(2, "Matmul")).fires
+
+
+def test_weights_in_batches_are_a_trial(check):
+    def expects(experts):
+        program = Program("blackhole", grid=(11, 10))
+        x, y = (program.tensor([1, experts, 32, n], "BFLOAT8_B") for n in (1024, 4096))
+        w, given = program.tensor([1, experts, 1024, 4096], "BFLOAT8_B"), {"program_config": one_sided(6)}
+        put(program, DeviceOp("MatmulDeviceOperation", (x, w), (y,), 900_000, fidelity="LoFi", attributes=given))
+        return check.ask(program).claim.expected is not None
+
+    assert expects(1)
+    assert not expects(8)

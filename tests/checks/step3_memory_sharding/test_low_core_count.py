@@ -415,3 +415,16 @@ def test_an_update_of_a_cache_writes_a_few_rows_of_it(check):
         return program
 
     check.pair(updated, silent="PagedUpdateCache", fires="Unary")
+
+
+def test_an_op_that_takes_shards_and_gives_them_is_a_trial_of_its_own(check):
+    """Its neighbours hold the same shards."""
+    program = upsampled(cores=4)
+    few = width_sharded(32, 64, 4)
+    x, y = (program.tensor([1, 1, 4096, 256], placement=few) for _ in range(2))
+    put(program, DeviceOp("MadeUpDeviceOperation", (x,), (y,), 100_000, cores=4))
+    z = program.tensor([1, 1, 4096, 256], placement=L1)
+    put(program, DeviceOp("MadeUpDeviceOperation", (y,), (z,), 90_000, cores=4))
+    others, shards = check.ask(program).claims
+    assert (others.rows.tolist(), shards.rows.tolist()) == ([0, 2], [1])
+    assert (others.expected is None, shards.expected is None) == (False, True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.matmul_programs import config, deep, linear, of_linear, sparse
+from tests.checks.matmul_programs import config, deep, linear, of_linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
-from tests.profiles import DRAM, L1, Program, width_sharded
+from tests.profiles import DRAM, Program, width_sharded
 from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
 
@@ -61,7 +61,7 @@ def test_wider_subblocks_divide_the_share_of_a_core(check):
             kernel = str(op.attributes["compute_kernel_config"]).replace("fp32_dest_acc_en=0", "fp32_dest_acc_en=1")
             op.attributes = {**op.attributes, "compute_kernel_config": kernel}
         put(made, op)
-        return check.ask(made).claim.fix
+        return "; ".join(claim.fix for claim in check.ask(made).claims)
 
     assert "out_subblock_h=1, out_subblock_w=5" in fix((3, 5), (3, 1))
     assert "out_subblock_h=2, out_subblock_w=4" in fix((4, 4), (1, 4))
@@ -70,33 +70,14 @@ def test_wider_subblocks_divide_the_share_of_a_core(check):
     assert "out_subblock" not in fix((7, 11), (7, 1))
 
 
-def test_a_guess_of_ttnn_is_another_checks(check):
-    assert check.ask(of_linear(kernel_ns=60_000)).status == "clean"
-    assert check.ask(of_linear(kernel_ns=60_000, program_config=config())).fires
+def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):
+    """Over 32 rows of tiles matmul-without-config speaks below 20 % of the roofline."""
 
+    def told(used):
+        return check.ask(of_linear(kernel_ns=round(LINEAR_NS / used)))
 
-def test_results_in_l1_are_told_from_a_tenth_of_the_time_and_up_to_a_quarter_of_l1(check):
-    """A result of 2.1 MB takes 8.7 us."""
-
-    def fix(kernel_ns=60_000, *, n=1024, into=DRAM, m=1024):
-        made = Program("wormhole_b0")
-        x, w, y = (
-            made.tensor([1, 1, m, 1024]),
-            made.weight([1, 1, 1024, n]),
-            made.tensor([1, 1, m, n], placement=into),
-        )
-        put(made, matmul(x, w, y, kernel_ns, program_config=config()))
-        return check.ask(made).claim.fix
-
-    told = "memory_config=ttnn.L1_MEMORY_CONFIG for the result"
-    assert told in fix(86_000)
-    assert told not in fix(89_000)
-    assert told not in fix(60_000, into=L1)
-    assert told not in fix(60_000, into=width_sharded(1024, 128, 8))
-    l1_bytes = 64 * check.case(of_linear()).safe_l1_bytes
-    rows = int(l1_bytes / 4 / (4096 * 2) // 32) * 32  # of 4096 columns, that fill a quarter of L1
-    assert told in fix(300_000, m=rows, n=4096)
-    assert told not in fix(300_000, m=rows + 32, n=4096)
+    assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(" in told(0.21).claim.fix
+    assert told(0.19).status == "clean"
 
 
 def test_what_a_measured_rule_speaks_of_is_its_own(check):
@@ -105,14 +86,11 @@ def test_what_a_measured_rule_speaks_of_is_its_own(check):
     assert check.ask(deep(block=16, kernel_ns=900_000)).fires
 
 
-def test_weights_in_batches_and_experts_are_not_told(check):
+def test_weights_in_batches_are_not_told(check):
     made = Program("wormhole_b0")
     x, w, y = (made.tensor([1, 2, *sides]) for sides in ((1024, 1024), (1024, 1024), (1024, 1024)))
     put(made, matmul(x, w, y, 200_000, program_config=config()))
     assert check.ask(made).status == "clean"
-    experts = Program("blackhole")
-    sparse(experts)
-    assert check.ask(experts).status == "not_applicable"
 
 
 def test_the_depth_over_sharded_activations_is_that_of_their_shards(check):

@@ -142,9 +142,10 @@ def test_the_pairs_that_go_away_bound_the_gain(check):
 
 def test_every_core_keeps_a_chunk_of_queries(check):
     """One head of 2048 rows: 8 chunks of 256 for 64 cores; with 32 every core has one, and K alone grows."""
-    fix = check.ask(attending(heads=1, rows=2048)).claim.fix
-    assert "q_chunk_size=32, k_chunk_size=64" in fix
-    assert "q_chunk_size=256" in check.ask(attending(heads=8, rows=2048)).claim.fix
+    alone, both = (check.ask(attending(heads=heads, rows=2048)).claim for heads in (1, 8))
+    assert "q_chunk_size=32, k_chunk_size=64" in alone.fix
+    assert "q_chunk_size=256" in both.fix
+    assert (alone.expected is None, both.expected is None) == (True, False)
 
 
 def test_chunks_that_do_not_fit_l1_are_not_advised(check):

@@ -73,8 +73,11 @@ class Edit:
 
     @property
     def promises(self) -> bool:
-        """Whether it saves time; else it is a trial or a risk."""
-        return any(part.claim.promise_ns > 0 for part in self.parts)
+        """Whether it saves time; else it is a trial, as what was not tried and expects nothing, or a risk."""
+        return any(
+            part.claim.promise_ns > 0 and not (part.check.lever.tries and part.claim.expected is None)
+            for part in self.parts
+        )
 
     @property
     def risk(self) -> bool:

@@ -133,7 +133,7 @@ def plan_of(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> Plan:
     """The plan for some claims: those of all checks, or of some."""
     ground = ground_of(facts)
     edits = edits_of(facts, claims)
-    ordered = _in_order(ground, edits)
+    ordered = _in_order(ground, [edit for edit in edits if edit.promises])
     others = sorted(
         (edit for edit in edits if not edit.promises), key=lambda edit: (edit.risk, edit.costs_accuracy)
     )

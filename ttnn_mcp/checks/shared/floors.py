@@ -37,6 +37,19 @@ def accumulation_saves(facts: WindowFacts, rows: Rows) -> Floats:
     return np.where(facts.of_family("matmul"), saved, 0.0)[rows]
 
 
+def trial_saves(facts: WindowFacts) -> Floats:
+    """Per op, the most that a try at another setting may save: all above its arithmetic and its operands' bytes.
+
+    The bytes of its result may stay in L1. An op whose least time is not known keeps half (ours: 54 % at most of 40
+    tries in ledgers of tt-metal, and most of them less than a third).
+    """
+    out, roofline = facts.ops.outputs[0], facts.roofline
+    written_ns = np.where(out.in_dram, out.bytes, 0.0) / (facts.chip.dram_peak_gb_s or np.inf)
+    needed_ns = np.fmax(roofline.compute_ns, roofline.dram_ns - written_ns)
+    known = ~np.isnan(needed_ns) & ~roofline.impossible
+    return np.where(known, facts.kernel_ns - _floor(facts, needed_ns), OF_PARTIAL_SUMS * facts.kernel_ns)
+
+
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:
     """A row faster than its bounds saves nothing: its time or its operands are those of another op."""
     bounds = np.where(facts.roofline.impossible, np.inf, bounds)

@@ -14,7 +14,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
+from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, MATMULS, in_l1_interleaved, in_small_blocks
 from ttnn_mcp.checks.check import (
     Affected,
     Check,
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.readers.printed.attributes import Attributes
 
+# of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
+# config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes), and one at
+# 37 %, for which the law of 2D expected two thirds of its time, took 1.3 to 2 times as long (BGE-M3, batch of 8)
+GUESSED_BADLY = 0.2  # between the two (ours)
+TALL = 1024  # rows of a head: blocks of 32 tiles of M did not fit L1 (GLM-4.7-Flash's port in tt-metal)
 ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
 POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
 HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
@@ -124,6 +129,18 @@ def has_small_blocks(facts: WindowFacts) -> Mask:
     choice = facts.matmuls
     small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & below(facts, WELL_USED)
     return small & ~multicasts_one_way(facts)
+
+
+def guessed_badly(facts: WindowFacts) -> Mask:
+    """Per matmul, whether TTNN chose its config, and it reaches little of the roofline."""
+    choice = facts.matmuls
+    mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
+    guessed = choice.chosen & (mostly | over_deep_k(facts)[choice.rows])
+    guessed &= ~in_l1_interleaved(facts.ops)[choice.rows]
+    x, weight = (operand.padded[choice.rows] for operand in facts.ops.inputs[:2])
+    guessed &= ~((weight[:, :2].prod(axis=1) > 1) & (x[:, 2] >= TALL))
+    guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
+    return guessed
 
 
 def over_deep_k(facts: WindowFacts) -> Mask:

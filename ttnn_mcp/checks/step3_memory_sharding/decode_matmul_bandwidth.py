@@ -141,7 +141,7 @@ def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     trial = (
         facts.chip.arch not in SLOW_SHARDED
     )  # Wormhole's ended near this rate; what a step costs there no law tells
-    saved = (facts.kernel_ns - best)[rows]
+    saved = (facts.kernel_ns - np.fmin(np.fmax(facts.roofline.dram_ns, SMALL_NS), best))[rows]
     return Problem(rows, saved, tell=_tell_sharded, becomes=partial(form, facts), is_trial=trial)
 
 
@@ -153,8 +153,7 @@ def _tell_sharded(ops: Affected) -> Words:
         claim=(
             f"{ops.kinds} {ops.verb('read')} DRAM-sharded weights at {_reached(ops)} GB/s ({ops.time}): {ops.example}"
         ),
-        assumption=f"the weights arrive at the {figure(facts.chip.dram_achievable_gb_s, '.0f')} "
-        "GB/s that DRAM gives at best",
+        assumption=f"the weights arrive at the {figure(facts.chip.dram_peak_gb_s, '.0f')} GB/s of DRAM's peak at most",
         evidence=(*cells[:3], cite_attribute(facts, row, "program_config")),
         fix=deeper or multicast(facts, row),
         caveat="or keep the shards: in0_block_w up to 8, LoFi (PCC first), from ttnn 0.78 num_workers_per_dram_bank=2",

@@ -13,7 +13,8 @@ the DRAM bytes at achievable bandwidth and the arithmetic.
 
 A 2D config whose columns do not divide the tiles of N is not offered: 192 tiles over 11 columns ran without an error
 and came out wrong (CLM-8B's port in tt-metal). There the fix pads the weights, and is a trial: nobody measured it, and
-ten columns of Muse-Glimmer's came out wrong too.
+ten columns of Muse-Glimmer's came out wrong too. So are weights in batches: down of Motif-3's experts took 222 us, and
+241 on all cores (its port in tt-metal).
 
 Silent if sharded operands chose the cores, if the work does not divide finer (128 tiles on 110 cores are two each), on
 1D configs of at most 64 rows over half of the grid and more (32 of 64 cores were the best of a sweep, Qwen3-TTS on
@@ -55,9 +56,10 @@ def look(facts: WindowFacts) -> Problems:
     less, attends = best <= LESS_WORK * facts.kernel_ns, facts.of_family("attention")
     sparse, padded = facts.named("SparseMatmul"), padded_columns(facts.ops, facts.chip) > 0
     best[sparse] = np.fmax(np.fmax(left * _deepened(facts, sparse), achievable_ns(facts)), SMALL_NS)[sparse]
+    unsure = padded | sparse | (facts.ops.inputs[1].padded[:, :2].prod(axis=1) > 1)
     for rows, lever, trial in (
-        (less & ~attends & ~padded & ~sparse, MATMUL_CONFIG, False),
-        (less & (padded | sparse), MATMUL_CONFIG, True),
+        (less & ~attends & ~unsure, MATMUL_CONFIG, False),
+        (less & ~attends & unsure, MATMUL_CONFIG, True),
         (less & attends, ATTENTION_GRID, False),
     ):
         at = np.flatnonzero(rows)

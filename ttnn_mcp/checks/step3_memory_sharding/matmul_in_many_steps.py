@@ -8,8 +8,9 @@ with in0_block_w 2 in place of 14 29 us, QKV with 2 of 10 33, gate and up with 1
 
 The line: 5 us and more, at under 50 % of the roofline with K in 32 steps and more (one at 57 % of it, in 48 steps, took
 4 % longer in 24: notes of an 8B encoder's port), on DRAM-sharded weights at any share; 1 % of the window to save. The
-bound is the roofline, and at most 67 % of the time (the most that deeper blocks were seen to save: 25.8 -> 8.5 us, a
-router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on DRAM-sharded weights 1 us for each step that goes away.
+bound is the roofline at peak rates, and at most 67 % of the time (the most that deeper blocks were seen to save: 25.8
+-> 8.5 us, a router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on DRAM-sharded weights 1 us for each step
+that goes away.
 
 Silent where no deeper block divides K (there: a core's share of it, on 8 cores at least, in half the steps) and fits,
 on batched weights and rings, in attention that is written out, and where small blocks or a 1D config come first
@@ -27,7 +28,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS, in_man
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
-from ttnn_mcp.checks.shared.floors import achievable_ns
+from ttnn_mcp.checks.shared.floors import achievable_ns, least_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
     DEEPEST,
     banked_rows,
@@ -58,13 +59,13 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.array(
         [row for row in facts.matmuls.rows[shallow].tolist() if deeper_blocks(facts, row)], dtype=np.int64
     )
-    left = facts.kernel_ns - achievable_ns(facts)
     multicast = rows[~banked_rows(facts, rows)]
-    saved = np.minimum(left, facts.kernel_ns * DEEPER)[multicast]
+    saved = np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER)[multicast]
     yield Problem(multicast, saved, tell=_tell, becomes=partial(_in_fewer_steps, facts))
     sharded = rows[banked_rows(facts, rows)]
     fewer = np.array([_steps_less(facts, row) for row in sharded.tolist()])
-    yield Problem(sharded, np.minimum(left[sharded], STEP_NS * fewer), tell=_tell)
+    left = (facts.kernel_ns - achievable_ns(facts))[sharded]
+    yield Problem(sharded, np.minimum(left, STEP_NS * fewer), tell=_tell)
 
 
 def _tell(ops: Affected) -> Words:

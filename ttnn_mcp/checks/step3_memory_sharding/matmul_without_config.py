@@ -16,38 +16,19 @@ bfloat16 to LoFi (#55889).
 
 from __future__ import annotations
 
-import numpy as np
-
-from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, in_l1_interleaved
 from ttnn_mcp.checks.check import Affected, Problems, WindowFacts, Words
 from ttnn_mcp.checks.shared.matmul_blocks import (
-    POORLY_USED,
-    below,
     block_check,
     config_to_try,
     far_from_roofline,
-    over_deep_k,
-    over_many_rows,
+    guessed_badly,
     short_of_roofline,
 )
-
-# of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
-# config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes), and one at
-# 37 %, for which the law of 2D expected two thirds of its time, took 1.3 to 2 times as long (BGE-M3, batch of 8)
-GUESSED_BADLY = 0.2  # between the two (ours)
-TALL = 1024  # rows of a head: blocks of 32 tiles of M did not fit L1 (GLM-4.7-Flash's port in tt-metal)
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that TTNN chose badly for."""
-    choice = facts.matmuls
-    mostly = facts.ops.numbers("cores")[choice.rows] >= FEW_CORES * (facts.chip.cores or 0)
-    guessed = choice.chosen & (mostly | over_deep_k(facts)[choice.rows])
-    guessed &= ~in_l1_interleaved(facts.ops)[choice.rows]
-    x, weight = (operand.padded[choice.rows] for operand in facts.ops.inputs[:2])
-    guessed &= ~((weight[:, :2].prod(axis=1) > 1) & (x[:, 2] >= TALL))
-    guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
-    yield from short_of_roofline(facts, guessed, _tell)
+    yield from short_of_roofline(facts, guessed_badly(facts), _tell)
 
 
 def _tell(ops: Affected) -> Words:

@@ -14,6 +14,9 @@ Sums beside it save more once they stay in shards too: nothing measured bounds t
 Where the host cannot send ops fast enough, interleaved norms are a trial: the two moves that shards ask for are two
 more ops to send (Mistral Small 24B untraced on four chips and ModernBERT lost 17 to 41 us and 5 us a norm).
 
+So are those over more than 128 rows: shards lost over 256 rows and were refused over 512, 16 rows of tiles (ports of
+ModernBERT and of Kokoro's ALBERT in tt-metal).
+
 Silent if the rows already fill half of the grid (then sharding helps little), about norms of one tile, and on Wormhole
 about layer norms under 12 us: those of Qwen3-TTS's heads took 9 to 10 us on 8 cores and on 16.
 """
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 SHORT_NS = (
     12_000.0  # of a layer norm on Wormhole: 9 to 10 us stayed on 8 and 16 cores (tt-metal, Qwen3-TTS's notes)
 )
+TALL = 128  # rows: the most of which interleaved norms were measured to gain (CLM-8B, Muse-Glimmer 30B)
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 
 
@@ -60,12 +64,18 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(able & on_few_cores(facts.ops, cores))
     at_most = _at_most(facts, rows, cores)
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
-    moves = _moves(facts, rows)
-    saved = np.concatenate([at_most, facts.kernel_ns[moves]])
-    tell, in_shards = partial(_tell, len(moves)), partial(_in_shards, facts)
-    trial = _adds_launches(facts, rows) and not len(moves)
-    law = None if trial else in_shards
-    yield Problem(np.concatenate([rows, moves]), saved, tell=tell, becomes=law, about=rows, is_trial=trial)
+    tall = (facts.ops.inputs[0].height > TALL) & ~facts.named("GroupNorm") & ~facts.ops.inputs[0].sharded
+    for these, most in ((rows[~tall[rows]], at_most[~tall[rows]]), (rows[tall[rows]], at_most[tall[rows]])):
+        moves = _moves(facts, these)
+        trial = not len(moves) and (_adds_launches(facts, these) or bool(tall[these].any()))
+        yield Problem(
+            np.concatenate([these, moves]),
+            np.concatenate([most, facts.kernel_ns[moves]]),
+            tell=partial(_tell, len(moves)),
+            becomes=None if trial else partial(_in_shards, facts),
+            about=these,
+            is_trial=trial,
+        )
 
 
 def _tell(moves: int, ops: Affected) -> Words:

@@ -12,6 +12,9 @@ L1 and leave a chunk for every core, have at least twice the area of those print
 rows and more, and a printed k_chunk_size under 128. 1 % of the window to save. The bound is the smaller of two:
 the pairs of chunks that go away, and the arithmetic at 81 % of the engine (the best point measured: #55758).
 
+Where chunks of one of the two stay, because more queries or keys do not fit or leave cores idle, it is a trial: at 1024
+queries behind 8192 keys chunks of 128 took 7.73 ms, of 64 4.80 (Motif-3's port in tt-metal).
+
 Of a paged cache only all blocks are known, not the length of a sequence: a trial, down to chunks of 512. At 131,071
 tokens chunks of 64 took 491 us, TTNN's own 338, and 492 and 199 with a cache of 8 bits (Muse-Glimmer 30B).
 
@@ -54,11 +57,11 @@ ENOUGH = 2  # times the area of the chunks: below it the gain is lost in noise (
 
 def look(facts: WindowFacts) -> Problems:
     """Yield attention in prefill, and in decode."""
-    yield _prefill(facts)
+    yield from _prefill(facts)
     yield from _decode(facts)
 
 
-def _prefill(facts: WindowFacts) -> Problem:
+def _prefill(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(
         ATTENTION.mask(facts) & facts.names.where(_streams) & (facts.ops.inputs[0].logical[:, 2] >= LONG)
     )
@@ -66,16 +69,22 @@ def _prefill(facts: WindowFacts) -> Problem:
     fewer = now.prod(axis=1) / then.prod(axis=1)
     idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < ENGINE_USED * facts.kernel_ns[rows]
     small = (fewer * ENOUGH <= 1) & idle
-    rows, fewer = rows[small], fewer[small]
-    took = facts.kernel_ns[rows]
-    saved = np.maximum(took - np.maximum(_engine_ns(facts, rows), took * fewer), 0)
-    chunks = dict(zip(rows.tolist(), then[small].tolist(), strict=True))
+    for these, is_trial in ((small & (then > now).all(axis=1), False), (small & (then == now).any(axis=1), True)):
+        took = facts.kernel_ns[rows[these]]
+        least = np.maximum(_engine_ns(facts, rows[these]), took * fewer[these])
+        chunks = dict(zip(rows[these].tolist(), then[these].tolist(), strict=True))
+        yield Problem(
+            rows[these],
+            np.maximum(took - least, 0),
+            tell=partial(_tell_prefill, now[these], then[these]),
+            becomes=None if is_trial else partial(_larger, facts, chunks),
+            is_trial=is_trial,
+        )
 
-    def larger(row: int) -> Described | None:
-        q, k = chunks[row]
-        return changed(facts, row, q_chunk=q, k_chunk=k, grid=worker_grid(facts.chip), cores=None)
 
-    return Problem(rows, saved, tell=partial(_tell_prefill, now[small], then[small]), becomes=larger)
+def _larger(facts: WindowFacts, chunks: dict[int, list[int]], row: int) -> Described | None:
+    q, k = chunks[row]
+    return changed(facts, row, q_chunk=q, k_chunk=k, grid=worker_grid(facts.chip), cores=None)
 
 
 def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:

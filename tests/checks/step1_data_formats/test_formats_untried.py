@@ -1,0 +1,81 @@
+"""formats-untried: fewer bits of weights and activations, where no rule tells what they bring: a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul
+
+FEWER_BYTES = 1 - 1.0625 / 2
+
+
+def linear(program, *, m=4096, weights="BFLOAT4_B", result="BFLOAT8_B", ns=600_000, n=2048):
+    """Nothing to try as it is; arithmetic takes 0.26 ms at LoFi and outweighs the bytes."""
+    x, w = program.tensor([1, 1, m, 4096], "BFLOAT8_B"), program.weight([1, 1, 4096, n], weights)
+    put(program, matmul(x, w, program.tensor([1, 1, m, n], result), ns, fidelity="LoFi"))
+    return program
+
+
+def of(**how):
+    return linear(Program("wormhole_b0"), **how)
+
+
+def texts(outcome):
+    return [claim.claim.partition(" or not")[0] for claim in outcome.claims]
+
+
+def test_what_is_as_narrow_as_it_can_be_is_clean(check):
+    assert check.ask(of()).status == "clean"
+
+
+@pytest.mark.parametrize(
+    ("weights", "fix"), [("BFLOAT8_B", "ttnn.bfloat4_b"), ("BFLOAT16", "ttnn.bfloat8_b"), ("FLOAT32", "bfloat8_b")]
+)
+def test_weights_that_no_byte_count_speaks_of_are_told(check, weights, fix):
+    claim = check.ask(of(weights=weights)).claim
+    assert claim.claim.startswith("1 matmul could do with narrower weights or not (600 us, 100.0%): ")
+    assert fix in claim.fix
+    assert claim.expected is None
+    assert claim.at_most_ns.tolist() == [pytest.approx(FEWER_BYTES * 600_000)]
+
+
+def test_weights_that_wait_for_bytes_are_another_checks_but_beside_narrower_ones(check):
+    """17.8 MB take 74 us of 100."""
+    waiting = {"m": 32, "n": 4096, "ns": 100_000, "weights": "BFLOAT8_B"}
+    assert check.ask(of(**waiting)).status == "clean"
+    assert texts(check.ask(linear(of(**waiting)))) == ["1 matmul could do with narrower weights"]
+
+
+def test_results_of_matmuls_in_bfloat16_are_told(check):
+    claim = check.ask(of(result="BFLOAT16")).claim
+    assert "narrower results" in claim.claim
+    assert "dtype=ttnn.bfloat8_b for the result" in claim.fix
+
+
+def test_bytes_below_a_tenth_of_the_time_are_not_told(check):
+    """16.8 MB of results take 69.9 us at 240 GB/s; all that weights of BFLOAT8_B move 144.9."""
+    check.pair(lambda ns: of(result="BFLOAT16", ns=ns), silent=704_000, fires=694_000)
+    check.pair(lambda ns: of(weights="BFLOAT8_B", ns=ns), silent=1_510_000, fires=1_420_000)
+
+
+@pytest.mark.parametrize(("keys", "told"), [("BFLOAT16", True), ("BFLOAT8_B", False)])
+def test_keys_and_values_of_attention_are_told_not_its_result(check, keys, told):
+    program = Program("wormhole_b0")
+    q, k, v, y = (program.tensor([1, 8, 1024, 64], dtype) for dtype in ("BFLOAT16", keys, keys, "BFLOAT16"))
+    put(program, DeviceOp("ScaledDotProductAttentionDeviceOperation", (q, k, v), (y,), 400_000, fidelity="LoFi"))
+    outcome = check.ask(program)
+    assert outcome.fires is told
+    assert not told or "k and v as dtype=ttnn.bfloat8_b" in outcome.claim.fix
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    for how in ({"weights": "BFLOAT16"}, {"result": "BFLOAT16"}):
+        check.assert_sound(of(**how))
+
+
+def test_five_microseconds_and_one_percent_of_the_window_are_worth_telling(check):
+    check.pair(lambda ns: of(m=512, n=512, ns=ns, result="BFLOAT16"), silent=4_900, fires=5_100)
+    check.share_pair(lambda program: linear(program, result="BFLOAT16"), 0.01, of="saving")

@@ -1,0 +1,50 @@
+"""gelu-exact: GELU by its exact formula, as a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rows import put
+from tests.profiles import Program
+from tests.profiles.ops import unary
+
+
+def computing(kind="GELU", parameter="0", kernel_ns=208_000, program=None):
+    program = program or Program("blackhole")
+    x, y = (program.tensor([1, 1, 4096, 3072]) for _ in range(2))
+    op = unary(kind, x, y, kernel_ns)
+    chain = str(op.attributes["op_chain"]).replace("param={}", f"param={{{parameter}}}")
+    op.attributes = {**op.attributes, "op_chain": chain}
+    put(program, op)
+    return program
+
+
+def test_an_exact_gelu_is_a_trial_of_half_of_its_time(check):
+    outcome = check.ask(computing())
+    claim = outcome.claim
+    assert claim.claim.startswith("1 GELU is computed exactly, by erf (208 us, 100.0%): ")
+    assert "gelu_tanh" in claim.fix
+    assert (outcome.at_most_ns, claim.expected) == (104_000, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter", "told"),
+    [
+        ("GELU", "", True),
+        ("GELU", "0.0f", True),
+        ("GELU", "1", False),
+        ("GELU_TANH", "0", False),
+        ("SILU", "", False),
+    ],
+)
+def test_the_fast_form_and_other_functions_are_no_matter(check, kind, parameter, told):
+    assert check.ask(computing(kind, parameter)).fires is told
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(computing())
+
+
+def test_five_microseconds_and_one_percent_of_the_window_are_worth_telling(check):
+    check.pair(lambda ns: computing(kernel_ns=ns), silent=4_900, fires=5_100)
+    check.share_pair(lambda program: computing(program=program), 0.01, of="saving")

@@ -1,0 +1,52 @@
+"""attention-config-untried: other chunks or cores of an attention that is short of its roofline, as a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.step3_memory_sharding.test_sdpa_small_chunks import attending, decoded, sdpa
+
+ENGINE_NS = 262_144  # 34.4 GFLOP over 4096 rows at HiFi2 on 64 cores
+
+
+def test_an_attention_under_60_percent_of_its_roofline_is_a_trial(check):
+    outcome = check.pair(
+        lambda used: attending(chunks=(128, 256), kernel_ns=round(ENGINE_NS / used)), silent=0.61, fires=0.59
+    )
+    claim = outcome.claim
+    assert claim.claim.startswith("1 fused attention (444 us, 100.0%) with settings that this run did not try: ")
+    assert "q_chunk_size and k_chunk_size of half (64 and 128) or twice" in claim.fix
+    assert "compute_with_storage_grid_size=(8, 8)" in claim.fix
+    assert claim.expected is None
+
+
+def test_all_above_the_arithmetic_may_go(check):
+    outcome = check.ask(attending(kernel_ns=2 * ENGINE_NS))
+    assert outcome.at_most_ns == pytest.approx(ENGINE_NS, rel=0.001)
+
+
+def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
+    fix = check.ask(decoded(chunk=64)).claim.fix
+    assert "k_chunk_size of half" in fix
+    assert "q_chunk_size" not in fix
+    assert "max_cores_per_head_batch=32" in fix
+    assert "max_cores_per_head_batch" not in check.ask(attending()).claim.fix
+
+
+def test_chunks_are_halved_to_a_tile_and_no_further(check):
+    assert "of half (32 and 32)" in check.ask(attending(chunks=(32, 64))).claim.fix
+
+
+@pytest.mark.parametrize("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
+def test_forms_with_an_exchange_or_a_second_sequence_are_left_alone(check, name):
+    assert check.ask(attending(name=name)).status == "clean"
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(attending())
+    check.assert_sound(decoded())
+
+
+def test_five_microseconds_and_one_percent_of_the_window_are_worth_telling(check):
+    check.pair(lambda ns: decoded(kernel_ns=ns), silent=4_900, fires=5_100)
+    check.share_pair(lambda program: sdpa(program, kernel_ns=2_000_000), 0.01, of="saving")

@@ -1,0 +1,78 @@
+"""results-in-dram: results of ops that fit L1 and are written to DRAM, as a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.matmul_programs import config
+from tests.checks.rows import pass_time, put
+from tests.checks.step3_programs import cells
+from tests.profiles import DRAM, L1, Program, width_sharded
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul, unary
+
+
+def multiplied(kernel_ns=60_000, *, m=1024, n=1024, into=DRAM):
+    """A result of 2.1 MB takes 8.7 us at 240 GB/s."""
+    program = Program("wormhole_b0")
+    x, w, y = (
+        program.tensor([1, 1, m, 1024]),
+        program.weight([1, 1, 1024, n]),
+        program.tensor([1, 1, m, n], placement=into),
+    )
+    put(program, matmul(x, w, y, kernel_ns, program_config=config()))
+    put(program, unary("RELU", y, program.tensor([1, 1, m, n], placement=L1), 1_000))
+    return program
+
+
+def test_a_result_whose_bytes_take_a_tenth_of_the_time_is_told(check):
+    outcome = check.pair(multiplied, silent=89_000, fires=86_000)
+    claim, line = outcome.claim, outcome.case.line(0)
+    assert claim.claim.startswith("1 op writes to DRAM what fits L1 (86 us, 97.2%): 2.1 MB, ")
+    assert "memory_config=ttnn.L1_MEMORY_CONFIG for the result" in claim.fix
+    assert claim.expected is None
+    assert (line, "OUTPUT_0_MEMORY") in cells(outcome)
+
+
+def test_half_of_the_time_may_go(check):
+    assert check.ask(multiplied()).at_most_ns == pytest.approx(0.51 * 60_000)
+
+
+def test_a_quarter_of_l1_is_the_line(check):
+    l1_bytes = 64 * check.case(multiplied()).safe_l1_bytes
+    rows = int(l1_bytes / 4 / (4096 * 2) // 32) * 32  # of 4096 columns, that fill a quarter of L1
+    check.pair(lambda m: multiplied(300_000, m=m, n=4096), silent=rows + 32, fires=rows)
+
+
+def test_results_elsewhere_are_no_matter(check):
+    for how in ({"into": L1}, {"into": width_sharded(1024, 128, 8)}):
+        assert check.ask(multiplied(**how)).status == "clean", how
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("NlpCreateHeads", True), ("RotaryEmbedding", True), ("UpdateKVCache", False), ("Transpose", False)],
+)
+def test_heads_and_rotary_write_to_l1_caches_and_moves_do_not(check, name, told):
+    program = Program("wormhole_b0")
+    x, y, z = (program.tensor([1, 1, 1024, 1024]) for _ in range(3))
+    put(program, DeviceOp(f"{name}DeviceOperation", (x,), (y,), 60_000))
+    put(program, DeviceOp("MadeUpOfNoFamily", (y,), (z,), 1_000))
+    assert check.ask(program).fires is told
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(multiplied())
+
+
+def test_short_ops_are_not_told(check):
+    check.pair(lambda ns: multiplied(ns, m=256), silent=4_900, fires=5_100)
+
+
+def test_what_saves_less_than_one_percent_is_not_worth_telling(check):
+    def at(share):
+        program = multiplied()
+        pass_time(program, 0.51 * 60_000 / share - 61_000)
+        return program
+
+    check.pair(at, silent=0.0099, fires=0.0101)

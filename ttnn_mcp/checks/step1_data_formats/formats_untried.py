@@ -1,0 +1,106 @@
+"""A matmul or attention reads or writes more bits than it may need, and no rule tells what fewer bring.
+
+Where bytes explain the time other checks promise (wide-weights, eight-bit-weights-stream, wide-kv-cache). Elsewhere it
+was measured both ways: on whole layers of tt-metal's ledgers experts' weights one format narrower saved 33 and 41 % of
+their matmuls, attention's 17 %, results, keys and values in BFLOAT8_B 11 to 41 %; a quarter of the tries brought
+nothing or lost their PCC. So nothing is expected, and it stands last in the plan.
+
+The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
+experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
+beside BFLOAT4_B. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys
+and values in BFLOAT16. Each 1 % of the window to save; the bound is the bytes' share of the time.
+
+Silent on element-wise ops (wide-activations), on convs, and on results in L1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.formats import (
+    reads_weights,
+    waits_for_bytes,
+)
+from ttnn_mcp.checks.check import (
+    Affected,
+    Check,
+    Floats,
+    Mask,
+    Problem,
+    Problems,
+    WindowFacts,
+    Words,
+    ops_of_family,
+)
+from ttnn_mcp.checks.levers import UNTRIED
+from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import ELEMENT_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NARROWER = {"BFLOAT16": "bfloat8_b", "FLOAT32": "bfloat8_b", "BFLOAT8_B": "bfloat4_b"}
+FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
+ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
+FELT = 0.1  # of the time: fewer bytes of what takes less do not help (ours)
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield weights, results, and keys and values."""
+    weight, out, took = facts.ops.inputs[1], facts.ops.outputs[0], facts.kernel_ns
+    matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & (took >= SMALL_NS)
+    beside = bool((matmul & weight.dtype.among("BFLOAT4_B")).any()) & weight.dtype.among("BFLOAT8_B")
+    untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
+    untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
+    weights = able & matmul & reads_weights(facts.ops, facts.flow) & weight.dtype.among(*NARROWER) & untold
+    yield _of(weights, FEWER_BYTES * took, "weights", _narrower_weights)
+    felt = out.in_dram & (out.bytes >= FELT * took * (facts.chip.dram_achievable_gb_s or np.inf))
+    results = able & matmul & out.dtype.among("BFLOAT16") & felt
+    yield _of(results, FEWER_BYTES * took, "results", _narrower_results)
+    keys = able & ~matmul & weight.dtype.among("BFLOAT16")
+    yield _of(keys, FEWER_BYTES * took, "keys and values", _narrower_keys)
+
+
+def _of(able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str]) -> Problem:
+    rows = np.flatnonzero(able)
+    return Problem(rows, saved[rows], tell=partial(_tell, what, fix), is_trial=True)
+
+
+def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> Words:
+    return Words(
+        claim=f"{ops.kinds} could do with narrower {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
+        assumption="a trial: time falls at most with the bytes; a quarter of such tries brought nothing or lost PCC",
+        cells=((ops.facts.ops.inputs[1], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),
+        fix=fix(ops.facts, ops.row),
+        caveat="PCC of the whole model decides, op by op",
+    )
+
+
+def _narrower_weights(facts: WindowFacts, row: int) -> str:
+    dtype = NARROWER[facts.ops.inputs[1].dtype[row]]
+    return f"w = ttnn.from_torch(torch_w, dtype=ttnn.{dtype}, layout=ttnn.TILE_LAYOUT, device=device)"
+
+
+def _narrower_results(_facts: WindowFacts, _row: int) -> str:
+    return "dtype=ttnn.bfloat8_b for the result; its reader takes it beside operands of one data type only"
+
+
+def _narrower_keys(_facts: WindowFacts, _row: int) -> str:
+    return "k and v as dtype=ttnn.bfloat8_b where they are made, the cache too"
+
+
+CHECK = Check(
+    title="narrower formats, a trial",
+    look=look,
+    lever=UNTRIED,
+    costs_accuracy=True,
+    of=ENGINE,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    general=True,
+)

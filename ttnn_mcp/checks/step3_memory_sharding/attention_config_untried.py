@@ -1,0 +1,69 @@
+"""Fused attention stays short of its roofline, and TTNN takes other chunks or cores that this run did not try: a trial.
+
+Which chunks are best no report tells: of whole layers in tt-metal's ledgers smaller chunks, larger ones, fewer cores
+and more cores for each head of a decode saved 5 to 54 % of an attention, and half of all tries brought nothing, lost or
+did not fit L1. So nothing is expected, and it stands last in the plan; `check_setting` tells what fits.
+
+The line: fused attention of 5 us and more, under 60 % of its roofline; 1 % of the window to save. The bound is the
+roofline at peak rates; half of the time where no roofline is known.
+
+Silent on rings and other forms fused with an exchange, whose chunks follow those of the exchange.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
+from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.attention_chunks import printed
+from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+ATTENTION = ops_of_family("no fused attention", "attention")
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all of them."""
+    saved = trial_saves(facts)
+    alone = facts.names.where(lambda op_code: "Ring" not in op_code and "Joint" not in op_code)
+    short = (saved > (1 - WELL_USED) * facts.kernel_ns) & (facts.kernel_ns >= SMALL_NS)
+    able, decodes = ATTENTION.mask(facts) & alone & short, facts.names.where(lambda op_code: "Decode" in op_code)
+    for rows in (np.flatnonzero(able & decodes), np.flatnonzero(able & ~decodes)):
+        yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
+
+
+def _tell(ops: Affected) -> Words:
+    q, k = printed(ops.facts, ops.row)
+    decodes = "Decode" in ops.name
+    chunks = "k_chunk_size" if decodes else "q_chunk_size and k_chunk_size"
+    halves = " and ".join(str(max(side // 2, TILE_SIDE)) for side in ((k,) if decodes else (q, k)))
+    cores = "max_cores_per_head_batch=32 and " if decodes else ""
+    return Words(
+        claim=f"{ops.many('fused attention')} ({ops.time}) with settings that this run did not try: "
+        f"{ops.example}, {ops.took_us}",
+        assumption="a trial: in ledgers of tt-metal 5 to 54 % less, and as many tries that gained nothing",
+        columns=("attributes",),
+        cited=2,
+        fix=(
+            f"program_config=ttnn.SDPAProgramConfig(...) as now with {chunks} of half ({halves}) or twice, "
+            f"then {cores}compute_with_storage_grid_size=(8, 8)"
+        ),
+        caveat="some sizes hang or give wrong rows: one per process, check_setting first, then PCC",
+    )
+
+
+CHECK = Check(
+    title="other chunks or cores of attention, a trial",
+    look=look,
+    lever=UNTRIED,
+    slot=PROGRAM,
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled="tt-xla has no option for it: its compiler passes no program config",
+)

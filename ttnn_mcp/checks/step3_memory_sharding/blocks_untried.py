@@ -1,0 +1,84 @@
+"""minimal_matmul, or a matmul of experts, stays short of its roofline, with blocks that this run did not vary: a trial.
+
+Which blocks are best no report tells, and TTNN's are of one size for all shapes: all of 13 tries on whole layers in
+tt-metal's ledgers saved time, other blocks of minimal_matmul 5 to 48 % (also in its forms fused with an exchange), and
+blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts. What is expected is their middle share of the bound.
+
+The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
+of tiles (minimal-matmul-on-few-rows speaks of one); SparseMatmul whose K divides by a deeper block. The bound is the
+roofline at peak rates, without the bytes of the result; half of the time where the report does not tell how many of
+the experts are read. It stands beside sparse-matmul-blocks, grid-left-idle and minimal-matmul-blocks.
+
+Silent on dense matmuls with a program config: matmul-config-untried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
+from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import BLOCKS
+from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
+from ttnn_mcp.checks.wording import cite_op
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
+
+DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
+ABLE = Subject(
+    lambda facts: facts.names.where(lambda op_code: "MinimalMatmul" in op_code) | facts.named("SparseMatmul"),
+    "no minimal_matmul and no matmuls of experts",
+)
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield minimal_matmul, and experts."""
+    saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
+    short = ABLE.mask(facts) & (facts.kernel_ns >= SMALL_NS) & (saved > (1 - WELL_USED) * facts.kernel_ns)
+    experts = [row for row in np.flatnonzero(short & sparse).tolist() if _deeper(facts, row)]
+    minimal = np.flatnonzero(short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE))
+    for rows in (minimal, np.array(experts, dtype=np.int64)):
+        yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row = ops.facts, ops.row
+    return Words(
+        claim=f"{ops.kinds} ({ops.time}) with blocks that this run did not vary: {ops.example}, {ops.took_us}",
+        assumption="a trial: in ledgers of tt-metal other blocks saved 5 to 52 % of such a matmul",
+        evidence=cite_op(facts, row),
+        fix=_deeper(facts, row) if facts.named("SparseMatmul")[row] else _minimal(facts, row),
+        caveat="deeper and larger blocks must fit L1 (check_setting tells); PCC after each",
+    )
+
+
+def _minimal(facts: WindowFacts, row: int) -> str:
+    config = facts.attributes(row).struct("config")
+    m, k, n = ((config and config.number(f"{side}_block_size")) or DEFAULT_BLOCK for side in "MKN")
+    return (
+        f"config=ttnn.MinimalMatmulConfig(...) as now with M_block_size={max(m // 2, 1)}, then N_block_size="
+        f"{max(n // 2, 1)} or K_block_size={2 * k}: half or twice of {m}, {n} and {k} tiles"
+    )
+
+
+def _deeper(facts: WindowFacts, row: int) -> str:
+    now = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and block > now][-3:]
+    return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
+
+
+CHECK = Check(
+    title="other blocks of minimal_matmul and of experts, a trial",
+    look=look,
+    lever=BLOCKS,
+    of=ABLE,
+    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled=optimized("chooses matmul configs"),
+)

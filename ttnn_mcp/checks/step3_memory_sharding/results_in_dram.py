@@ -1,0 +1,74 @@
+"""An op writes a result to DRAM that fits L1: a trial.
+
+What stays in L1 is written and read faster, but leaves less room for the buffers of the ops beside it. In whole layers
+of tt-metal's ledgers results in L1 saved 13 to 51 % of matmuls, 24 to 34 % of rotary, heads and attention; inputs that
+were moved there by an op of their own, and inputs beside matmuls in large blocks, lost. So nothing is expected.
+
+The line: a matmul, attention, or an op of heads or rotary of 5 us and more, whose first result is interleaved in DRAM;
+the bytes of that result take a tenth of its time and more and fit a quarter of L1; 1 % of the window to save. The bound
+is half of the time (51 % measured).
+
+Silent on element-wise ops and norms, which stream (hot-operands-in-dram), on caches, exchanges, moves and conversions,
+and on convs, which have placements of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.levers import PLACEMENT, UNTRIED
+from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS
+from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
+
+NAMES = ("NlpCreateHeads", "NLPConcatHeads", "RotaryEmbeddingHf", "RotaryEmbedding", "RotaryEmbeddingLlama")
+ABLE = Subject(
+    lambda facts: facts.of_family("matmul", "attention") | facts.named(*NAMES), "no ops that can write to L1"
+)
+FELT = 0.1  # of the time: below it the bytes of the result hide behind the rest (ours)
+FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
+HALF = 0.51  # of the time: measured, a last matmul of a vision tower took 497 us into DRAM and 244 into L1
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all of them."""
+    out = facts.ops.outputs[0]
+    felt = out.bytes >= FELT * facts.kernel_ns * (facts.chip.dram_achievable_gb_s or np.inf)
+    fits = out.bytes <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
+    able = ABLE.mask(facts) & out.in_dram & ~out.sharded & felt & fits & (facts.kernel_ns >= SMALL_NS)
+    rows = np.flatnonzero(able)
+    yield Problem(rows, HALF * facts.kernel_ns[rows], tell=_tell, is_trial=True)
+
+
+def _tell(ops: Affected) -> Words:
+    out = ops.facts.ops.outputs[0]
+    return Words(
+        claim=(
+            f"{ops.many('op', ('writes', 'write'))} to DRAM what fits L1 ({ops.time}): "
+            f"{figure(out.bytes[ops.row] / 1e6, '.1f')} MB, {ops.example}, {ops.took_us}"
+        ),
+        assumption="a trial: results in L1 saved up to half of an op in ledgers of tt-metal, and some tries lost",
+        cells=((out, "MEMORY"),),
+        cited=2,
+        fix=(
+            "memory_config=ttnn.L1_MEMORY_CONFIG for the result, the rest as now; ttnn.deallocate it after its reader"
+        ),
+        verify="re-profile; kernel_us of the op and its reader falls; memory_summary.l1_peak has room; PCC unchanged",
+        caveat="watch CORE COUNT: an operand interleaved in L1 can lead a matmul left to TTNN to fewer cores",
+    )
+
+
+CHECK = Check(
+    title="results in L1, a trial",
+    look=look,
+    lever=UNTRIED,
+    slot=PLACEMENT.slot,
+    of=ABLE,
+    needs=(PLACEMENTS, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled=optimized("keeps activations in L1"),
+)
