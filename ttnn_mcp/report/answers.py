@@ -124,7 +124,9 @@ def _answerable(run: Run, tool: str, left_out: list[str]) -> bool:
     """Whether the run can answer the tool; why not goes to `left_out`."""
     if tool == "list_ops" and (run.performance is None or not len(run.performance.steady)):
         why = (
-            "No performance report" if run.performance is None else "The performance report holds no op of a device"
+            "No performance report"
+            if run.performance is None
+            else "The performance report holds no times of a device"
         )
         left_out.append(f"{why}: no timeline, no budget, no findings.")
         return False

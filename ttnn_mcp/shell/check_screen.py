@@ -62,7 +62,7 @@ class _Screen:
         kernel_us = self.answer["kernel_ms"] * 1000
         longest = max(total["before_us"], kernel_us)
         kernel, light = duration(kernel_us, longest), duration(total["speed_of_light_us"], longest)
-        window = self.answer.get("window") or {}
+        window: dict[str, Any] = self.answer.get("window") or {}
         why = "it has no gaps" if window.get("warm") else "not a warm window"
         wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"not known: {why}"
         return f"kernels {kernel}; wall time {wall}; speed of light {light}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
@@ -41,6 +40,8 @@ async def predicted_run(run: Run) -> PredictedRun | None:
     known = run.kept.get(PredictedRun)
     if known is not None:  # unmoved: it only saves time
         return known
+    from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops  # noqa: PLC0415 - lists of ops load fast
+
     ops = await unmeasured_ops(run)
     if not ops:
         return None
