@@ -8,8 +8,10 @@ import pytest
 
 from browser.conftest import PICTURES
 from browser.elsewhere import elsewhere
+from browser.screens import same_as_kept
 from tests.asking import session
 from tests.pairs import Model, write
+from tests.profiles import Program, write_performance_report
 from tests.real.stored_truth import folder_of
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page as page_of
@@ -41,6 +43,7 @@ def runs(tmp_path_factory):
         "demo": ("demo",),
         "compared": (str(write(folder / "after", changed)), str(write(folder / "before", Model()))),
         "mesh": (str(write(folder / "mesh", Model(devices=8))),),
+        "empty": (str(write_performance_report(folder / "empty", Program())),),
     }
 
 
@@ -60,6 +63,31 @@ def settled(page):
 def shot(page, name):
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        *("demo-light-1400", "demo-dark-1400", "demo-light-420", "compared-light-1400", "compared-dark-1400"),
+        *("mesh-light-1400", "empty-light-1400"),
+        *("out_of_l1-light-1400", "cb_clash-light-1400", "llama_decode-light-1400"),  # memory reports alone
+    ],
+)
+def test_a_state_looks_as_it_did_when_somebody_looked(chromium, opened, runs, state):
+    name, scheme, width = state.split("-")
+    shown = runs.get(name) or (str(folder_of(name)),)
+    with opened(*shown, scheme=scheme, width=int(width)) as page:
+        same_as_kept(chromium, page, state, PICTURES)
+
+
+def test_what_the_keyboard_chose_looks_as_it_did(chromium, opened):
+    with opened("demo", width=1400) as page:
+        page.locator("#timeline canvas").focus()
+        for key in ("ArrowRight", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        page.locator("#time").evaluate("(section) => section.scrollIntoView()")
+        settled(page)
+        same_as_kept(chromium, page, "keyboard", PICTURES)
 
 
 @pytest.mark.parametrize("name", ["demo", "compared", "mesh"])
@@ -87,7 +115,7 @@ def test_a_run_out_of_l1_tells_and_shows_it_on_the_first_screen(opened):
 
 def test_circular_buffers_that_do_not_fit_stand_above_the_capacity(opened):
     with opened(str(folder_of("cb_clash")), width=1400) as page:
-        assert page.locator("#levels").get_attribute("data-failed") == "asked 2,228,224 B, room 1,393,312 B"
+        assert page.locator("#levels").get_attribute("data-failed") == "asked 2,228,224 B, limit 1,393,312 B"
         assert page.evaluate("() => plots.levels.home.y1") > 2_228_224
 
 
@@ -304,6 +332,7 @@ def test_twenty_thousand_ops_are_fluent(chromium, twenty_thousand):
         page.locator("#roofline[data-paint-ms]").wait_for()
         paints.append(page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime"))
     first = min(paints)
+    same_as_kept(chromium, page, "twenty-thousand", PICTURES)
     frames = page.evaluate(
         """async () => {
           const figure = document.getElementById("timeline"), canvas = figure.querySelector("canvas"), rows = document.getElementById("ops-rows");

@@ -52,7 +52,7 @@ def block(heading: str, roots: Path) -> str:
     return text.replace("COMMAND", str(OURS)).replace("/path/to/tt-metal/generated", str(roots))
 
 
-def _program(name: str, file: str) -> list[str]:
+def program(name: str, file: str) -> list[str]:
     return [str(package(name) / "node_modules" / ".bin" / file)]  # a script for the node on PATH, or a binary
 
 
@@ -71,7 +71,7 @@ def _codex(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     )
     _written(home / ".codex" / "config.toml", provider + block("Codex", home))
     words = ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"]
-    return [*_program("codex", "codex"), *words], OFFLINE
+    return [*program("codex", "codex"), *words], OFFLINE
 
 
 def _gemini(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
@@ -82,7 +82,7 @@ def _gemini(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     }
     _written(home / ".gemini" / "settings.json", json.dumps(settings))
     words = ["--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--prompt", "go"]
-    return [*_program("gemini", "gemini"), *words], {
+    return [*program("gemini", "gemini"), *words], {
         "GEMINI_API_KEY": "none",
         "GOOGLE_GEMINI_BASE_URL": model,
     }
@@ -97,7 +97,7 @@ def _opencode(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     settings = json.loads(block("opencode", home)) | {"provider": {"scripted": provider}}
     _written(home / "opencode.json", json.dumps(settings))
     quiet = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-    words = [*_program("opencode", "opencode"), "run", "--model", "scripted/scripted", "go"]
+    words = [*program("opencode", "opencode"), "run", "--model", "scripted/scripted", "go"]
     return words, {**OFFLINE, **{f"OPENCODE_DISABLE_{each}": "1" for each in quiet}}
 
 
@@ -107,7 +107,7 @@ def _continue(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
         f"    model: scripted\n    apiBase: {model}/v1\n    apiKey: none\n"
     )
     settings = _written(home / "config.yaml", models + block("Continue", home))
-    return [*_program("continue", "cn"), "--config", str(settings), "--auto", "-p", "go"], {
+    return [*program("continue", "cn"), "--config", str(settings), "--auto", "-p", "go"], {
         **OFFLINE,
         "CONTINUE_CLI_ENABLE_TELEMETRY": "0",
     }
@@ -120,7 +120,7 @@ def _cline(home: Path, model: str) -> tuple[list[str], dict[str, str]]:
     known = {"openai-compatible": {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z"}}
     providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": known}
     _written(settings / "providers.json", json.dumps(providers))
-    return [*_program("cline", "cline"), "go on"], {
+    return [*program("cline", "cline"), "go on"], {
         **OFFLINE,
         "CLINE_SESSION_BACKEND_MODE": "local",
         "CLINE_MESSAGE_BUILDER_MAX_TOOL_RESULT_CHARS": "20000",  # as install.md says, for the longest pages

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from clients.agents import AGENTS
+from clients.agents import AGENTS, program
 from clients.conftest import ran_in
+from clients.installed import ROOT
 from clients.script import ANSWERS, PAGE, REFUSAL, SCRIPT, answer
 from clients.scripted.model import Model
 from clients.scripted.server import serving
@@ -56,3 +57,19 @@ def test_a_refusal_arrives_as_our_sentence(met):
 
 def test_a_page_of_the_skill_is_plain_text(met):
     assert shown(met, PAGE) == met.agent.shows(answer(PAGE))
+
+
+def test_codex_takes_the_plugin_with_its_server_and_its_skill(tmp_path, environment):
+    def ran(*words):
+        done = ran_in(words, tmp_path, {**environment, "HOME": str(tmp_path)}, seconds=60)
+        assert done.returncode == 0, done.stderr[-1500:]
+        return done.stdout
+
+    codex = (*program("codex", "codex"), "plugin")
+    ran("git", "clone", "-q", str(ROOT), "checkout")  # Codex keeps a copy: of what a clone has
+    ran(*codex, "marketplace", "add", str(tmp_path / "checkout"))
+    ran(*codex, "add", "ttnn@ttnn-mcp")
+    assert re.search(r"^ttnn@ttnn-mcp +installed, enabled ", ran(*codex, "list"), re.MULTILINE)
+    assert re.search(r"^ttnn +uvx +--from \. ttnn-mcp .* enabled ", ran(codex[0], "mcp", "list"), re.MULTILINE)
+    (skill,) = (tmp_path / ".codex" / "plugins").rglob("skills/optimizing-ttnn-models/SKILL.md")
+    assert skill.read_text(encoding="utf-8").startswith("---\nname: optimizing-ttnn-models\n")

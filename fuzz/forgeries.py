@@ -7,7 +7,7 @@ from __future__ import annotations
 
 KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
 START, END, CORES = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE", "CORE COUNT"
-DEVICE, GAP = "DEVICE ID", "OP TO OP LATENCY [ns]"
+DEVICE, GAP, ARCH = "DEVICE ID", "OP TO OP LATENCY [ns]", "DEVICE ARCH"
 TIMES = (KERNEL, FIRMWARE)
 
 
@@ -129,13 +129,36 @@ def doubled(_rng, rows):
         row.update(other)
 
 
+def one_device(_rng, rows):
+    for row in rows:
+        row[DEVICE] = rows[0][DEVICE]
+
+
 def devices_swapped(rng, rows):
     for row in _many(rng, rows):
         row[DEVICE] = "1" if row[DEVICE] == "0" else "0"
 
 
+def another_chip(_rng, rows):
+    for row in rows:
+        if ARCH in row:
+            row[ARCH] = "blackhole" if "worm" in row[ARCH].lower() else "wormhole_b0"
+
+
 def gaps_of_another_unit(_rng, rows):
     _scaled([row for row in rows if row.get(GAP)], (GAP,), 1e3)
+
+
+def gaps_of_zero(_rng, rows):
+    _scaled([row for row in rows if row.get(GAP)], (GAP,), 0)
+
+
+def gaps_negated(_rng, rows):
+    _scaled([row for row in rows if row.get(GAP)], (GAP,), -1)
+
+
+def gaps_shifted(_rng, rows):
+    _shifted([row for row in rows if GAP in row], (GAP,))
 
 
 def times_lost(rng, rows):
@@ -181,7 +204,8 @@ LIES = {
     for each in (
         another_unit, another_clock, swapped, overlapping, at_odds, above_firmware, too_short, cores, half_a_counter,
         kernels_shifted, times_shifted, exchanged, cycles_scaled, mixed_units, thousands, last_digits_of_end, drifting,
-        consistently_faster, doubled, devices_swapped, gaps_of_another_unit,
+        consistently_faster, doubled, one_device, devices_swapped, another_chip,
+        gaps_of_another_unit, gaps_of_zero, gaps_negated, gaps_shifted,
         times_lost, times_of_zero, one_time_for_all, cycles_anew, host_times,
         cycles_of_one_op,
     )

@@ -16,6 +16,7 @@ from tests.pairs import Model, write
 
 KERNEL = "DEVICE KERNEL DURATION [ns]"
 FIRMWARE = "DEVICE FW DURATION [ns]"
+GAP = "OP TO OP LATENCY [ns]"
 OF_CORES = re.compile(r"PER CORE|RISC\d? KERNEL DURATION")
 Row = dict[str, str]
 Rows = list[Row]
@@ -71,8 +72,11 @@ class Honest:
 
 
 def scale(row: Row, factor: float) -> None:
-    """The kernel, and what its cores took, which is never more."""
-    row[KERNEL] = str(max(1, round(float(row[KERNEL]) * factor))) if factor else "0"
+    """The kernel, and what its cores took, which is never more; it ends where it did, and the gap before it grows."""
+    before = float(row[KERNEL])
+    row[KERNEL] = str(max(1, round(before * factor))) if factor else "0"
+    if row[GAP]:
+        row[GAP] = str(round(float(row[GAP]) + before - float(row[KERNEL])))
     for name in [name for name in row if name.startswith("DEVICE") and OF_CORES.search(name) and row[name]]:
         row[name] = str(min(float(row[name]), float(row[KERNEL])))
 
@@ -124,14 +128,22 @@ def closed_up(rows: Rows) -> Rows:
     end = int(rows[0]["DEVICE FW START CYCLE"])
     for row in rows:
         cycles = int(row["DEVICE FW END CYCLE"]) - int(row["DEVICE FW START CYCLE"])
-        start = end + round(float(row["OP TO OP LATENCY [ns]"] or 0))
+        start = end + round(float(row[GAP] or 0))
         end = start + cycles
         row["DEVICE FW START CYCLE"], row["DEVICE FW END CYCLE"] = str(start), str(end)
     return rows
 
 
 def softmax_gone(honest: Honest, rows: Rows) -> Rows:
-    return [row for row in rows if "Softmax" not in row["OP CODE"]]
+    """It did not run, and the device waits for as long."""
+    left, waited = [], 0.0
+    for row in rows:
+        if "Softmax" in row["OP CODE"]:
+            waited += float(row[GAP]) + float(row[KERNEL])
+        else:
+            left.append({**row, GAP: str(round(float(row[GAP]) + waited))})
+            waited = 0.0
+    return left
 
 
 def some_rows_lost(honest: Honest, rows: Rows) -> Rows:
@@ -171,8 +183,9 @@ def the_baseline_again(honest: Honest, rows: Rows) -> Rows:
 def at_clock(rows: Rows, ghz: float) -> Rows:
     """The same cycles at another clock (both chips here run at 1 GHz)."""
     for row in rows:
+        slower = {name: str(round(float(row[name]) / ghz)) if row[name] else "" for name in (FIRMWARE, GAP)}
         scale(row, 1 / ghz)
-        row[FIRMWARE] = str(round(float(row[FIRMWARE]) / ghz))
+        row.update(slower)
     return rows
 
 

@@ -120,6 +120,8 @@ def put_conv(program, case, row):
         "block_config": f"Conv2dBlockConfig(act_block_h_ntiles={made.block_h},act_block_w_ntiles={made.block_w})",
         "compute_kernel_config": kernel(),
         "dtype": f"DataType::{made.output_dtype}",
+        "enable_act_double_buffer": case["enable_act_double_buffer"],
+        "enable_weights_double_buffer": case["enable_weights_double_buffer"],
         "has_bias": True,
         "input_tensor_shape": f"{{{case['b']}, {case['h']}, {case['h']}, {case['cin']}}}",
         "memory_config": f"MemoryConfig(memory_layout=TensorMemoryLayout::{made.layout},buffer_type=BufferType::L1)",

@@ -4,7 +4,7 @@ Real TTNN takes each of `OPS` on mock devices (`python -m tests.real.rig replays
 """
 
 from tests.checks.rows import put
-from tests.profiles import Program, block_sharded, height_sharded, write_performance_report
+from tests.profiles import Program, block_sharded, height_sharded, width_sharded, write_performance_report
 from tests.profiles.model import DeviceOp
 
 X = (1, 1, 64, 64)
@@ -69,7 +69,8 @@ OPS = [
      "ttnn.LayerNormDefaultProgramConfig(use_welford=True)", "layer_norm(x[0], x[0].shape[-1:], eps=1e-05)"),
     (("SoftmaxDeviceOperation", [X], X, {"dim": "3", "numeric_stable": "true", "program_config": "SoftmaxDefaultProgramConfig()"}),
      "ttnn.softmax(x[0], dim=-1, numeric_stable=True", "torch.softmax(x[0], -1)"),
-    (("SoftmaxDeviceOperation", [X, (1, 1, 32, 64)], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1]"),
+    (("SoftmaxDeviceOperation", [X, (1, 1, 32, 64)], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1][..., :1, :], -1)"),
+    (("SoftmaxDeviceOperation", [X, X], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1], -1)"),
     (("SoftmaxDeviceOperation", [X], X, {"inplace": "true"}), "scale_mask_softmax_in_place(x[0], None, None)", "torch.softmax"),
     (("SDPAOperation", [HEADS, (1, 2, 64, 64), (1, 2, 64, 64)], HEADS, SDPA),
      "is_causal=True, scale=0.125, program_config=ttnn.SDPAProgramConfig(", "x[1].repeat_interleave(4, 1)"),
@@ -112,7 +113,7 @@ OPS = [
     (("RotaryEmbeddingLlamaDeviceOperation", [HEADS, X, X, (1, 1, 32, 32)], HEADS, {"is_decode_mode": "false"}),
      "ttnn.experimental.rotary_embedding_llama(x[0], x[1], x[2], x[3], is_decode_mode=False, memory", None),
     (("EmbeddingsDeviceOperation", [((1, 1, 1, 32), {"dtype": "UINT32"}), ((1, 1, 128, 64), ROWS)], (1, 1, 32, 64), {"embeddings_type": "EmbeddingsType::GENERIC", "tilized": "true"}),
-     "ttnn.embedding(x[0], x[1], layout=ttnn.TILE_LAYOUT, memory", "torch.nn.functional.embedding(x[0], x[1])"),
+     "ttnn.embedding(x[0], x[1], layout=ttnn.TILE_LAYOUT, memory", "torch.nn.functional.embedding(x[0], x[1].flatten(0, -2))"),
     (("UpdateKVCacheOperation", [(1, 1, 128, 64), X], (1, 1, 128, 64), {"op_type": "UpdateCacheOpType::FILL", "batch_idx": "0"}), "ttnn.fill_cache(x[0], x[1], 0)", None),
     (("UpdateKVCacheOperation", [(32, 1, 128, 64), (1, 1, 32, 64)], (32, 1, 128, 64), {"op_type": "UpdateCacheOpType::UPDATE", "update_idx": "7", "batch_offset": "0"}),
      "ttnn.update_cache(x[0], x[1], 7, batch_offset=0)", None),
@@ -144,6 +145,7 @@ OPS = [
 ]  # fmt: skip
 
 NOT_REBUILT = [
+    (("NLPConcatHeadsDecodeDeviceOperation", [((1, 8, 32, 64), {"placement": height_sharded(32, 64, 8)})], ((1, 1, 32, 512), {"placement": width_sharded(32, 64, 8)}), {"num_heads": "8"}), "INPUT_0 lies in L1_HEIGHT_SHARDED and no report prints its shards: link the memory report"),
     (("HaloDeviceOperation", [X], X, {}), "within ttnn.conv2d and the pools"),
     (("PadDeviceOperation", [X], X, {}), "no layout op of this name"),
     (("BinaryNgDeviceOperation", [X, X], X, {"binary_op_type": "BinaryOpType::BIAS_GELU"}), "BIAS_GELU"),

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.asking import ask, session
 from tests.replay.made import linear, report
+from ttnn_mcp.replay import measuring
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 NOW = "2"  # in0_block_w of the profile
@@ -55,6 +57,27 @@ async def test_each_candidate_gets_the_verdict_that_its_manners_deserve(replayed
     assert any("exit status 3" in one.get("why", "") for one in wrote["candidates"])
     assert wrote["ttnn"] == "0.0.stand-in"
     assert "in0_block_w=4: measured, 15.00 us by the device profiler, noise 0.7%, PCC 1.00000" in printed
+
+
+async def test_the_walk_of_the_readme_leads_from_a_finding_to_a_verdict(tmp_path):
+    at, script, asked = session(tmp_path), tmp_path / "try.py", {"run": "demo", "op": 75}
+    found = await ask(at, "optimization_check", run="demo", details=["matmul-config"])
+    assert "75" in json.dumps(found)
+    legal = await ask(at, "check_setting", **asked, setting="in0_block_w")
+    told = await ask(at, "replay_op", **asked, sweep=["in0_block_w"], path=str(script), limit=1)
+    [(tried, *_)] = told["candidates"]["rows"]
+    value = int(tried.rpartition("=")[2])
+    assert value in [one["value"] for one in legal["choices"]]
+    manners = {"chosen": [68.3], str(value): [40.0]}
+    environment = {**os.environ, "PYTHONPATH": str(STAND_INS), "STAND_IN": json.dumps(manners)}
+    command = [sys.executable, script, "--repeats", "2", "--calls", "2"]
+    await asyncio.to_thread(subprocess.run, command, env=environment, capture_output=True, check=True)
+    measured = (await ask(at, "replay_op", **asked, results=str(tmp_path / "try.json")))["measured"]
+    assert measured["summary"] == f"{tried} is faster: 40.00 instead of 68.30 us (41.4%)"
+    assert tried in measured["change"]
+    later = await ask(at, "check_setting", **asked, setting="in0_block_w", value=value)
+    assert (later["law"], later["predicted"]["expected_us"]) == ("measured here", 40.0)
+    assert f"faster alone: {tried} 40.00 us, 68.30 as profiled" in json.dumps(await ask(at, "op_detail", **asked))
 
 
 async def test_a_refusal_as_profiled_ends_the_sweep_in_the_words_of_ttnn(replayed):
@@ -132,3 +155,16 @@ def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not()
     assert _programs([{"node_type": "capture_start", "params": None}, start, *buffers]) == [
         ("MatmulDeviceOperation", 150)
     ]
+
+
+def test_an_operand_holds_what_its_op_can_read():
+    torch = SimpleNamespace(
+        full=lambda shape, number, dtype: ("full", shape, number),
+        randint=lambda below, shape, dtype: ("below", shape, below),
+        arange=lambda count, dtype: SimpleNamespace(reshape=lambda shape: ("pages", shape, count)),
+        randn=lambda shape: ("normal", shape, None),
+        int32="int32",
+    )
+    told = {"all 7": ("full", (2, 3), 7), "below 9": ("below", (2, 3), 9), "pages": ("pages", (2, 3), 6)}
+    for values, wanted in {**told, "normal": ("normal", (2, 3), None)}.items():
+        assert measuring._value(SimpleNamespace(torch=torch), {"shape": (2, 3), "values": values}) == wanted

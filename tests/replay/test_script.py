@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.analyses.settings.graphs import graph
+from tests.analyses.settings.graphs import matmul as matmul_in_a_graph
+from tests.analyses.settings.graphs import report as graphs_of
+from tests.analyses.settings.test_printed_row import DRAM, EMPTY
 from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.profiles import L1, Program, block_sharded, write_performance_report
@@ -130,6 +134,16 @@ async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
         await ask(at, "replay_op", run=run, op=3, limit=201)
 
 
+async def test_what_makes_no_difference_or_costs_accuracy_is_no_candidate_by_itself(tmp_path):
+    at, path = session(tmp_path), str(tmp_path / "s.py")
+    names = [row[0] for row in (await ask(at, "replay_op", run="demo", op=16, path=path))["candidates"]["rows"]]
+    assert "enable_act_double_buffer=True" in names
+    assert "enable_weights_double_buffer=True" not in names
+    assert not [name for name in names if "weights_dtype" in name or "math_fidelity" in name]
+    with pytest.raises(QuestionRefused, match="Unary has no setting judged here"):
+        await ask(at, "replay_op", run="demo", op=50, sweep=["in0_block_w"])
+
+
 async def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("print()\n")
@@ -141,7 +155,7 @@ async def test_a_file_of_another_kind_is_left_alone(tmp_path):
 async def test_without_a_path_the_script_lies_in_the_state_folder(tmp_path):
     answer = await ask(session(tmp_path), "replay_op", run=report(tmp_path), op=3)
     assert answer["file"] == str(tmp_path / "state" / "replays" / "replay_3_matmul.py")
-    assert answer["assumed"] == ["random values"]
+    assert answer["assumed"] == ["made-up values"]
 
 
 async def test_the_demo_is_rebuilt_but_for_what_the_page_names(tmp_path):
@@ -180,6 +194,66 @@ async def test_settings_go_together_only_where_their_judge_reads_them(tmp_path):
     assert not [name for name in names if ", " in name]
 
 
+async def test_a_combination_that_no_law_sees_has_no_time_to_expect(tmp_path):
+    """As of now, it would not be worse than anything measured, and the sweep would end before it."""
+    program = Program("blackhole")
+    x, w, y = (program.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    config = CONFIG.replace("per_core_M=1", "per_core_M=8").replace("per_core_N=2", "per_core_N=8")
+    put(program, matmul(x, w, y, 160_000, program_config=config.replace("block_h=1", "block_h=8").replace("block_w=2", "block_w=8")))  # fmt: skip
+    asked = {"run": report(tmp_path, program), "op": 3, "limit": 200, "path": str(tmp_path / "s.py")}
+    rows = (await ask(session(tmp_path), "replay_op", sweep=["out_subblock_h", "out_subblock_w"], **asked))[
+        "candidates"
+    ]
+    assert {row[0].count(",") for row in rows["rows"]} == {0, 1}
+    assert {row[1] for row in rows["rows"]} == {None}
+    one = Program("wormhole_b0")
+    x, w, y = (
+        one.tensor([1, 1, 32, 4096]),
+        one.weight([1, 1, 4096, 4096], "BFLOAT8_B"),
+        one.tensor([1, 1, 32, 4096]),
+    )
+    flat = CONFIG.replace("MultiCastProgram", "MultiCast1DProgram").replace("in0_block_w=2", "in0_block_w=8")
+    put(one, matmul(x, w, y, 103_000, program_config=flat.replace("transpose_mcast=0", "mcast_in0=1")))
+    asked["run"] = report(tmp_path / "1d", one)
+    told = await ask(session(tmp_path), "replay_op", sweep=["in0_block_w", "out_subblock_w"], **asked)
+    assert [row[1] is not None for row in told["candidates"]["rows"] if "," in row[0]].count(True) > 1
+
+
+async def test_a_graph_tells_the_call_by_its_arguments_too(tmp_path):
+    """What it prints without a name: a number, the function and the grid of a matmul."""
+    side = (1, 1, 64, 64)
+    scaled = graph(
+        "BinaryNgDeviceOperation",
+        f"operation_attributes_t(BinaryOpType::MUL, {EMPTY}<variant>, {DRAM}, ",
+        [side],
+        side,
+    )
+    fused = matmul_in_a_graph().replace(
+        ", 0, std::nullopt, std::nullopt,", ", 0, <xy_pair>, <BasicUnaryWithParam>,"
+    )
+    nothing = graph("ttnn::view", "", [side], side)
+    memory = graphs_of(
+        tmp_path / "memory",
+        ("ttnn.multiply_", scaled, {"1": "0.5"}),
+        ("ttnn.linear", fused, {"core_grid": "ttnn.CoreGrid(x=8, y=4)", "activation": "gelu"}),
+        ("ttnn.rsub", scaled, {"1": "0.5"}),
+        ("ttnn.multiply", scaled, {"1": "x()"}),
+        ("ttnn.view", nothing, {}),
+        arch="wormhole_b0",
+    )
+    at, path = session(tmp_path), tmp_path / "s.py"
+    wanted = {1: "ttnn.multiply(x[0], 0.5, ", 2: "ttnn.linear(x[0], x[1], activation='gelu', core_grid="}
+    for op, words in wanted.items():
+        await ask(at, "replay_op", run=memory, op=op, path=str(path))
+        assert call_in(path.read_text()).startswith(f"return {words}"), op
+    assert "core_grid=None if s['own_config'] else ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
+    await ask(at, "replay_op", run=memory, op=2, path=str(path), sweep=[])
+    assert "core_grid=ttnn.CoreGrid(x=8, y=4)" in call_in(path.read_text())
+    for op, words in {3: "prints no scalar", 4: "prints no scalar", 5: "shows no device op"}.items():
+        with pytest.raises(QuestionRefused, match=words):
+            await ask(at, "replay_op", run=memory, op=op)
+
+
 async def test_a_memory_report_alone_tells_what_an_op_was_called_with_or_that_it_does_not(tmp_path):
     at, path = session(tmp_path), tmp_path / "s.py"
     memory = str(Path(__file__).parents[2] / "resources" / "demo" / "memory")
@@ -195,7 +269,7 @@ async def test_a_memory_report_alone_tells_what_an_op_was_called_with_or_that_it
         assert call_in(path.read_text()).startswith(f"return {words}"), op
     lacking = {
         9: "shows not all that Unary was called with: its row does",
-        3: "shows no conv, matmul, attention or norm to judge",
+        3: "shows no device op",
         45: "launched 2 such ops",
     }
     for op, why in lacking.items():

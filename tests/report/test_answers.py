@@ -10,7 +10,7 @@ from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.tools.answering import tool_named
 
-NO_TIMES = "No performance report with device times: no timeline, no budget, no findings."
+NO_TIMES = "No performance report: no timeline, no budget, no findings."
 NO_MEMORY = "No memory report: nothing about L1."
 
 

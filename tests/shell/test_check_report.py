@@ -59,7 +59,7 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
     assert text.count("ops.csv, line 57") == 1  # one row, told once
     assert "db.sqlite, tensors:12: size = 4096 bytes" in text
     assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
-    assert "Left above the floors after the plan: near floor 100.0 us, no edit 1.40 ms." in text
+    assert "Left above the floors after the plan: near floor 0.10 ms, no edit 1.40 ms." in text
     assert "Matmul (12x, 1.50 ms): 1.30 ms above, no edit, heaviest at line 77" in text
     assert "\x1b" not in text
 
@@ -69,7 +69,7 @@ def test_the_plan_stands_before_the_findings_and_names_every_edit():
     first = lines.index("The plan")
     assert lines[first - 3 : first - 1] == [
         "total     5.00 ms of kernels; after the plan 4.00 ms as far as savings are known, 2.40 ms at best;",
-        "          speed of light 800.0 us",
+        "          speed of light 0.80 ms",
     ]
     assert lines[first + 2 : first + 8] == [
         " 1  ops on more cores: expected 1.00 ms (20.0%), at most 2.50 ms (50.0%)",
@@ -83,7 +83,7 @@ def test_the_plan_stands_before_the_findings_and_names_every_edit():
 
 def test_savings_are_told_with_both_bounds_and_their_assumption():
     text = " ".join(report(ANSWER).split())
-    assert "saves at least 999.9 us, at most 2.50 ms; not known: a trial; assumes time falls with cores" in text
+    assert "saves at least 1.00 ms, at most 2.50 ms; not known: a trial; assumes time falls with cores" in text
 
 
 def test_the_next_call_can_be_pasted_into_a_shell():
@@ -128,9 +128,19 @@ def test_what_an_answer_lacks_is_not_told():
         assert words not in text
 
 
-@for_all(("us", "text"), [(999.94, "999.9 us"), (1000, "1.00 ms"), (-1234567, "-1,234.57 ms")])
-def test_a_duration_has_the_unit_that_reads_well(us, text):
-    assert check_report.duration(us) == text
+@for_all(
+    ("us", "beside", "text"),
+    [
+        (999.94, 0, "999.9 us"),
+        (-1234567, 0, "-1,234.57 ms"),
+        (5, 999.9, "5.0 us"),
+        (100, 1000, "0.10 ms"),
+        (99, -1000, "0.099 ms"),
+        (0, 1000, "0.00 ms"),
+    ],
+)
+def test_a_duration_has_the_unit_that_reads_well_beside_another(us, beside, text):
+    assert check_report.duration(us, beside) == text
 
 
 def test_labels_stand_in_a_column_of_their_own():
@@ -138,7 +148,7 @@ def test_labels_stand_in_a_column_of_their_own():
     lines = report({"findings": [short]}).splitlines()
     assert lines[4:12] == [
         "   few cores",
-        "   saves     at least 999.9 us, at most 2.50 ms; not known: a trial; assumes time falls with cores",
+        "   saves     at least 1.00 ms, at most 2.50 ms; not known: a trial; assumes time falls with cores",
         "   evidence  db.sqlite, tensors:12: size = 4096 bytes",
         "   fix       core_grid=ttnn.CoreGrid(y=8, x=8)",
         "   verify    op_detail: cores up",

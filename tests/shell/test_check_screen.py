@@ -13,6 +13,10 @@ def screen(answer, width=80, **colour):
     return check_screen.check_screen({"kernel_ms": 5.0, **answer}, run="demo", width=width, **colour)
 
 
+def windowed(**changed):
+    return {**ANSWER, "window": {**ANSWER["window"], **changed}}
+
+
 def planned(*edits):
     return {**ANSWER, "plan": {"columns": COLUMNS, "rows": list(edits)}}
 
@@ -22,18 +26,22 @@ def edit(rank, what="ops on more cores", where="line 57", expected=1000.0, accur
 
 
 def test_the_first_lines_say_run_window_times_and_what_they_mean():
-    assert screen(ANSWER).splitlines()[:4] == [
-        "demo: iteration 3 of 3, warm, 1,200 ops",
-        "kernels 5.00 ms; wall time not known: not a warm window; speed of light 800.0 us",
+    assert screen(windowed(warm=False, rows=1)).splitlines()[:4] == [
+        "demo: iteration 3 of 3, not warm, 1 op",
+        "kernels 5.00 ms; wall time not known: not a warm window; speed of light 0.80 ms",
         "6.2 times its speed of light. The plan saves 1.00 ms (20%) as far as known, at",
         "most 2.60 ms (52%).",
+    ]
+    assert screen(ANSWER).splitlines()[:2] == [
+        "demo: iteration 3 of 3, warm, 1,200 ops",
+        "kernels 5.00 ms; wall time not known: it has no gaps; speed of light 0.80 ms",
     ]
 
 
 def test_a_warm_window_has_a_wall_time_and_a_share_that_waits():
     total = {**ANSWER["total"], "of": "kernels and gaps", "before_us": 10_000.0, "expected_after_us": 10_000.0}
     assert screen({**ANSWER, "total": total}).splitlines()[1:4] == [
-        "kernels 5.00 ms; wall time 10.00 ms; speed of light 800.0 us",
+        "kernels 5.00 ms; wall time 10.00 ms; speed of light 0.80 ms",
         "12.5 times its speed of light, 50% of it waiting between kernels. The plan is",
         "all trials, at most 7.60 ms (76%).",
     ]
@@ -45,7 +53,7 @@ def test_the_plan_is_a_table_of_what_where_expected_at_most_and_accuracy():
         "",
         " # what                  where         expected   at most  accuracy",
         " 1 ops on more cores     line 57        1.00 ms   2.50 ms  -",
-        " 2 data type of weights  lines 57, 58     trial  400.0 us  may cost",
+        " 2 data type of weights  lines 57, 58     trial   0.40 ms  may cost",
         "   and 3 more: --all",
     ]
 

@@ -20,7 +20,7 @@ WINDOW = {"kind": "iteration", "rows": 80, "first_row": 2, "last_row": 81, "warm
         ([], "none"),
         ([1, "a", None], "1, a, -"),
         ([[2, 32], []], "(2, 32), (none)"),
-        ({"before_ms": 1.5, "after": {"at_least": 2}}, "before ms 1.5, after (at least 2)"),
+        ({"before_ms": 1.5, "after": {"at_least": 2}}, "before [ms] 1.5, after (at least 2)"),
         (["x" * 40, 3], f"{'x' * 40}, 3"),
     ],
 )
@@ -32,7 +32,7 @@ def test_a_window_is_a_sentence():
     (fact,) = outline_of({"window": WINDOW}).facts
     assert fact == ("window", "iteration 3 of 3, warm, 80 ops (lines 2 to 81): signposts")
     assert outline_of({"window_us": 12.5, "window": {"rows": 3}}).facts == [
-        ("window us", "12.5"),
+        ("window [us]", "12.5"),
         ("window", "rows 3"),
     ]
 
@@ -63,7 +63,7 @@ def test_shares_are_percents_and_headings_have_units():
 
 def test_an_object_with_more_than_three_values_is_a_table_of_its_own():
     few, many = {"a": 1, "b": 2, "c_us": 3}, {"a": 1, "b": 2, "c_us": 3, "d": [4, 5]}
-    assert outline_of({"peak": few}) == Outline([("peak", "a 1, b 2, c us 3")])
+    assert outline_of({"peak": few}) == Outline([("peak", "a 1, b 2, c [us] 3")])
     assert outline_of({"peak": many}) == Outline(
         [("peak: d", "4, 5")], [Section("peak", ("", ""), [("a", 1), ("b", 2), ("c [us]", 3)])]
     )
@@ -85,13 +85,14 @@ def test_a_table_without_rows_is_none_and_what_comes_next_stands_elsewhere():
     assert outline_of({"ops": empty, "next": [{"tool": "x"}], "next_cursor": 5}) == Outline([("ops", "none")])
 
 
-def test_sizes_have_their_digits_in_threes_and_other_numbers_do_not():
-    peak = {"bytes_per_bank": 1132864, "operation": 12345, "capacity_bytes": 1000, "bytes_share": 0.5}
+def test_amounts_have_their_digits_in_threes_and_other_numbers_do_not():
+    peak = {"bytes_per_bank": 1132864, "operation": 12345, "kernel_us": 1000.5, "bytes_share": 0.5}
     (section,) = outline_of({"peak": peak}).sections
-    assert [written(value) for _, value in section.rows] == ["1,132,864", "12345", "1,000", "50%"]
-    assert outline_of({"table_bytes": True, "table_bytes_now": 4096.5}).facts == [
-        ("table bytes", "yes"),
-        ("table bytes now", "4096.5"),
+    assert [written(value) for _, value in section.rows] == ["1,132,864", "12345", "1,000.5", "50%"]
+    assert outline_of({"table_bytes": True, "flops": 4096, "address": 475808}).facts == [
+        ("table [B]", "yes"),
+        ("flops", "4,096"),
+        ("address", "475808"),
     ]
 
 

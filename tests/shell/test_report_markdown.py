@@ -74,11 +74,20 @@ def test_a_finding_is_told_with_what_it_has():
         "findings": findings,
         "trust": [],
         "total": total,
-        "plan": {"columns": ["edit"], "rows": [["more-cores"]]},
+        "plan": {
+            "columns": ["rank", "edit", "what", "where", "share", "expected_us", "alone_us", "then_us", "accuracy"],
+            "rows": [
+                [1, "more-cores", "few cores", "line 7", 0.5, 1000.5, 2000, 2000, "none"],
+                [2, "trace", "gaps", "all ops", 0.2, None, 600, 0, "none"],
+            ],
+        },
     }
     assert told(check=check)[1:] == [
         *("", "**The plan: 5,000 us of kernels, at best 2,400 us after all edits**", ""),
-        *("| edit |", "| --- |", "| more-cores |"),
+        "|  | change | where | expected \\[us\\] | at most alone \\[us\\] | after those above \\[us\\] | accuracy |",
+        "| --- | --- | --- | ---: | ---: | ---: | --- |",
+        "| 1 | few cores | line 7 | 1,000.5 | 2,000 | 2,000 | none |",
+        "| 2 | gaps | all ops | a trial | 600 | 0 | none |",
         *("", "**Findings: 1**", ""),
         "1. **few-cores** (step 3): It is slow.",
         "   - saving: at least 1.5 us, at most 2,000 us; not known: a trial; assumes time falls",

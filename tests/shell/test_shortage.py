@@ -1,5 +1,6 @@
 """Memory that ran out is told in one sentence, the same at every door, and before everything else."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from html import unescape
@@ -7,13 +8,17 @@ from html import unescape
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import write_memory_report
 from tests.profiles.demo_model import demo_program
-from tests.tools.test_memory_summary import NO_ROOM, crashing
+from tests.shared_reports import SHARED, shared
+from tests.tools.test_memory_summary import BEYOND, CLASH, NO_ROOM, crashing
+from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
 from ttnn_mcp.report.sections import failure_words, summary
 from ttnn_mcp.session.places import demo_reports
+from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.check_report import check_report
 from ttnn_mcp.shell.check_screen import LINES, check_screen
 from ttnn_mcp.shell.report_markdown import comment, shortage
@@ -52,6 +57,67 @@ async def test_every_door_tells_the_sentence_once_and_first(tmp_path):
     assert shortage(check) == [f"Memory: **{told}**", ""]
     assert [shown.count(told) for shown in (markdown, unescape(summary(answers)))] == [1, 1]
     assert f'Memory: <strong class="verdict slower">{told}' in unescape(page(answers))
+
+
+def told_at_all_doors(folder, capsys, memory):
+    """The sentence of a memory report, after every door has told it, before all else; None where nothing ran out."""
+
+    async def asked():
+        at = session(folder)
+        card = await ask(at, "open_run", memory=str(memory))
+        told = card.get("ran_out")
+        if told is None:
+            return None
+        run = card["id"]
+        summed = await ask(at, "memory_summary", run=run)
+        answers = await answers_of(at, run, None)
+        assert [next(iter(one.items())) for one in (card, summed, answers.card)] == [("ran_out", told)] * 3
+        assert f'<p class="verdicts">Memory: <strong class="verdict slower">{told}<' in unescape(page(answers))
+        assert comment(answers).splitlines()[2].replace("\\", "") == f"Memory: **{told}**"
+        for tool, runs in (
+            ("optimization_check", {"run": run}),
+            ("compare_runs", {"baseline": run, "candidate": "demo"}),
+        ):
+            with pytest.raises(QuestionRefused) as refusal:
+                await ask(at, tool, **runs)
+            assert str(refusal.value).startswith(f"Run {run} {told}. ")
+        return told
+
+    told = asyncio.run(asked())
+    for words in (["open"], ["memory"], ["memory", "--markdown"], ["check"], ["compare", "demo"]) if told else ():
+        failed = cli.main([*words, str(memory)])
+        out, err = capsys.readouterr()
+        head, *_ = (out.splitlines()[1:] if words[0] in ("open", "memory") else err.splitlines()) or [""]
+        first = out.splitlines()[2] if "--markdown" in words else head
+        assert told in first.replace("\\", ""), words
+        assert failed == (words[0] in ("check", "compare"))
+    return told
+
+
+@pytest.mark.slow
+def test_of_every_real_report_that_ran_out_every_door_tells_it_first(tmp_path, monkeypatch, capsys):
+    shared("memory")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "400")
+    reports = {path.parent for path in SHARED.parent.rglob("db.sqlite")}
+    told = {path.name: told_at_all_doors(tmp_path / path.name, capsys, path) for path in sorted(reports)}
+    assert {name for name, words in told.items() if words} == {"out_of_l1", "cb_clash"}
+
+
+@for_all(
+    ("message", "what"),
+    [
+        (CLASH.format(1_376_256, 1_403_712), "L1 between circular buffers and tensors"),
+        (BEYOND.format(1_600_000), "L1 for circular buffers alone"),
+        (NO_L1.replace(" L1 ", " DRAM "), "DRAM for a tensor"),
+    ],
+)
+def test_whatever_ran_out_every_door_tells_it_first(tmp_path, monkeypatch, capsys, message, what):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "400")
+    memory = write_memory_report(tmp_path / "memory", crashing(message))
+    told = told_at_all_doors(tmp_path, capsys, memory)
+    assert told.startswith(f"ran out of {what} in operation 4 ttnn.conv2d (model.py:8): asked ")
 
 
 async def test_a_shortage_that_was_survived_does_not_hide_a_death(tmp_path):

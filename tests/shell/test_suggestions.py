@@ -70,7 +70,8 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
         ("demo", "experiments", {"action": "next"}, "experiments action=next"),
         ("demo", "skill_step", {"page": "step-1"}, "skill step-1"),
         (None, "open_run", {}, "runs"),
-        (None, "open_run", {"run": "demo"}, "call open_run run=demo"),
+        (None, "open_run", {"run": "demo"}, "open demo"),
+        (None, "open_run", {"memory": "m"}, "open memory=m"),
         (None, "list_runs", {}, "runs"),
     ],
 )
@@ -82,7 +83,7 @@ def test_a_call_is_a_command_about_the_run_as_a_person_named_it(run, tool, argum
 def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert suggestions.spoken_here("Call list_runs, then open_run; my_list_ops stays.") == (
-        "Call `ttnn-mcp runs`, then `ttnn-mcp call open_run`; my_list_ops stays."
+        "Call `ttnn-mcp runs`, then `ttnn-mcp open`; my_list_ops stays."
     )
     told = {
         "op_detail(op=75).kernel_us falls": "`ttnn-mcp op 75` kernel_us falls",

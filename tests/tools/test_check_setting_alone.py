@@ -1,4 +1,4 @@
-"""check_setting on a memory report alone: legality and L1, and no word of time."""
+"""check_setting on a memory report alone: legality and L1, and no word of time where no law tells."""
 
 from __future__ import annotations
 

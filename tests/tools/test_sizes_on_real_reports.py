@@ -5,6 +5,7 @@ import pytest
 from tests.asking import ask, required, session
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED, shared
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.wire import bytes_of
 
@@ -23,7 +24,21 @@ async def answers_of(at, path, op) -> int:
             continue  # the other report is not there; an op without settings
         answered += 1
         assert bytes_of(answer) <= BYTES_AT_MOST, tool.name
+        if tool.name == "optimization_check":
+            fits_a_terminal(answer)
     return answered
+
+
+def fits_a_terminal(answer):
+    """The first screen of `check`: 24 lines of 80 columns with window, times, verdict, plan and what to do first."""
+    lines = check_screen(answer, run="a-run-id", width=80).splitlines()
+    assert len(lines) <= 24
+    assert max(len(line) for line in lines) <= 80
+    text = " ".join(" ".join(lines).split())
+    for words in (f"a-run-id: {answer['window']['kind'].replace('_', ' ')}", "; wall time ", "; speed of light ",
+                  " times its speed of light", "The plan ", " expected at most accuracy 1 ", "Do this first: ",
+                  " check a-run-id --details 1 ", " check a-run-id --all"):  # fmt: skip
+        assert words in text, words
 
 
 @pytest.mark.sampled(3)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Value
     from ttnn_mcp.replay.source import OpSource
 
-COMBINED_AT_MOST = 200  # combinations judged: 0.4 s; a sweep of more names fewer settings
+COMBINED_AT_MOST = 200  # unmoved: combinations judged: 0.4 s; a sweep of more names fewer settings
 NOT_BY_ITSELF = (*COST_ACCURACY, "core_grid", "shard_layout", "per_core_M", "per_core_N", "packer_l1_acc")
 NO_CONFIG = re.compile(r"('program_config'\s*:\s*)'std::nullopt'")
 
@@ -93,7 +93,7 @@ def candidates_of(source: OpSource, beside: Beside, most: int) -> Shortlist:
     tried: dict[tuple[tuple[str, Value | None], ...], Candidate] = {}
     for combined, judged, expected in (*_singles(source, settings, beside), *_together(source, settings, beside)):
         key = tuple({**source.settings, **owned, **combined}.items())
-        if key not in tried and judged.trial.effect:
+        if judged.trial.effect:
             tried[key] = Candidate({**owned, **combined}, judged, expected)
     fitting = [
         one for one in tried.values() if one.judged.verdict in ("fits", "legal") and not one.judged.wrong_values
@@ -153,7 +153,8 @@ def _together(
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
         then = described(op.table, 0, op.chip) if judged.legal and now and us else None
-        yield combined, judged, after_change(now, us, then) if now and us and then else None
+        visible = then if then != now else None  # what no law sees changes no time that a law tells
+        yield combined, judged, after_change(now, us, visible) if now and us and visible else None
 
 
 def _promising(source: OpSource, settings: OpSettings, text: str, name: str, names: Sequence[str]) -> list[Value]:

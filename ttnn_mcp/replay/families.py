@@ -197,7 +197,8 @@ def _softmax(source: OpSource) -> OpCall:
     config, kernel = source.config("program_config"), source.kernel()
     stable = source.written("numeric_stable", flag)
     mask = "x[1]" if masked else "None"
-    reference = f"torch.softmax(x[0]{f' * {scale}' if scale else ''}{' + x[1]' if masked else ''}, -1)"
+    row = "[..., :1, :]" if masked and source.shape(1)[-2] != source.shape(0)[-2] else ""  # filled up to a tile
+    reference = f"torch.softmax(x[0]{f' * {scale}' if scale else ''}{f' + x[1]{row}' if masked else ''}, -1)"
     if in_place:
         return OpCall(
             "ttnn.scale_mask_softmax_in_place",
@@ -208,10 +209,7 @@ def _softmax(source: OpSource) -> OpCall:
     named = {"compute_kernel_config": kernel, "numeric_stable": stable, "memory_config": source.memory()}
     if scale or masked:
         return OpCall("ttnn.scale_mask_softmax", ("x[0]", scale or "None", mask), named, reference)
-    dim = source.written("dim", whole)
-    if dim not in (None, "3", "-1"):
-        raise source.refused(f"its dim is {dim}, of a tensor whose rank the row does not print")
-    return OpCall("ttnn.softmax", ("x[0]",), {"dim": "-1", **named}, reference)
+    return OpCall("ttnn.softmax", ("x[0]",), {"dim": _last(source), **named}, reference)
 
 
 def _attention(source: OpSource) -> OpCall:

@@ -111,13 +111,13 @@ def _signatures(ops: OpTable, arch: str | None) -> list[tuple[str, str]]:
 
 def cited(run: Run, op: OpTable, asked: Mapping[str, object] | None = None) -> str:
     """What replays of an op measured, in words: with these settings, or the best; empty where none did."""
+    known = [tried for tried in _compared(run, op) if asked is None or tried.settings == asked]
     sentences: list[str] = []
-    for tried in _compared(run, op):
-        if asked is None or tried.settings == asked:
-            base, ttnn = tried.results.baseline.median_us, shown(tried.results.ttnn or "?")
-            times = f"{tried.one.median_us:.2f} us, {base:.2f} as profiled, noise {tried.noise:.1%}"
-            sentences.append(f"{tried.verdict} alone: {shown(tried.one.name)} {times} (TTNN {ttnn})")
-    return "; ".join(sorted(sentences, key=lambda text: not text.startswith("faster"))[:QUOTED])
+    for tried in sorted(known, key=lambda one: one.share)[:QUOTED]:
+        base, ttnn = tried.results.baseline.median_us, shown(tried.results.ttnn or "?")
+        times = f"{tried.one.median_us:.2f} us, {base:.2f} as profiled, noise {tried.noise:.1%}"
+        sentences.append(f"{tried.verdict} alone: {shown(tried.one.name)} {times} (TTNN {ttnn})")
+    return "; ".join(sentences)
 
 
 def measured_here(run: Run, op: OpTable, us: float, asked: Mapping[str, object]) -> Expected | None:

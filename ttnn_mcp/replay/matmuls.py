@@ -27,12 +27,15 @@ def matmul(source: OpSource) -> OpCall:
         raise source.refused("its row has one operand")
     turned = [(source.written(key, flag) or "False") == "True" for key in ("transpose_a", "transpose_b")]
     text = source.text("user_fused_activation") or ""
-    named = {"activation": _named(source, text), **_grid(source)}
+    named: dict[str, str | None] = {"activation": _named(source, text), **_grid(source)}
     given_config = source.config("program_config")
     printed = struct_of(source.op.attributes, "program_config")
     if printed is not None:
         named = {}
         text = printed.fields.get("fused_activation", "")
+    own = None if given_config else _own_config(source)
+    if own and "core_grid" in named:
+        named["core_grid"] = f'None if s["{OWN}"] else {named["core_grid"]}'
     a, b = (f"x[{place}].transpose(-1, -2)" if turned[place] else f"x[{place}]" for place in (0, 1))
     bias = "x[2]" if len(source.inputs) > 2 else None
     product = f"{a} @ {b}{' + x[2]' if bias else ''}"
@@ -49,7 +52,7 @@ def matmul(source: OpSource) -> OpCall:
             "bias": bias,
             **{f"transpose_{side}": "True" for side, is_so in zip("ab", turned, strict=True) if is_so},
             **named,
-            "program_config": given_config or _own_config(source),
+            "program_config": given_config or own,
             "compute_kernel_config": source.kernel(),
             "dtype": source.dtype(),
             "memory_config": source.memory(),

@@ -195,10 +195,11 @@ def _value(replay: Replay, one: dict[str, Any]) -> Any:
     torch, shape, kind = replay.torch, one["shape"], one["values"]
     if kind.startswith("all "):
         return torch.full(shape, int(kind.split()[1]), dtype=torch.int32)
+    if kind.startswith("below "):
+        return torch.randint(int(kind.split()[1]), shape, dtype=torch.int32)
     if kind == "pages":
         return torch.arange(shape[0] * shape[1], dtype=torch.int32).reshape(shape)
-    whole = "int" in str(one["dtype"]).lower()
-    return torch.zeros(shape, dtype=torch.int32) if whole else torch.randn(shape)
+    return torch.randn(shape)
 
 
 def _made(replay: Replay, device: Any, settings: dict[str, Any], values: list[Any] | None) -> list[Any]:
@@ -374,7 +375,7 @@ def _traced(replay: Replay, device: Any, run: Any, asked: argparse.Namespace) ->
 
 
 def _pcc(replay: Replay, result: Any, values: list[Any]) -> float | None:
-    """The correlation of the result with float32 on torch; None where torch has no such function."""
+    """The correlation of the result with float32 on torch; None where it is not compared."""
     if replay.reference is None:
         return None
     first = result[0] if isinstance(result, (list, tuple)) else result

@@ -141,13 +141,14 @@ def _clone(source: OpSource) -> OpCall:
 def _embeddings(source: OpSource) -> OpCall:
     source.forbid(embeddings_type="GENERIC", pad_token="")
     ids = source.operand(0)
-    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), layout="ttnn.ROW_MAJOR_LAYOUT")
+    below = f"below {source.shape(1)[-2]}"
+    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), layout="ttnn.ROW_MAJOR_LAYOUT", values=below)
     tiled = source.written("tilized", flag) == "True"
     return OpCall(
         "ttnn.embedding",
         ("x[0]", "x[1]"),
         {"layout": "ttnn.TILE_LAYOUT" if tiled else None, "memory_config": source.memory()},
-        "torch.nn.functional.embedding(x[0], x[1])",
+        "torch.nn.functional.embedding(x[0], x[1].flatten(0, -2))",
         (ids, source.operand(1)),
     )
 

@@ -122,7 +122,7 @@ def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placeme
         "arch": canonical_architecture(run.chip.arch or "") or None,
         "clock_ghz": run.chip.clock_ghz,
         "kernel_us": op.kernel_us,
-        "floor_us": op.least_ns / 1e3 if op.kernel_us is not None else None,
+        "floor_us": round(op.least_ns / 1e3, 3) if op.kernel_us is not None else None,
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
         "mesh": _mesh(call.on_mesh),
         "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)

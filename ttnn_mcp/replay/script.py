@@ -34,11 +34,11 @@ def script_of(source: OpSource, call: OpCall, facts: dict[str, Any], file: str) 
     """The whole text of the script."""
     operands = call.operands if call.operands is not None else tuple(map(source.operand, range(len(source.inputs))))
     imports, body = _measuring()
-    assumed = "; ".join([*source.assumed, "the values of its operands are random"])
+    assumed = "; ".join([*source.assumed, "the values of its operands are made up"])
     reference = (
         f'def reference(x):\n    """The same in float32 on torch."""\n    return {call.reference}'
         if call.reference
-        else "reference = None  # torch has no such function"
+        else "reference = None  # not compared with torch"
     )
     return "\n\n\n".join(
         (

@@ -27,9 +27,8 @@ _SIZES = re.compile(r"-?\d{1,12}")
 DTYPES_OF_TTNN = (*DTYPES, "FLOAT32", "UINT32", "INT32", "UINT16", "UINT8")
 PLACES = ("output_mem_config", "output_memory_config", "memory_config", "mem_config")
 KERNEL = ("compute_kernel_config", "compute_config")
-SHARDS_STAY = (  # operands of the result's shape and layout lie in its shards: their validation, TTNN 0.81
-    *("Binary", "Unary", "Ternary", "Typecast", "LayerNorm", "GroupNorm", "Softmax", "Tilize", "Untilize"),
-)
+# operands of the result's shape and layout lie in its shards: their validation, TTNN 0.81
+SHARDS_STAY = ("Binary", "Unary", "Ternary", "Typecast", "LayerNorm", "GroupNorm", "Softmax", "Tilize", "Untilize")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class OpCall:
         function: its name.
         positional: arguments by place.
         named: arguments by name; those that are None are left out.
-        reference: the same in float32 on torch, where `x` are the operands; None where torch has no such function.
+        reference: the same in float32 on torch, where `x` are the operands; None where it is not compared.
         operands: operands of its own, where they are not those of the row.
         on_mesh: how many chips it runs on, and along which axis.
     """
@@ -208,6 +207,7 @@ class OpSource:
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
+        values = "all 0" if values == "normal" and "INT" in one.dtype[0] else values
         return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
 
     def _derived(self, number: int, place: Placement) -> Placement:

@@ -12,6 +12,7 @@ ACTIVATIONS = {
     **{name: f"torch.{name}" for name in ("reciprocal", "square", "sin", "cos")},
     "recip": "torch.reciprocal",
     "gelu": "torch.nn.functional.gelu",
+    "relu6": "torch.nn.functional.relu6",
     "silu": "torch.nn.functional.silu",
 }
 

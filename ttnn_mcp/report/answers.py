@@ -123,7 +123,10 @@ class _Parts:
 def _answerable(run: Run, tool: str, left_out: list[str]) -> bool:
     """Whether the run can answer the tool; why not goes to `left_out`."""
     if tool == "list_ops" and (run.performance is None or not len(run.performance.steady)):
-        left_out.append("No performance report with device times: no timeline, no budget, no findings.")
+        why = (
+            "No performance report" if run.performance is None else "The performance report holds no op of a device"
+        )
+        left_out.append(f"{why}: no timeline, no budget, no findings.")
         return False
     lacking = answering.lacks(answering.tool_named(tool, TOOLS), run)
     if lacking:

@@ -12,7 +12,7 @@ from ttnn_mcp.served.documents import meaning_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB"}
+UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB", "ghz": "GHz", "gb_s": "GB/s"}
 OURS = frozenset({"how", "what", "remedy", "why", "status"})  # columns whose words are ours
 VOID = frozenset({"meta", "input"})
 
@@ -58,8 +58,10 @@ def percent(share: float | None) -> str:
 
 def heading(column: str) -> str:
     """`kernel_us` -> `kernel [us]`."""
-    stem, _, last = column.rpartition("_")
-    return f"{stem.replace('_', ' ')} [{UNITS[last]}]" if stem and last in UNITS else column.replace("_", " ")
+    for end, unit in UNITS.items():
+        if column.endswith(f"_{end}"):
+            return f"{column.removesuffix(f'_{end}').replace('_', ' ')} [{unit}]"
+    return column.replace("_", " ")
 
 
 def worded(word: str) -> Markup:

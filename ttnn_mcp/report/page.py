@@ -59,6 +59,8 @@ def _words(shown: str) -> Markup:
     """The words that explain themselves to a mouse, for those who have none."""
     each = dict(re.findall(r'<abbr title="([^"]*)">([^<]*)</abbr>', shown))
     pairs = [joined(element("dt", Markup(word)), element("dd", Markup(meaning))) for meaning, word in each.items()]
+    if not pairs:
+        return Markup()
     return folded("The words of this page", element("dl", *map(partial(element, "div"), pairs), class_="rowed"))
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Answer = dict[str, Any]
 
+NOT_BOUNDED = "Not in the bounds"
 WORDS = {
     "at_floor": "at its floor",
     "above_floor": "above its floor",
@@ -49,9 +50,15 @@ def window_words(window: Answer) -> str:
     if window.get("iteration"):
         kind += f" {window['iteration']} of {window['of_iterations']}"
     warm = "warm" if window["warm"] else "not warm"
-    lines = f"lines {window['first_row']} to {window['last_row']}"
+    first, last = window["first_row"], window["last_row"]
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
     doubts = "".join(f"; IN DOUBT, {doubt}" for doubt in window.get("doubts", ()))
-    return f"{kind}, {warm}, {number(window['rows'])} ops ({lines}): {window['why']}{doubts}"
+    return f"{kind}, {warm}, {ops_counted(window['rows'])} ({lines}): {window['why']}{doubts}"
+
+
+def ops_counted(count: int) -> str:
+    """'1 op', '1,200 ops'."""
+    return f"{count:,} op{'' if count == 1 else 's'}"
 
 
 def run_words(card: Answer) -> str:
@@ -72,10 +79,20 @@ def summary(answers: Answers) -> Markup:
     if comparison:
         verdicts.append(verdict("Against the baseline", comparison["verdict"], comparison["why"]))
     if budget and check:
-        verdicts.append(verdict("By its own measure", budget["verdict"], budget["why"]))
+        verdicts.append(verdict("By its own measure", budget["verdict"], budget_why(budget)))
     window = paragraph(f"Window: {window_words(budget['window'])}.", kind="quiet") if budget else Markup()
     caveats = listed([*answers.left_out, *answers.card.get("caveats", ())], "caveats")
     return joined(*verdicts, figures(_measured(answers)), window, caveats)
+
+
+def budget_why(budget: Answer) -> str:
+    """What the verdict of a budget rests on; the table that it names stands below."""
+    return budget["why"].replace("not_in_the_bounds", f"'{NOT_BOUNDED}'")
+
+
+def not_bounded(budget: Answer) -> Answer:
+    """The kernel time that the bounds leave out, by why."""
+    return {"columns": ["why", "kernel_us"], "rows": [*budget.get("not_in_the_bounds", {}).items()]}
 
 
 def failure_words(failed: Answer) -> str:
@@ -92,7 +109,7 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
     if answers.budget and check:
         pairs += [
             ("window", f"{number(answers.budget['window_us'])} us"),
-            ("kernel time", f"{number(round(check['kernel_ms'] * 1000, 3))} us"),
+            ("kernel time", f"{number(answers.budget['kernel_us'])} us"),
             ("expected after the plan", f"{number(check['total']['expected_after_us'])} us"),
             ("at best after the plan", f"{number(check['total']['after_us'])} us"),
             ("speed of light", f"{number(check['total']['speed_of_light_us'])} us"),
@@ -101,8 +118,8 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
     if answers.memory:
         pairs.append(("L1 peak of a bank", f"{number(answers.memory['l1_peak']['bytes_per_bank'])} B"))
     labels = (("arch", "chip"), ("clock_ghz", "clock [GHz]"))
-    pairs += [(label, number(card[name])) for name, label in labels if name in card]
-    if "devices" in card:
+    pairs += [(label, number(card[name])) for name, label in labels if card.get(name) is not None]
+    if card.get("devices"):
         pairs.append(("devices", number(len(card["devices"]))))
     return pairs
 
@@ -139,6 +156,7 @@ def budget_section(budget: Answer) -> Markup:
         budget_bars(ledger),
         folded("The ledger as a table", rows_told("Ledger of the window", ledger)),
         rows_told("Lower bounds of the window", floors),
+        rows_told(NOT_BOUNDED, not_bounded(budget)),
         listed(budget.get("chip_caveats", ()), "caveats"),
     )
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.records import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+
+LINES_NAMED = 3
 
 Code: TypeAlias = Literal[
     "no_such_clock",
@@ -53,3 +61,10 @@ class Doubt:
 
     def __str__(self) -> str:
         return f"{self.code}: {self.what}"
+
+
+def some_lines(rows: OpTable, chosen: NDArray[np.bool_]) -> str:
+    """`3 ops (lines 4, 19, 77)`, or `1 op (line 4)`."""
+    lines: list[int] = rows.lines[chosen].tolist()
+    listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")
+    return f"{len(lines)} ops (lines {listed})" if len(lines) > 1 else f"1 op (line {listed})"

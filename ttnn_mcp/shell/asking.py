@@ -6,9 +6,10 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
-from ttnn_mcp.shell.check_screen import check_screen
+from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
 from ttnn_mcp.shell.outline import outline_of, worded
@@ -43,24 +44,12 @@ async def asked(
     if choice:
         tell(choice)
     if question.tool == PAGED:
-        try:
-            answer = await all_findings(session, stated)
-        except QuestionRefused as refusal:
-            raise QuestionRefused(f"{refusal}{await _why_it_died(session, stated)}") from None
+        answer = await all_findings(session, stated)
         return Answered(
             await _detailed(session, reader.details, stated, answer) if reader.details else answer, named
         )
     answer, _text = await answering.answer(session, tool_alone(question.tool), stated)
     return Answered(answer, named)
-
-
-async def _why_it_died(session: Session, stated: Mapping[str, object]) -> str:
-    """' This run ran out of L1 ...' where its memory report tells that; else nothing."""
-    memory, run = tool_alone("memory_summary"), await session.run(str(stated["run"]))
-    if answering.lacks(memory, run):
-        return ""
-    answer, _text = await answering.answer(session, memory, {"run": run.id})
-    return f" This run {answer['ran_out']}." if answer.get("ran_out") else ""
 
 
 async def _detailed(
@@ -103,7 +92,11 @@ def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
 
     forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
     if command in forms:
-        return [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer), *forms[command](answer)]
+        head = [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer)]
+        if command == "check" and answer.get("window"):
+            head += [f"Window: {markdown.text(window_words(answer['window']))}.", ""]
+            head += [markdown.text(f"{sentence.rstrip('.')}.") + "  " for sentence in verdict(answer)] + [""]
+        return [*head, *forms[command](answer)]
     return markdown.page(title, outline_of(answer))
 
 

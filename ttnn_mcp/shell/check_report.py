@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import marked
@@ -35,9 +36,12 @@ def _text(lines: Iterable[str]) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def duration(microseconds: float) -> str:
-    """A duration with its unit: us below a millisecond, otherwise ms."""
-    return f"{microseconds / 1000:,.2f} ms" if abs(microseconds) >= 1000 else f"{microseconds:,.1f} us"
+def duration(microseconds: float, beside: float = 0.0) -> str:
+    """A duration with its unit: us where it and the longest one `beside` it are below a millisecond, otherwise ms."""
+    if max(abs(microseconds), abs(beside)) < 1000:
+        return f"{microseconds:,.1f} us"
+    digits = 2 if abs(microseconds) >= 100 or not microseconds else 3  # 0.05 ms beside 0.054 ms tells too little
+    return f"{microseconds / 1000:,.{digits}f} ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ class _Report:
         share = f"  (edit {finding['edit']}, step {finding['step']}, {finding['share']:.1%} of {whole})"
         yield from self.headed(f"{rank}. {finding['check']}", share)
         yield from self.labelled("", finding["claim"], 3)
-        yield from self.labelled("saves", f"{saving_words(saving, duration)}; assumes {finding['assumption']}", 3)
+        saves = saving_words(saving, partial(duration, beside=saving["at_most"]))
+        yield from self.labelled("saves", f"{saves}; assumes {finding['assumption']}", 3)
         for place, row in enumerate(_cited(finding["evidence"])):
             yield from self.labelled("evidence" if place == 0 else " ", row, 3)
         code = code_block(_spoken_here(finding["fix"]), self.width)  # from the first column on: it is to be pasted
@@ -120,9 +125,9 @@ class _Report:
         total = self.answer.get("total")
         if total:
             before, after, light = (
-                duration(total[name]) for name in ("before_us", "after_us", "speed_of_light_us")
+                duration(total[name], total["before_us"]) for name in ("before_us", "after_us", "speed_of_light_us")
             )
-            likely = duration(total["expected_after_us"])
+            likely = duration(total["expected_after_us"], total["before_us"])
             text = (
                 f"{before} of {total['of']}; after the plan {likely} as far as savings are known, {after} at best; "
                 f"speed of light {light}"
@@ -135,11 +140,12 @@ class _Report:
         if edits:
             yield from ["", *self.headed("The plan"), ""]
         for edit in edits:
-            before = self.answer["total"]["before_us"]
-            expected = edit["expected_us"]
-            likely = f"expected {duration(expected)} ({expected / before:.1%}), " if expected is not None else ""
-            saves = f"{likely}at most {duration(edit['alone_us'])} ({edit['alone_us'] / before:.1%})"
-            then = "" if edit["then_us"] == edit["alone_us"] else f", then {duration(edit['then_us'])}"
+            before, most, expected = self.answer["total"]["before_us"], edit["alone_us"], edit["expected_us"]
+            likely = (
+                f"expected {duration(expected, most)} ({expected / before:.1%}), " if expected is not None else ""
+            )
+            saves = f"{likely}at most {duration(most)} ({most / before:.1%})"
+            then = "" if edit["then_us"] == most else f", then {duration(edit['then_us'], most)}"
             accuracy = "; may cost accuracy" if edit["accuracy"] != "none" else ""
             yield from self.wrapped(f"{edit['what']}: {saves}{then}{accuracy}", f"{edit['rank']:>2}  ")
             relation = f"; {edit['relation']}" if edit["relation"] else ""
@@ -157,10 +163,13 @@ class _Report:
         by_why = self.answer.get("unexplained_us")
         if not by_why:
             return
-        parts = ", ".join(f"{why.replace('_', ' ')} {duration(us)}" for why, us in by_why.items())
+        parts = ", ".join(
+            f"{why.replace('_', ' ')} {duration(us, max(by_why.values()))}" for why, us in by_why.items()
+        )
         yield from ["", *self.wrapped(f"Left above the floors after the plan: {parts}.", "")]
         for op in named_rows(self.answer.get("unexplained")):
-            text = f"{op['op_code']} ({op['ops']}x, {duration(op['now_us'])}): {duration(op['above_us'])} above"
+            now, above = op["now_us"], op["above_us"]
+            text = f"{op['op_code']} ({op['ops']}x, {duration(now)}): {duration(above, now)} above"
             why = op["why"].replace("_", " ")
             yield from self.labelled("", f"{text}, {why}, heaviest at line {op['heaviest_op']}", 2)
 

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, named_rows
 from ttnn_mcp.shell.suggestions import command
 
@@ -29,6 +30,12 @@ def check_screen(answer: dict[str, Any], *, run: str, width: int, colour: bool =
     return "\n".join(line.rstrip() for line in _Screen(answer, run, width, colour).lines()) + "\n"
 
 
+def verdict(answer: dict[str, Any]) -> list[str]:
+    """How long the window takes, and what that means, in a sentence each; none where no times are told."""
+    screen, total = _Screen(answer, "", 0, colour=False), answer.get("total")
+    return [screen.times(total), screen.verdict(total)] if total else []
+
+
 @dataclass(frozen=True, slots=True)
 class _Screen:
     answer: dict[str, Any]
@@ -47,13 +54,18 @@ class _Screen:
         yield from _cut(self.bold(f"{self.run}: {_window(self.answer.get('window'))}"))
         if self.answer.get("ran_out"):
             yield from self.bold(f"Memory: {self.answer['ran_out']}")
-        total, kernel = self.answer.get("total"), duration(self.answer.get("kernel_ms", 0) * 1000)
-        if not total:
-            return
-        light = duration(total["speed_of_light_us"])
-        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else "not known: not a warm window"
-        yield from self.wrapped(f"kernels {kernel}; wall time {wall}; speed of light {light}")
-        yield from self.wrapped(self.verdict(total))
+        for sentence in verdict(self.answer):
+            yield from self.wrapped(sentence)
+
+    def times(self, total: dict[str, Any]) -> str:
+        """'kernels 5.00 ms; wall time 10.00 ms; speed of light 800.0 us'."""
+        kernel_us = self.answer["kernel_ms"] * 1000
+        longest = max(total["before_us"], kernel_us)
+        kernel, light = duration(kernel_us, longest), duration(total["speed_of_light_us"], longest)
+        window = self.answer.get("window") or {}
+        why = "it has no gaps" if window.get("warm") else "not a warm window"
+        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"not known: {why}"
+        return f"kernels {kernel}; wall time {wall}; speed of light {light}"
 
     def verdict(self, total: dict[str, Any]) -> str:
         """How far from the speed of light it is, what of it are gaps, and what the plan is worth."""
@@ -103,12 +115,13 @@ class _Screen:
         what = min(max(whole, at_least[0]), wide - where)
         heads = f"{'expected':>{TIME}}{GAP}{'at most':>{TIME}}{GAP}{ACCURACY}"
         head = self.bold(f" # {'what':<{what}}{GAP}{'where':<{where}}{GAP}{heads}")
-        return head, (_row(edit, place, what, where) for edit, place in zip(edits, places, strict=True))
+        longest = max(edit["alone_us"] for edit in edits)
+        return head, (_row(edit, place, what, where, longest) for edit, place in zip(edits, places, strict=True))
 
     def sentences(self, edits: list[dict[str, Any]]) -> Iterator[list[str]]:
         """The lines of each edit where no table fits."""
         for edit in edits:
-            expected, most, accuracy = _figures(edit)
+            expected, most, accuracy = _figures(edit, edit["alone_us"])
             cost = "" if accuracy == "-" else f", {accuracy} accuracy"
             text = f"{edit['what']}: {expected}, at most {most}{cost}"
             yield textwrap.wrap(text, self.width, initial_indent=f"{edit['rank']:>2} ", subsequent_indent="   ")
@@ -161,20 +174,20 @@ def _window(window: dict[str, Any] | None) -> str:
     if window.get("iteration"):
         kind += f" {window['iteration']} of {window['of_iterations']}"
     doubts = "".join(f"; IN DOUBT: {doubt}" for doubt in window.get("doubts", ()))
-    return f"{kind}, {'warm' if window['warm'] else 'not warm'}, {window['rows']:,} ops{doubts}"
+    return f"{kind}, {'warm' if window['warm'] else 'not warm'}, {ops_counted(window['rows'])}{doubts}"
 
 
 def _with_share(us: float, whole: float) -> str:
-    return f"{duration(us)} ({us / whole:.0%})" if whole else duration(us)
+    return f"{duration(us, whole)} ({us / whole:.0%})" if whole else duration(us)
 
 
 def _cut(lines: list[str], most: int = OTHER_LINES) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-3]}..."]
 
 
-def _row(edit: dict[str, Any], place: str, what: int, where: int) -> list[str]:
+def _row(edit: dict[str, Any], place: str, what: int, where: int, longest: float) -> list[str]:
     """The lines of an edit in columns of these widths; names are not divided."""
-    expected, most, accuracy = _figures(edit)
+    expected, most, accuracy = _figures(edit, longest)
     name = textwrap.wrap(edit["what"], what)
     lying = textwrap.wrap(place, where, break_on_hyphens=False)
     (first, at), *others = zip_longest(name, lying, fillvalue="")
@@ -185,10 +198,10 @@ def _row(edit: dict[str, Any], place: str, what: int, where: int) -> list[str]:
     ]
 
 
-def _figures(edit: dict[str, Any]) -> tuple[str, str, str]:
-    """What an edit is expected to save, saves at most, and whether it may cost accuracy."""
-    expected = "trial" if edit["expected_us"] is None else duration(edit["expected_us"])
-    return expected, duration(edit["alone_us"]), "-" if edit["accuracy"] == "none" else edit["accuracy"]
+def _figures(edit: dict[str, Any], longest: float) -> tuple[str, str, str]:
+    """What an edit is expected to save, saves at most, and whether it may cost accuracy; in one unit."""
+    expected = "trial" if edit["expected_us"] is None else duration(edit["expected_us"], longest)
+    return expected, duration(edit["alone_us"], longest), "-" if edit["accuracy"] == "none" else edit["accuracy"]
 
 
 def _place(where: str) -> str:

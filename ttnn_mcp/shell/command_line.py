@@ -29,8 +29,8 @@ examples:
   ttnn-mcp check                                    what to change first in your newest run
   ttnn-mcp ops path/to/report group_by=op_code      where its time goes
   ttnn-mcp compare before after                     whether a change helped
+  ttnn-mcp open performance=CSV memory=FOLDER       two reports as one run
   ttnn-mcp call                                     list the tools; their answers are JSON
-  ttnn-mcp call open_run performance=path/to/report
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
   ttnn-mcp archive add '/nightly/**/ops_perf*.csv'  keep what many runs measured
   ttnn-mcp history                                  since when is the newest run's model slower?

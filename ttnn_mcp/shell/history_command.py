@@ -33,11 +33,11 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
         yield f"  two runs differ by up to {answer['noise_share']:.1%} without a change"
     turned = {row["run"] for row in _rows(answer, "turns")}
     for row in _rows(answer, "turns"):
-        times = f"{duration(row['before_us'])} -> {duration(row['after_us'])} ({row['change_share']:+.1%})"
+        times = f"{_change(row)} ({row['change_share']:+.1%})"
         yield f"\n{row['recorded']}  {row['of']} {times}  {row['run']}{_build(row)}"
         for op in (op for op in _rows(answer, "behind") if row["of"] == "kernel" and op["at"] == row["run"]):
             line = f", line {op['op']}" if op["op"] is not None else ""
-            yield f"  {op['op_code']}  {duration(op['before_us'])} -> {duration(op['after_us'])}: {op['how']}{line}"
+            yield f"  {op['op_code']}  {_change(op)}: {op['how']}{line}"
     yield ""
     for row in _rows(answer, "runs"):
         mark = "  <- turned" if row["run"] in turned else ""
@@ -51,6 +51,12 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
 
 def _build(row: dict[str, Any]) -> str:
     return f"  {row['build']}" if row["build"] else ""
+
+
+def _change(row: dict[str, Any]) -> str:
+    """'0.10 ms -> 1.50 ms', in one unit."""
+    longest = max(row["before_us"], row["after_us"])
+    return f"{duration(row['before_us'], longest)} -> {duration(row['after_us'], longest)}"
 
 
 def _rows(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:

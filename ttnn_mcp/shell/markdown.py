@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import CODE
+from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.outline import MarkedCode, numeric, written
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def window(shown: Mapping[str, Any]) -> str:
     """A window as one cell."""
     kind = shown["kind"].replace("_", " ")
     doubtful = ", in doubt" if shown.get("doubts") else ""
-    return f"{kind}, {'warm' if shown['warm'] else 'not warm'}, {shown['rows']} ops{doubtful}"
+    return f"{kind}, {'warm' if shown['warm'] else 'not warm'}, {ops_counted(shown['rows'])}{doubtful}"
 
 
 def _line(cells: Sequence[Any], *, escaped: bool = False) -> str:

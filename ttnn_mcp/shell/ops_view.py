@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.report.sections import window_words
+from ttnn_mcp.report.sections import ops_counted, window_words
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.shell.outline import Outline, Section
 
@@ -34,7 +34,7 @@ def ops_outline(answer: dict[str, Any]) -> Outline:
     table, columns = answer[kind], GROUPS if kind == "groups" else EACH
     facts = [
         ("window", window_words(answer["window"])),
-        ("total", f"{total['count']:,} ops, {total['kernel_us']:,} us of kernels"),
+        ("total", f"{ops_counted(total['count'])}, {total['kernel_us']:,} us of kernels"),
         *([("caveat", answer["caveat"])] if answer.get("caveat") else []),
     ]
     places = {

@@ -18,6 +18,7 @@ SHORT = 40  # characters: longer texts of a list get a line each
 FEW = 3  # values that stand in one line
 TABLE = {"columns", "rows"}
 CODED = frozenset({"how", "fix"})
+AMOUNTS = frozenset({"bytes", "us", "ms", "gb", "flops", "ops", "count", "total", "operations"})  # in their names
 SAID_ELSEWHERE = frozenset({"next", "next_cursor"})  # as commands: suggestions.py
 
 
@@ -42,8 +43,12 @@ class Percent(float):
     """A share, to be told in percent."""
 
 
-class ByteCount(int):
-    """Bytes, to be told with their digits in threes."""
+class Count(int):
+    """A count of bytes, ops or the like, to be told with its digits in threes."""
+
+
+class Measure(float):
+    """A time or a rate, to be told in the same way."""
 
 
 class MarkedCode(str):
@@ -57,7 +62,7 @@ def outline_of(answer: Mapping[str, Any]) -> Outline:
     outline = Outline()
     for name, value in answer.items():
         if name not in SAID_ELSEWHERE:
-            _add(outline, worded(name), _told(name, value))
+            _add(outline, heading(name), _told(name, value))
     return outline
 
 
@@ -86,7 +91,7 @@ def _add_parts(outline: Outline, title: str, parts: dict[str, Any]) -> None:
         outline.sections.append(Section(title, ("", ""), rows))
     for name, value in parts.items():
         if name not in single:
-            _add(outline, f"{title}: {worded(name)}", value)
+            _add(outline, f"{title}: {heading(name)}", value)
 
 
 def _holds_parts(value: Any) -> bool:
@@ -106,7 +111,9 @@ def _told(name: str, value: Any) -> Any:
         return value
     if name.endswith("share"):
         return Percent(value)
-    return ByteCount(value) if isinstance(value, int) and "bytes" in name.split("_") else value
+    if AMOUNTS.isdisjoint(name.split("_")):  # a line, an id, an address: a name, and copied as one
+        return value
+    return Count(value) if isinstance(value, int) else Measure(value)
 
 
 def worded(name: str) -> str:
@@ -118,13 +125,13 @@ def written(value: Any) -> str:
     """A value in one line; a number exactly as the JSON has it, what was not measured as a dash."""
     if value is None:
         return "-"
-    if isinstance(value, (Percent, ByteCount)):
+    if isinstance(value, (Percent, Count, Measure)):
         return percent(value) if isinstance(value, Percent) else f"{value:,}"
     if isinstance(value, str):
         return single_line(value)
     if isinstance(value, dict):
         parts = cast("dict[str, Any]", value).items()
-        return ", ".join(f"{worded(name)} {_inner(_told(name, part))}" for name, part in parts)
+        return ", ".join(f"{heading(name)} {_inner(_told(name, part))}" for name, part in parts)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_inner, cast("list[Any]", value))) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else json.dumps(value)

@@ -36,6 +36,7 @@ QUESTIONS = {
     "check": Question("optimization_check", "what should change first in RUN, and what it can save"),
     "ops": Question("list_ops", "where the time of RUN goes", stated={"group_by": "op_code"}),
     "op": Question("op_detail", "what bounds the op at this LINE of the CSV of RUN", ("op", "run")),
+    "open": Question("open_run", "what RUN holds, and how far to trust it; performance= and memory= join two"),
     "compare": Question("compare_runs", "whether run B is faster than run A", ("baseline", "candidate")),
     "runs": Question("list_runs", "the runs that are there", ()),
     "experiments": Question("experiments", "what was tried, and what was kept", (), {"action": "list"}),
@@ -74,7 +75,7 @@ async def arguments(
         )
     stated.update((name, _read(word, known[name].annotation)) for name, word in zip(places, runs, strict=False))
     named = [str(stated[name]) for name in question.runs if name in stated and name != "op"]
-    if len(runs) == len(places):
+    if len(runs) == len(places) or {"performance", "memory"} & stated.keys():
         return stated, named, None
     newest = await session.run(None)
     settings = session.settings

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import heading, number, percent
+from ttnn_mcp.report.plan_section import HEADS, NUMBERS
 from ttnn_mcp.report.savings import saving_words
-from ttnn_mcp.report.sections import WORDS, run_words, window_words
+from ttnn_mcp.report.sections import NOT_BOUNDED, WORDS, budget_why, not_bounded, run_words, window_words
+from ttnn_mcp.shell.check_report import named_rows
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
@@ -72,11 +74,12 @@ def compared(comparison: Answer) -> list[str]:
 
 def _budget(budget: Answer) -> list[str]:
     return [
-        _verdict("By its own measure", budget),
+        _verdict("By its own measure", {**budget, "why": budget_why(budget)}),
         "",
         f"Window: {text(window_words(budget['window']))}.",
         *_table(f"Where {number(budget['window_us'])} us go", budget["ledger"]),
         *_table("Lower bounds", budget["floors"]),
+        *_table(NOT_BOUNDED, not_bounded(budget)),
         "",
     ]
 
@@ -87,7 +90,7 @@ def findings(check: Answer) -> list[str]:
     lines: list[str] = []
     if total:
         times = f"{number(total['before_us'])} us of {total['of']}, at best {number(total['after_us'])} us"
-        lines += _table(f"The plan: {times} after all edits", check["plan"])[1:]
+        lines += _plan(f"The plan: {times} after all edits", named_rows(check["plan"]))
     lines += ["", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]
@@ -101,6 +104,13 @@ def findings(check: Answer) -> list[str]:
     if more > 0:
         lines += ["", f"{more} more findings, each saving less, are not listed."]
     return [*lines, *_listed(check["trust"] or ["no doubts"]), ""]
+
+
+def _plan(title: str, edits: Sequence[Answer]) -> list[str]:
+    """The edits with the columns of the page: what a comment has no room for stands in the findings."""
+    names = ("rank", "what", "where", "expected_us", "alone_us", "then_us", "accuracy")
+    rows = [["a trial" if edit[name] is None else number(edit[name]) for name in names] for edit in edits]
+    return [f"**{title}**", "", *table(HEADS, rows, [head in NUMBERS for head in HEADS])] if rows else []
 
 
 def _fix(fix: str) -> list[str]:

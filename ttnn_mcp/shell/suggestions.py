@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _COMMANDS = {question.tool: (name, question) for name, question in QUESTIONS.items()}
-_TOOL = re.compile(rf"\b({'|'.join([*_COMMANDS, 'open_run'])})\b(?!=)(?:\(([^()]*)\))?((?:\.\w+)?)")
+_TOOL = re.compile(rf"\b({'|'.join(_COMMANDS)})\b(?!=)(?:\(([^()]*)\))?((?:\.\w+)?)")
 _MARKS = {"fix": "", **dict.fromkeys(("why", "caveat", "caveats", "trust", "verify", "assumption", "doubts"), "`")}
 
 
@@ -61,8 +61,6 @@ def spoken_here(text: str, mark: str = "`") -> str:
 
 
 def _spoken(call: re.Match[str]) -> str:
-    if call[1] not in _COMMANDS:
-        return f"call {call[1]}"
     pairs = [pair.partition("=") for pair in re.split(r", ?", call[2] or "") if pair]
     if not pairs:
         return _COMMANDS[call[1]][0]

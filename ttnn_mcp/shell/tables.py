@@ -22,6 +22,7 @@ WRAPPED = 16  # columns of a sentence at least
 WORD = 30  # columns up to which a name is kept whole
 BAND = 4  # columns that a table has at least, on average, if one becomes several
 FOLDED = 12  # of names and sentences alike, before a table becomes blocks
+BREAKS = re.compile(r"(?<=[ ,;/(|])")  # behind which a line may end: a name stays whole where it fits
 FILLED = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)  # rich fills lines with spaces
 NAME = "bold"
 NUMBER = "cyan"
@@ -42,11 +43,23 @@ def drawn(title: str, outline: Outline) -> str:
 def _named(pairs: list[tuple[str, str]], width: int) -> Table:
     """Names and values in two columns."""
     grid = Table.grid(padding=(0, GAP), pad_edge=False)
-    grid.add_column(max_width=max(width // 3, 1), overflow="fold")
+    most = max(width // 3, 1)
+    grid.add_column(max_width=most, overflow="fold")
     grid.add_column(overflow="fold")
+    names = min(max((cell_len(name) for name, _ in pairs), default=0), most)
     for name, value in pairs:
-        grid.add_row(Text(name, style=NAME), Text(value))
+        grid.add_row(Text(name, style=NAME), Text(_broken(value, width - names - GAP)))
     return grid
+
+
+def _broken(text: str, width: int) -> str:
+    """A text in lines that end between names where they can."""
+    lines = [""]
+    for part in BREAKS.split(text):
+        if cell_len(f"{lines[-1]}{part.rstrip()}") > width and lines[-1]:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _drawn(section: Section, width: int) -> list[Table | Text]:
@@ -80,7 +93,8 @@ def _table(section: Section, widths: dict[int, int]) -> Table:
         justify = "right" if numbers[place] else "left"
         table.add_column(Text(section.columns[place]), justify=justify, width=columns, overflow="fold")
     for row in section.rows:
-        table.add_row(*(Text(written(row[place]), style=NUMBER if numbers[place] else "") for place in widths))
+        cells = {place: _broken(written(row[place]), columns) for place, columns in widths.items()}
+        table.add_row(*(Text(cell, style=NUMBER if numbers[place] else "") for place, cell in cells.items()))
     return table
 
 

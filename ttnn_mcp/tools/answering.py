@@ -99,8 +99,21 @@ async def _opened(session: Session, tool: AnyTool, asked: Arguments) -> object:
     if tool.about == "session":
         return session
     opened = await (tool.opens(session, asked) if tool.opens else session.run(cast("OfRun", asked).run))
-    _check_reports(tool, *(cast("SeveralRuns", opened).runs if tool.about == "pair" else [cast("Run", opened)]))
+    for run in cast("SeveralRuns", opened).runs if tool.about == "pair" else [cast("Run", opened)]:
+        lacking = lacks(tool, run)
+        if lacking:
+            raise QuestionRefused(f"{await _shortage(run)}{lacking}")
     return opened
+
+
+async def _shortage(run: Run) -> str:
+    """'Run R ran out of L1 ...: ... ' of a run whose memory ran out: that is what is to be known first."""
+    if run.memory is None:
+        return ""
+    from ttnn_mcp.tools.parts.memory_errors import ending_of  # noqa: PLC0415 - no other answer waits for it
+
+    ran_out = (await ending_of(run)).ran_out
+    return f"Run {run.id} {ran_out}. " if ran_out else ""
 
 
 async def _asked(session: Session, tool: AnyTool, asked: Arguments, opened: object, budget: Budget | None) -> Wire:
@@ -152,13 +165,6 @@ def _refuse_window(asked: Arguments) -> None:
 
 async def _awaited(reply: Any) -> Wire:
     return await reply if inspect.isawaitable(reply) else reply
-
-
-def _check_reports(tool: AnyTool, *runs: Run) -> None:
-    for run in runs:
-        lacking = lacks(tool, run)
-        if lacking:
-            raise QuestionRefused(lacking)
 
 
 def window_asked(run: Run, asked: OfWindow) -> WindowFacts:

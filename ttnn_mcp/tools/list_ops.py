@@ -14,6 +14,7 @@ from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
 from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations
 from ttnn_mcp.tools.parts.op_groups import GROUPS, GroupBy, grouping_of, groups_table
+from ttnn_mcp.tools.parts.predicted_run import PredictedRun, predicted_run
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
@@ -70,12 +71,13 @@ class Answer(Wire):
     next_cursor: str | None = None
     window: Window | None = None
     caveat: Quoting | None = None
+    predicted: PredictedRun | None = None
 
 
 def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     """List device ops of a window with kernel time, share, gap before, cores and bound.
 
-    Filter, sort, group, page. On a memory report alone: ttnn operations with host durations.
+    Filter, sort, group, page. On a memory report alone: ttnn operations with host durations, predicted kernel times.
     """
     run, scope = facts.run, facts.scope
     kept = _filtered(facts, asked)
@@ -113,8 +115,8 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def operations_alone(run: Run, asked: Arguments) -> Answer:
-    """The answer of a memory report alone: ttnn operations and host durations."""
+async def operations_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: ttnn operations and host durations, and what device ops would take."""
     refuse_device_arguments(asked)
     offset = offset_of(asked.cursor, asked, run.id)
     end = offset + asked.limit
@@ -130,6 +132,7 @@ def operations_alone(run: Run, asked: Arguments) -> Answer:
         host=host,
         next_cursor=cursor_after(end, asked, run.id) if end < matches else None,
         caveat="no performance report: host durations, not device times",
+        predicted=await predicted_run(run) if offset == 0 else None,
     )
 
 

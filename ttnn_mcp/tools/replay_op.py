@@ -93,7 +93,7 @@ async def replay_op(session: Session, asked: Arguments) -> Answer:
         file=file,
         script=script,
         run_with=f"python {shown(file or one.file)}; then replay_op(results=<the .json beside it>)",
-        assumed=[*one.source.assumed, "random values"],
+        assumed=[*one.source.assumed, "made-up values"],
         candidates=TRIED.table(rows) if rows else None,
         left_out=dict(one.candidates.left_out),
         proof=await proof_of(run, one) if asked.prove else None,

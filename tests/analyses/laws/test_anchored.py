@@ -54,6 +54,15 @@ def test_the_op_as_it_is_takes_what_it_took():
     assert (answer.low_us, answer.us, answer.high_us) == (now, now, now)
 
 
+def test_an_op_that_nobody_measured_is_told_by_its_law_alone():
+    faster, blind = replace(BLOCKS, grid=(8, 10)), replace(BLOCKS, block_w=8)
+    assert after_change(BLOCKS, None, faster) == expected(faster)
+    assert after_change(BLOCKS, None, BLOCKS) == expected(BLOCKS)
+    assert after_change(BLOCKS, None, blind) is None
+    by_config, by_ttnn = (asked.many_rows("wormhole_b0", program=program, cores=64) for program in ("2D", "AUTO"))
+    assert after_change(by_config, None, by_ttnn) == expected(by_ttnn)
+
+
 @pytest.mark.parametrize(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])
 def test_an_op_that_its_law_does_not_fit_is_not_predicted(end, inside):
     faster, edge = replace(BLOCKS, grid=(8, 10)), getattr(expected(BLOCKS), end)

@@ -121,6 +121,23 @@ def test_another_layout_is_tried_with_the_block_of_least_l1(op, layout):
     assert f"act_block_h_override={32 * least.block_h})" in trial.change
 
 
+@for_all(
+    ("before", "slices"),
+    [
+        ((), True),
+        (("Halo", "InterleavedToSharded"), True),
+        (("Halo", "PaddedSlice"), True),
+        (("Halo", "Conv2d"), False),
+        (("Halo", "Reshard"), False),
+        (("Halo", "Conv2d", "Halo", "PaddedSlice"), False),
+    ],
+)
+def test_an_input_that_may_lie_in_dram_may_be_cut_into_slices(op, before, slices):
+    settings = of_conv(replace(op, before=before), "HEIGHT")
+    assert settings.tried("shard_layout", "WIDTH_SHARDED").in_slices == slices
+    assert not settings.tried("act_block_h_override", 32).in_slices
+
+
 @for_all("grid", [(4, 8), (8, 4), (7, 5), (8, 8)])
 def test_another_grid_keeps_a_block_that_is_legal_there(op, grid):
     trial = of_conv(op, "HEIGHT").tried("core_grid", "{}x{}".format(*grid))

@@ -22,6 +22,8 @@ def sized(buffers, tensors=0, **more):
         (sized(900, 51), "cannot_tell"),  # too close: tensors that the report lacks
         (sized(900, 100), "cannot_tell"),
         (sized(900, 101), "too_large"),
+        (sized(900, 101, in_slices=True), "cannot_tell"),
+        (sized(900, 50, in_slices=True), "fits"),
         (sized(900, older_bytes=51), "cannot_tell"),
         (sized(10, unknown="its shards are not printed"), "cannot_tell"),
         (sized(2_000, broken=("at least 1",)), "illegal"),

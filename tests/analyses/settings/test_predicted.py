@@ -6,10 +6,13 @@ from types import SimpleNamespace
 from tests.analyses.tables import performance_of, put
 from tests.for_all import for_all
 from tests.profiles import Program
-from tests.profiles.ops import binary
+from tests.profiles.ops import binary, matmul
+from tests.replay.made import CONFIG
+from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.settings.predicted import (
     LegalChoice,
+    described_op,
     fastest,
     in_order,
     predicted,
@@ -32,7 +35,7 @@ def op_of(folder, code, us):
     ("code", "us", "trial", "told"),
     [
         ("BinaryNg", 150.0, {"broken": ()}, True),
-        ("BinaryNg", None, {"broken": ()}, False),
+        ("BinaryNg", None, {"broken": ()}, True),
         ("BinaryNg", 150.0, {"broken": ("a rule",)}, False),
         ("Softmax", 150.0, {"broken": ()}, False),
     ],
@@ -42,11 +45,28 @@ def test_a_legal_value_of_an_op_that_a_law_knows_is_predicted(tmp_path, code, us
     answers = [predicted(op, settings, "", "", SimpleNamespace(effect=effect, **trial)) for effect in (False, True)]
     assert [answer is not None for answer in answers] == [told, told]
     if told:
-        assert answers[0].us == us > answers[1].us
+        assert answers[0].us > answers[1].us
+        assert answers[0].us == (us or expected(described_op(op.table, op.chip)).us)
 
 
 def narrowed(now, *_):
     return replace(now, dtype="BFLOAT8_B")
+
+
+def test_a_matmul_keeps_the_cores_that_a_report_tells_and_lacks_them_where_nobody_knows_the_grid(tmp_path):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    put(program, replace(matmul(x, w, y, 150_000), cores=32))
+    performance = performance_of(tmp_path, program)
+    chip = chip_of(performance, None)
+    assert described_op(performance.ops, chip).cores == 32
+    coreless = performance_of(tmp_path, program, without="CORE COUNT").ops
+    assert described_op(coreless, chip).cores == 64
+    assert described_op(coreless, replace(chip, worker_cores=61)).cores is None
+    given = Program("wormhole_b0")
+    x, w, y = (given.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    put(given, matmul(x, w, y, 150_000, program_config=CONFIG))
+    assert described_op(performance_of(tmp_path, given, without="CORE COUNT").ops, chip).cores is None
 
 
 def test_an_op_without_a_time_is_not_unlike_its_law(tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.for_all import for_all
-from ttnn_mcp.analyses.settings.printed_row import row_of
+from ttnn_mcp.analyses.settings.printed_row import bare_row, row_of
 from ttnn_mcp.readers.graph.launches import Launch
 from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -66,9 +68,85 @@ def test_a_first_operand_that_is_transposed_is_not_read():
     assert row_of(product(first="1"), {}) is None
 
 
+LINEAR = PRODUCT.format(batched=0, first=0, second=0).replace(
+    "0, std::nullopt, std::nullopt", "0, <xy_pair>, <BasicUnaryWithParam>"
+)
+
+
+def test_a_grid_and_a_function_of_a_matmul_are_named_by_its_call_or_the_op_is_not_read():
+    given = {"core_grid": "ttnn.CoreGrid(x=12, y=6)", "activation": "gelu"}
+    launch = replace(product(), attributes=LINEAR)
+    read = attributes_of(launch, **given)
+    assert (read.struct("user_core_coord").number("x"), read.struct("user_core_coord").number("y")) == (12, 6)
+    assert read["user_fused_activation"] == "UnaryWithParam(op_type=UnaryOpType::GELU;param={})"
+    for lacking in ({"core_grid": "8"}, {"activation": "UnaryWithParam(op_type=UnaryOpType::GELU)"}):
+        assert row_of(launch, {**given, **lacking}) is None
+    assert not {"user_core_coord", "user_fused_activation"} & {*attributes_of(product(), **given)}
+
+
+@for_all(("config", "read"), [("RELU)", "UnaryOpType::RELU;param={}"), ("RELU6)", "UnaryOpType::RELU6;param={}"), ("LEAKY_RELU)", "<BasicUnaryWithParam>"), (None, "<BasicUnaryWithParam>")])  # fmt: skip
+def test_a_function_of_a_conv_is_named_by_its_config_where_it_has_no_numbers(config, read):
+    x, w = spec(1, 1, 116736, 16, tiled=False, where=SHARDS), spec(1, 1, 144, 64, dtype="BFLOAT8_B")
+    named = (
+        {"conv_config": f"Conv2dConfig(activation=UnaryWithParam(op_type=UnaryOpType::{config},a=1)"}
+        if config
+        else {}
+    )
+    attributes = attributes_of(Launch("Conv2dDeviceOperation", "", CONV, (x, w), ()), **named)
+    assert attributes["activation"] == f"UnaryWithParam(op_type={read})"
+    plain = Launch("Conv2dDeviceOperation", "", CONV.replace("<BasicUnaryWithParam>", "std::nullopt"), (x, w), ())
+    assert "activation" not in attributes_of(plain, **named)
+
+
+def test_a_softmax_and_a_norm_tell_their_numbers():
+    x = spec(1, 8, 512, 64)
+    softmax = f"SoftmaxParams(SoftmaxOperationType::ScaleMaskSoftmaxInPlace, 3, 0.125, 1, {DRAM}, <variant>, 0, {KERNEL}, 0, 1, 0)"
+    read = attributes_of(Launch("SoftmaxDeviceOperation", "", softmax, (x, x), (x,)))
+    assert (read.number("dim"), read["scale"], read.flag("inplace"), read.flag("numeric_stable")) == (
+        3,
+        "0.125",
+        True,
+        True,
+    )
+    assert (read.flag("is_causal_mask"), read.flag("is_scale_causal_mask_hw_dims_softmax")) == (False, False)
+    norm = f"LayerNormParams(LayerNormType::RMSNORM, DistributedLayerNormStage::NOT_DISTRIBUTED, 1e-05, {DRAM}, <variant>, {KERNEL}, std::nullopt, std::nullopt)"
+    read = attributes_of(Launch("LayerNormDeviceOperation", "", norm, (x,), (x,)))
+    assert (read["norm_type"], read["distributed_norm_stage"], read["eps"]) == (
+        "RMSNORM",
+        "NOT_DISTRIBUTED",
+        "1e-05",
+    )
+    fused = norm.replace("std::nullopt)", "<BasicUnaryWithParam>)")
+    assert row_of(Launch("LayerNormDeviceOperation", "", fused, (x,), (x,)), {}) is None
+
+
+def test_more_dims_than_a_row_has_are_not_read():
+    wide = spec(1, 1, 2, 32, 32)
+    assert bare_row(Launch("XDeviceOperation", "", "", (wide,), (wide,))) is None
+    assert row_of(Launch("CopyDeviceOperation", "", f"CopyParams({DRAM}", (wide,), (wide,)), {}) is None
+    assert bare_row(Launch("XDeviceOperation", "", "", (spec(32, 32),), (spec(32, 32),))).inputs[0].present[0]
+
+
 def test_what_failed_has_the_output_that_it_would_have_given():
     row = row_of(product(failed=True), {})
     assert (row.outputs[0].logical[0].tolist(), row.outputs[0].dtype[0]) == ([1, 1, 100, 512], "BFLOAT8_B")
+    alone = replace(product(failed=True), inputs=(spec(1, 1, 100, 256),))
+    assert not row_of(alone, {}).outputs
+    x, w = spec(1, 1, 116736, 16, tiled=False, where=SHARDS), spec(1, 1, 144, 64, dtype="BFLOAT8_B")
+    conv = row_of(Launch("Conv2dDeviceOperation", "", CONV, (x, w), ()), {})
+    assert conv.outputs[0].logical[0].tolist() == [1, 1, 60 * 49 * 32, 64]
+    q, printed = (
+        spec(1, 8, 512, 64),
+        f"SDPAParams(0.125, {DRAM}, std::nullopt, 1, std::nullopt, std::nullopt, {KERNEL}, 0)",
+    )
+    attention = row_of(Launch("SDPAOperation", "", printed, (q, q, q), ()), {})
+    assert attention.outputs[0].logical[0].tolist() == [1, 8, 512, 64]
+    assert not row_of(Launch("CopyDeviceOperation", "", f"CopyParams({DRAM}", (q,), ()), {}).outputs
+
+
+@for_all(("length", "kept"), [(999, True), (1000, False)])
+def test_an_argument_that_is_long_is_a_printed_tensor(length, kept):
+    assert ("odd" in attributes_of(product(), odd="x" * length)) is kept
 
 
 @for_all(("causal", "start"), [("1", "std::nullopt"), ("0", "256")])
@@ -78,6 +156,7 @@ def test_attention_says_whether_it_is_causal_and_where_its_chunk_starts(causal, 
     attributes = attributes_of(Launch("SDPAOperation", "", printed, (q, q, q), (q,)))
     assert attributes.flag("is_causal") == (causal == "1")
     assert attributes.number("chunk_start_idx") == (256 if causal == "0" else None)
+    assert attributes["scale"] == "0.125"
 
 
 def test_a_conv_has_its_window_its_cores_its_blocks_and_its_flags():
@@ -112,6 +191,7 @@ FUNCTION = "SmallVector([<BasicUnaryWithParam>])"
     "name, printed, wanted",
     [
         ("BinaryNg", f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}0.5, ", {"binary_op_type": "BinaryOpType::ADD", "scalar": "0.5"}),
+        ("BinaryNg", f"operation_attributes_t(BinaryOpType::MUL, {EMPTY}<variant>, ", {"scalar": None}),
         ("Typecast", "TypecastParams(DataType::BFLOAT8_B, DataType::BFLOAT16, ", {"output_dtype": "DataType::BFLOAT16"}),
         ("Transpose", "TransposeParams(TransposeOpDim::HC, ", {"dim": "TransposeOpDim::HC"}),
         ("Permute", "operation_attributes_t(SmallVector([0, 2, 3, 1]), ", {"dims": "[0, 2, 3, 1]"}),

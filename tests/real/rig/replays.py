@@ -6,12 +6,16 @@ Runs in the project's own environment; `replay_op(prove=true)` starts TTNN, as i
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.real.rig.environment import ROOT
 from tests.replay.rows import OPS, report_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.errors import QuestionRefused
@@ -25,7 +29,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.tools.replay_op import Answer
 
 MADE = "made"  # an op of each family
-REPORTS = (MADE, "demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER, DEEPSEEK, LINKED)))
+CALLS = "calls"  # a script of calls, captured here: what is rebuilt from a graph alone
+REPORTS = (MADE, CALLS, "demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER, DEEPSEEK, LINKED)))
 CAPTURES = SHARED.parent / "real" / "reports"
 OF_A_KIND = 2
 LEAST_SHARE = 0.95  # of all candidates that TTNN accepts
@@ -43,19 +48,44 @@ class Proven:
 
 def reports() -> list[str]:
     """Those that are at hand."""
-    known = [name for name in REPORTS if name in (MADE, "demo") or Path(name).is_file()]
+    known = [name for name in REPORTS if name in (MADE, CALLS, "demo") or Path(name).is_file()]
     return [*known, *sorted(str(path) for path in CAPTURES.glob("*") if path.is_dir())]
+
+
+def captured(folder: Path, python: Path, kind: str, script: str) -> str:
+    """The memory report that `ttnn-mcp capture` makes of a script of this folder."""
+    command = [sys.executable, "-m", "ttnn_mcp", "capture", "--arch", kind, "--ttnn", str(python), "--", "python"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder), "PWD": str(folder)}
+    subprocess.run(
+        [*command, str(Path(__file__).with_name(script))],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    return str(next(folder.rglob("db.sqlite")).parent)
 
 
 def proven(report: str, python: Path) -> Proven:
     """The scripts of one report."""
     with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(_proven(report, python, Path(folder)))
+        told = asyncio.run(_proven(report, python, Path(folder)))
+        if report == MADE:  # its operands are small
+            command = [
+                str(python),
+                str(Path(__file__).with_name("references.py")),
+                *map(str, Path(folder).glob("*.py")),
+            ]
+            ran = subprocess.run(command, capture_output=True, text=True, check=True)
+            told.refused += [f"{line}, on torch" for line in ran.stdout.splitlines() if line.startswith("replay_")]
+        return told
 
 
 async def _proven(report: str, python: Path, folder: Path) -> Proven:
     told = Proven()
     at = Session(Settings(state=folder / "state", archive_mb=0, ttnn=python))
+    if report == CALLS:
+        report = captured(folder, python, "n150", "users_ops.py")
     if report == MADE:
         report = report_of(folder / MADE, [row for row, *_ in OPS])
         chosen = [(canonical(row[0]), place) for place, (row, *_) in enumerate(OPS, 2)]

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.real.rig.bench import Bench
 from tests.real.rig.devices import imported, opened
 from tests.real.rig.sampled_caches import chunked, paged
-from tests.real.rig.sampled_convs import conv, sliced
+from tests.real.rig.sampled_convs import conv, relaid, sliced
 from tests.real.rig.sampled_group_norms import group_norm
 from tests.real.rig.sampled_matmuls import banked, minimal, multicast
 from tests.real.rig.sampled_others import attention, decode, norm, softmax
@@ -23,7 +23,7 @@ from tests.real.rig.sampled_sharded import conv_behind_conv, masked, matmul_on_s
 from tests.real.rig.sampled_shards import between_shards
 
 FAMILIES = (
-    conv, sliced, conv_behind_conv, multicast, banked, minimal, matmul_on_shards, between_shards, attention, masked, decode,
+    conv, relaid, sliced, conv_behind_conv, multicast, banked, minimal, matmul_on_shards, between_shards, attention, masked, decode,
     paged, chunked, norm, group_norm, softmax,
 )  # fmt: skip
 

@@ -29,18 +29,18 @@ def sliced(bench: Bench) -> dict[str, Any]:
     return _asked(bench, bench.one_of("HEIGHT", "BLOCK"), how)
 
 
+def relaid(bench: Bench) -> dict[str, Any]:
+    """The same layout for all that TTNN makes of a convolution, and then another; images and channels suit either."""
+    layout, other = bench.chance.sample(list(SIZES), 2)
+    case = _case(bench, layout, (8, 14, 16, 28, 32, 56), (32, 64, 96, 128, 256, 320, 512))
+    now = {**case, "shard_layout": other}
+    asked = Question("conv2d", case, "shard_layout", other, _image(bench, now), conv_call(bench, now), "Conv2d")
+    return bench.trial(asked)
+
+
 def _asked(bench: Bench, layout: str, how: dict[str, Any] | None = None) -> dict[str, Any]:
     one_of = bench.one_of
-    sizes, channels = SIZES[layout]
-    case: dict[str, Any] = {
-        "b": one_of(1, 1, 2, 4), "h": one_of(*sizes), "cin": one_of(*channels), "cout": one_of(*channels),
-        "k": one_of(3, 3, 3, 5, 7), "s": one_of(1, 1, 2), "layout": layout, "act_block_h_override": 0,
-        "act_block_w_div": 1, "enable_act_double_buffer": one_of(False, True),
-        "enable_weights_double_buffer": one_of(False, True), "weights_dtype": one_of("bfloat8_b", "bfloat16"),
-        "fp32_dest_acc_en": one_of(False, False, True), "packer_l1_acc": one_of(True, False),
-        "output_dtype": one_of("bfloat16", "bfloat16", "bfloat8_b"), "bias": one_of(True, True, False),
-        "output_layout": "TILE", "input": one_of("ROW_MAJOR", "TILE"), **(how or {}),
-    }  # fmt: skip
+    case = _case(bench, layout, *SIZES[layout]) | (how or {})
     settings: list[tuple[str, Any]] = [("act_block_h_override", size) for size in BLOCKS]
     settings += [(flag, not case[flag]) for flag in FLAGS[2:]]
     settings += [("weights_dtype", "bfloat4_b"), ("fp32_dest_acc_en", True)]
@@ -54,6 +54,19 @@ def _asked(bench: Bench, layout: str, how: dict[str, Any] | None = None) -> dict
     )
 
 
+def _case(bench: Bench, layout: str, sizes: tuple[int, ...], channels: tuple[int, ...]) -> dict[str, Any]:
+    one_of = bench.one_of
+    return {
+        "b": one_of(1, 1, 2, 4), "h": one_of(*sizes), "cin": one_of(*channels), "cout": one_of(*channels),
+        "k": one_of(3, 3, 3, 5, 7), "s": one_of(1, 1, 2), "layout": layout, "act_block_h_override": 0,
+        "act_block_w_div": 1, "enable_act_double_buffer": one_of(False, True),
+        "enable_weights_double_buffer": one_of(False, True), "weights_dtype": one_of("bfloat8_b", "bfloat16"),
+        "fp32_dest_acc_en": one_of(False, False, True), "packer_l1_acc": one_of(True, False),
+        "output_dtype": one_of("bfloat16", "bfloat16", "bfloat8_b"), "bias": one_of(True, True, False),
+        "output_layout": "TILE", "input": one_of("ROW_MAJOR", "TILE"),
+    }  # fmt: skip
+
+
 def _image(bench: Bench, now: dict[str, Any]) -> Callable[[], list[Any]]:
     rows, memory = now["b"] * now["h"] ** 2, None if now.get("slices") else bench.ttnn.L1_MEMORY_CONFIG
     layout = f"{now.get('input', 'ROW_MAJOR')}_LAYOUT"
@@ -65,7 +78,7 @@ def conv_call(bench: Bench, now: dict[str, Any]) -> Callable[..., Any]:
     ttnn, k, s = bench.ttnn, now["k"], now["s"]
     config = ttnn.Conv2dConfig(
         weights_dtype=getattr(ttnn, now["weights_dtype"]),
-        shard_layout=getattr(ttnn.TensorMemoryLayout, f"{now['layout']}_SHARDED"),
+        shard_layout=getattr(ttnn.TensorMemoryLayout, f"{now.get('shard_layout', now['layout'])}_SHARDED"),
         output_layout=getattr(ttnn, f"{now['output_layout']}_LAYOUT"),
         **{name: now[name] for name in FLAGS},
     )

@@ -1,10 +1,13 @@
 """What is said of a report from mock devices."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.analyses.settings.graphs import MATMUL, graph, report
 from tests.asking import session
+from tests.shared_reports import shared
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.mock_report import answers_of, rows_of
@@ -97,12 +100,35 @@ async def test_a_report_that_cannot_be_read_fails_the_capture_in_a_sentence(tmp_
     assert (made.status, len(sentences)) == (1, 1)
 
 
+async def test_what_laws_expect_is_told_as_predicted_with_what_they_would_change(tmp_path):
+    made = MockCapture([], "n150", None, 1, None, tmp_path, print)
+    made.report = shared("../real/reports/llama_decode") / "db.sqlite"
+    lines = (await answers_of(session(tmp_path), made, as_json=False)).splitlines()
+    at = next(
+        place for place, line in enumerate(lines) if line.startswith("predicted    not measured: laws of time")
+    )
+    assert lines[at + 1].split(maxsplit=1) == [
+        "operation",
+        "26 Matmul: in0_block_w=8 204.17 us (193.97 to 214.38) instead of 224.48",
+    ]
+    assert (lines[-2].split()[-2], lines[-1].split()[-2]) == ("memory", "ops")
+    told = json.loads(await answers_of(session(tmp_path), made, as_json=True))
+    assert told["predicted"]["kinds"]["rows"][0][:3] == ["Matmul", 10, 10]
+
+
+async def test_nothing_is_predicted_of_a_program_that_died_in_its_first_op(tmp_path):
+    died = graph("MatmulDeviceOperation", MATMUL, [(1, 1, 64, 64)] * 2, (1, 1, 64, 64), ends=False)
+    made = MockCapture([], "n150", None, 1, None, tmp_path, print)
+    made.report = Path(report(tmp_path / "memory", ("ttnn.matmul", died, {})))
+    assert "predicted" not in await answers_of(session(tmp_path), made, as_json=False)
+
+
 async def test_the_demo_is_told_with_what_comes_next(tmp_path):
     build = Build("0.81.1", frozenset(), joins=False, records_graph=True)
     made = MockCapture([], "n150", None, 1, None, tmp_path, print, build=build)
     made.report = Path(demo_reports()[1], "db.sqlite")
     text = await answers_of(session(tmp_path), made, as_json=False)
-    first, second, *_rest, last = text.splitlines()
+    first, second, *_rest, last, _ops = text.splitlines()
     assert first.startswith("mock device  n150, TTNN 0.81.1: no kernel ran: this report holds no times")
     assert second.startswith("ran          ")
     assert second.endswith(" operations")

@@ -12,7 +12,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import least_times_of
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.doubts import some_lines
+from ttnn_mcp.run.doubt import some_lines
 from ttnn_mcp.run.ops.op_table import CORRECTED
 
 if TYPE_CHECKING:

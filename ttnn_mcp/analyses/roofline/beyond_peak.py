@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.doubt import Doubt
-from ttnn_mcp.run.doubts import some_lines
+from ttnn_mcp.run.doubt import Doubt, some_lines
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline

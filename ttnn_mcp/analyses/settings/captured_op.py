@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.replay import replay_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
 CALLS = ("linear", "matmul", "minimal_matmul")
+SCALING = ("multiply", "add", "subtract")  # what becomes an op of this kind, with the number as it is
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 JUDGED = ("conv", "matmul", "attention")
 JUDGED_KINDS = "conv, matmul, attention or norm to judge"
 
@@ -45,16 +48,19 @@ async def captured_in_full(run: Run, operation: int, *, others: bool = False) ->
     name = shown(memory.operations.names[place])
     graph = await graph_of(memory, operation)
     at = (_judged(graph) or (_others(graph) if others else [])) if graph is not None else []
-    if graph is None or not at:
+    if graph is None or not at:  # unmoved: without a graph nothing is at any place
         ran = ", ".join(sorted({canonical(one.name) for one in graph.device_ops})) if graph and others else ""
-        shows = f"not all that {shown(ran)} was called with: its row does" if ran else f"no {JUDGED_KINDS}"
+        nothing = "no device op" if others else f"no {JUDGED_KINDS}"
+        shows = f"not all that {shown(ran)} was called with: its row does" if ran else nothing
         raise QuestionRefused(f"The graph of operation {operation} ({name}) shows {shows}.")
     if len(at) > 1:
         raise QuestionRefused(
             f"Operation {operation} ({name}) launched {len(at)} such ops; a performance report tells them apart."
         )
     arguments = {one.name: one.value for one in await memory.arguments_of(operation)}
-    if family(graph.device_ops[at[0]].name) == "matmul" and not _tells_config(name, arguments):
+    if name.rpartition(".")[2].removesuffix("_") in SCALING and _NUMBER.fullmatch(arguments.get("1", "")):
+        arguments["scalar"] = arguments["1"]  # a graph prints `<variant>`
+    if family(graph.device_ops[at[0]].name) == "matmul" and not tells_config(name, arguments):
         raise QuestionRefused(
             f"Operation {operation} ({name}) set the config of its matmul itself, and a graph does not print it. "
             "Profile with `python -m tracy -r` to have it judged by its row."
@@ -75,7 +81,7 @@ async def captured_in_full(run: Run, operation: int, *, others: bool = False) ->
     return op_of(row, run.chip, before, shards), room, launch
 
 
-def _tells_config(call: str, arguments: Mapping[str, str]) -> bool:
+def tells_config(call: str, arguments: Mapping[str, str]) -> bool:
     """Whether the arguments of a call tell the config of its matmul: other calls, as a conv of one point, make one."""
     return "program_config" in arguments or call.rpartition(".")[2] in CALLS
 

@@ -10,7 +10,12 @@ from ttnn_mcp.analyses.programs.conv_cores import in_layout, tiles_of_busiest_co
 from ttnn_mcp.analyses.programs.convs import BLOCK, DOUBLE_BUFFER_BEST, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
-from ttnn_mcp.analyses.settings.conv_blocks import block_choices, block_height_trial, width_divisor_trial
+from ttnn_mcp.analyses.settings.conv_blocks import (
+    block_choices,
+    block_height_trial,
+    may_be_sliced,
+    width_divisor_trial,
+)
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
@@ -154,5 +159,6 @@ class ConvSettings(JudgedSettings):
                 f"{conv.per_core_w} (least L1 at act_block_h_override={TILE_SIDE * least.block_h})"
             ),
             needs="neighbours in the same layout, else a Reshard appears",
+            in_slices=may_be_sliced(self.op),  # 0.81.1 does so of itself where its input is in DRAM
         )
         return self._with(trial, least)

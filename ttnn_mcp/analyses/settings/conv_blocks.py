@@ -111,6 +111,12 @@ def was_sharded_by_ttnn(op: Op) -> bool | None:
     return None
 
 
+def may_be_sliced(op: Op) -> bool:
+    """Whether the conv's input may lie in DRAM, by the ops before it: what an op leaves in shards lies in L1."""
+    made_by = next((name for name in map(canonical, op.before) if name not in BETWEEN), SLICER)
+    return made_by in (SHARDERS[0], SLICER)
+
+
 def _width_height(op: Op, conv: Conv, tiles: int) -> TrialAndConv:
     """The trial of a block height with WIDTH_SHARDED, which refuses a height that does not divide its rows."""
     if conv.window is None and tiles:

@@ -86,7 +86,7 @@ def _verdict(trial: Trial, limit: L1Limit | None, need: tuple[int | None, int], 
     if not measured and _no_more_than_ran(trial):
         return "fits"
     if least > limit.limit_bytes:
-        return "too_large"
+        return "cannot_tell" if trial.in_slices else "too_large"
     # tensors were measured and buffers follow TTNN's source: no margin. Otherwise 5 % for tensors the report lacks
     return "fits" if least + more <= (limit.limit_bytes if measured else limit.safe_bytes) else "cannot_tell"
 

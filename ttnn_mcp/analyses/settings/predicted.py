@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of
 from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.hardware import ARCHITECTURES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.settings.judged import Judged
     from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Trial, Value
+    from ttnn_mcp.run.chip import Chip
+    from ttnn_mcp.run.ops.op_table import OpTable
 
 # Settings that change numerics: less of them is faster, and never to be recommended without a look at the PCC.
 COST_ACCURACY = ("math_fidelity", "weights_dtype", "fp32_dest_acc_en")
@@ -45,15 +54,31 @@ class LegalChoice:
 
 
 def predicted(op: Op, settings: OpSettings, setting: str, value: Value, trial: Trial) -> Expected | None:
-    """The kernel time of the op with a legal value; None where no law tells, or the report has no times."""
-    us = op.kernel_us
-    now = described(op.table, 0, op.chip) if us is not None else None
-    if us is None or now is None or trial.broken:  # unmoved: without a time `now` is None too
+    """The kernel time of the op with a legal value; None where no law tells. Without times it is a law's alone."""
+    us, now = op.kernel_us, described_op(op.table, op.chip)
+    if now is None or trial.broken:
         return None
     if not trial.effect:
         return after_change(now, us, now)
     changed = settings.changed(now, setting, value)
     return after_change(now, us, changed) if changed is not None else None
+
+
+def described_op(table: OpTable, chip: Chip) -> Described | None:
+    """The op in a table of its row only; where that names no cores, on those on which TTNN runs it.
+
+    What a graph prints names none: ops on interleaved operands take all cores, and a matmul those that TTNN chooses.
+    """
+    op, grid = described(table, 0, chip), worker_grid(chip)
+    if op is None or any(operand.sharded[0] for operand in (*table.inputs, *table.outputs)):
+        return op
+    if not isinstance(op, MatmulDescription):
+        return replace(op, grid=op.grid or grid)
+    given = op.cores or attributes_of(table).row(0).text_of("user_core_coord")
+    if op.program != "AUTO" or given or grid is None:
+        return op
+    chooser = chooser_of(table, 0, grid, ARCHITECTURES[op.chip].usable_l1_bytes)
+    return replace(op, cores=cores_of(chooser)) if chooser else op
 
 
 def unlike_its_law(op: Op) -> Expected | None:

@@ -35,19 +35,33 @@ _CORES = re.compile(r"(compute_with_storage_grid_size=)(\d+)-(\d+)")  # of a con
 _DTYPE = re.compile(r"DataType::(\w+)")
 _DIMS = 4
 _SHORT = 1_000  # characters of an argument that may decide a program; printed tensors are longer
-# batched by the caller, first operand transposed, second operand transposed
-_MATMUL = re.compile(r", (\d), (\d), (\d), Tile\(")
-# scale, memory_config, program config, is_causal, start of the chunk
-_SDPA = re.compile(
-    r"SDPAParams\([^,]+, MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
-    r"(\d), ([^,]+),"
-)
-_NORM = re.compile(r"LayerNormParams\(LayerNormType::(\w+), DistributedLayerNormStage::(\w+),")
+# untilized, core grid and function of the call, batched by it, first operand transposed, second operand transposed
+_MATMUL = re.compile(r", \d, (?P<grid>[^ ]+), (?P<function>[^ ]+), \d, (?P<first>\d), \d, Tile\(")
+_CORE_GRID = re.compile(r"CoreGrid\(x=(\d+), y=(\d+)\)")
+_NOTHING = "std::nullopt"
+_VARIANT = "<variant>"  # a number or a tensor: of a number the arguments of the call tell
+_UNNAMED = "<BasicUnaryWithParam>"  # a function, as graphs print it
+_PLAIN_FUNCTION = re.compile(r"\bactivation=UnaryWithParam\(op_type=UnaryOpType::(RELU6?|SILU)\)")  # has no numbers
+_FORMS = {  # their groups are called as a row calls these attributes
+    "SDPAParams": re.compile(
+        r"SDPAParams\((?P<scale>[^,]+), MemoryConfig\(.*?\), (?:std::nullopt|SDPAProgramConfig\([^)]*\)), "
+        r"(?P<is_causal>\d), (?P<chunk_start_idx>[^,]+),"
+    ),
+    "LayerNormParams": re.compile(
+        r"LayerNormParams\(LayerNormType::(?P<norm_type>\w+), "
+        r"DistributedLayerNormStage::(?P<distributed_norm_stage>\w+), (?P<eps>[-+.e\d]+), "
+    ),
+    "SoftmaxParams": re.compile(
+        r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
+        r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
+        r"(?P<numeric_stable>\d)"
+    ),
+}
 _TWO = r"\{(\d+), (\d+)\}"
 _CONV = re.compile(
     rf"SlidingWindowConfig\((?P<batch>\d+), \d+, {_TWO}, {_TWO}, {_TWO}, "
     rf"array\((\d+), (\d+), (\d+), (\d+)\), {_TWO}, {_TWO}, .*?PaddingMode::\w+\), "
-    r"(?P<out>\d+), (?P<groups>\d+), (?P<untilized>\d), (?P<bias>\d), .*?"
+    r"(?P<out>\d+), (?P<groups>\d+), (?P<untilized>\d), (?P<bias>\d), (?P<function>[^,]+), .*?"
     r"Conv2dParallelizationConfig\(<xy_pair>, (?P<spread>\d+, \d+, \d+, \d+, \d+)\), "
     r"Conv2dBlockConfig\((?P<block>\d+, \d+), .*?"
     r"DataType::(?P<dtype>\w+), array\((?P<shape>[\d, ]+)\), ComputeKernelConfig\([^)]*\), "
@@ -71,26 +85,27 @@ PLAIN = {
     "NLPConcatHeadsDecode": r"\w+\((?P<num_heads>\d+), 0, ",
 }
 _SPREAD = (
-    "num_cores_nhw",
-    "num_cores_c_in",
-    "num_cores_c_out",
-    "per_core_out_matrix_height_ntile",
-    "per_core_out_matrix_width_ntile",
+    *("num_cores_nhw", "num_cores_c_in", "num_cores_c_out"),
+    *("per_core_out_matrix_height_ntile", "per_core_out_matrix_width_ntile"),
 )
 _FLAGS = (
-    "enable_act_double_buffer",
-    "enable_weights_double_buffer",
-    "full_inner_dim",
-    "enable_activation_reuse",
-    "config_tensors_in_dram",
+    *("enable_act_double_buffer", "enable_weights_double_buffer", "full_inner_dim"),
+    *("enable_activation_reuse", "config_tensors_in_dram"),
 )
 
 
 def row_of(launch: Launch, arguments: Mapping[str, str]) -> OpTable | None:
     """The op as a table of one row; None where the graph prints it in a form that is not read here."""
     attributes = _attributes(launch, arguments)
-    if attributes is None:
-        return None
+    return _table(launch, attributes) if attributes is not None else None
+
+
+def bare_row(launch: Launch) -> OpTable | None:
+    """The same with its operands and no attributes; None where a row has no room for its dims."""
+    return _table(launch, {}) if _has_four_dims(launch) else None
+
+
+def _table(launch: Launch, attributes: Mapping[str, str]) -> OpTable:
     kernel = _KERNEL.search(launch.attributes)
     texts = {
         "op_code": launch.name,
@@ -101,10 +116,16 @@ def row_of(launch: Launch, arguments: Mapping[str, str]) -> OpTable | None:
         for number, spec in enumerate(specs):
             texts |= {f"{role}_{number}_{part}": cell for part, cell in _cells(spec).items()}
     codes = np.zeros(1, dtype=np.int64)
-    frame = Frame(1, {name: TextColumn(codes, (text,)) for name, text in texts.items() if text})
+    frame = Frame(
+        1, {name: TextColumn(codes, (text,)) for name, text in texts.items() if text}
+    )  # unmoved: none reads as empty
     headers = {name: BY_NAME[name].headers[0] for name in texts if name in BY_NAME}
     report = PerformanceCsv(Path("db.sqlite"), "C7", False, True, frame, headers, (), ())
     return OpTable(frame, np.zeros(1, dtype=np.int64), report)
+
+
+def _has_four_dims(launch: Launch) -> bool:
+    return all(len(spec.shape) <= _DIMS for spec in (*launch.inputs, *launch.outputs))
 
 
 def _expected_of(launch: Launch, attributes: Mapping[str, str]) -> tuple[Spec, ...]:
@@ -142,7 +163,7 @@ def _cells(spec: Spec) -> dict[str, str]:
 
 def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] | None:
     """Attributes by their names in a row; None for a form that is not read here."""
-    if any(len(spec.shape) > _DIMS for spec in (*launch.inputs, *launch.outputs)):
+    if not _has_four_dims(launch):
         return None
     kernel, place = _KERNEL.search(launch.attributes), _PLACE.search(launch.attributes)
     named = {
@@ -154,35 +175,50 @@ def _attributes(launch: Launch, arguments: Mapping[str, str]) -> dict[str, str] 
     printed = re.match(plain, launch.attributes) if plain is not None else None
     if kernel is None if plain is None else printed is None:
         return None
-    attributes = {**named, **(printed.groupdict() if printed else {})}
+    fields = printed.groupdict() if printed else {}
+    attributes = {**named, **{name: text for name, text in fields.items() if text != _VARIANT}}
     if kernel is not None:
         attributes["compute_kernel_config"] = kernel[0]
     if place is not None:
         attributes["output_mem_config"] = attributes["memory_config"] = _RANGE.sub(r"[\1-\2 - \3-\4]", place[0])
     read = _READERS.get(launch.attributes.partition("(")[0])
-    more = read(launch.attributes) if read is not None else {}
+    more = read(launch.attributes, named) if read is not None else {}
     return {**attributes, **more} if more is not None else None
 
 
-def _of_matmul(printed: str) -> dict[str, str] | None:
-    turned = _MATMUL.search(printed)
-    return {} if turned is not None and turned[2] == "0" else None
+def _of_matmul(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
+    match = _MATMUL.search(printed)
+    grid, word = _CORE_GRID.search(named.get("core_grid", "")), named.get("activation", "")
+    if match is None or match["first"] == "1":
+        return None
+    more: dict[str, str] = {}
+    if match["grid"] != _NOTHING:
+        if grid is None:
+            return None
+        more["user_core_coord"] = f"CoreCoord(x={grid[1]},y={grid[2]})"
+    if match["function"] != _NOTHING:
+        if not word.isalpha():
+            return None
+        more["user_fused_activation"] = _function(word.upper())
+    return more
 
 
-def _of_attention(printed: str) -> dict[str, str] | None:
-    match = _SDPA.match(printed)
-    return {"is_causal": match[1], "chunk_start_idx": match[2]} if match is not None else None
+def _function(name: str) -> str:
+    return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{}})"
 
 
-def _of_norm(printed: str) -> dict[str, str] | None:
-    match = _NORM.match(printed)
-    return {"norm_type": match[1], "distributed_norm_stage": match[2]} if match is not None else None
+def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
+    match = _FORMS[printed.partition("(")[0]].match(printed) if _UNNAMED not in printed else None
+    return match.groupdict() if match is not None else None
 
 
-def _of_conv(printed: str) -> dict[str, str] | None:
+def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
     match = _CONV.search(printed)
     if match is None:
         return None
+    function = _PLAIN_FUNCTION.search(named.get("conv_config", ""))
+    unnamed = f"UnaryWithParam(op_type={_UNNAMED})"
+    fused = {} if match["function"] == _NOTHING else {"activation": _function(function[1]) if function else unnamed}
     high, wide, rows, columns, down, across, *pads = match.groups()[1:11]
     pad_h, pad_w, dilated = (pads[0], pads[1]), (pads[2], pads[3]), match.groups()[13:15]
     window = (
@@ -192,6 +228,7 @@ def _of_conv(printed: str) -> dict[str, str] | None:
     spread = ",".join(f"{name}={size}" for name, size in zip(_SPREAD, match["spread"].split(", "), strict=True))
     height, width = match["block"].split(", ")
     return {
+        **fused,
         "sliding_window_config": f"SlidingWindowConfig({window})",
         "parallelization_config": f"Conv2dParallelizationConfig({spread})",
         "block_config": f"Conv2dBlockConfig(act_block_h_ntiles={height},act_block_w_ntiles={width})",
@@ -206,9 +243,8 @@ def _of_conv(printed: str) -> dict[str, str] | None:
     }
 
 
-_READERS: dict[str, Callable[[str], dict[str, str] | None]] = {
+_READERS: dict[str, Callable[[str, Mapping[str, str]], dict[str, str] | None]] = {
     "MatmulParams": _of_matmul,
-    "SDPAParams": _of_attention,
-    "LayerNormParams": _of_norm,
+    **dict.fromkeys(_FORMS, _by_form),
     "Conv2dParams": _of_conv,
 }

@@ -84,6 +84,7 @@ class Trial:
         instead: a value to use in its place, if that does not depend on L1.
         same_l1: whether it does not change L1.
         older_bytes: bytes per core that builds before 0.81 may take more, by their source code.
+        in_slices: whether TTNN may cut the op's input into slices where it does not fit whole.
         wrong_values: why builds before 0.81, which accept it, compute wrong values; empty if they do not.
     """
 
@@ -102,6 +103,7 @@ class Trial:
     instead: str | None = None
     same_l1: bool = False
     older_bytes: int = 0
+    in_slices: bool = False
     wrong_values: str = ""
 
 

@@ -5,6 +5,7 @@ class Levels extends Plot {
     const highest = levels.bytes_per_bank.reduce((most, each) => Math.max(most, each), peak.capacity_bytes || 1);
     super(figure, { x0: 0, x1: levels.operation.length, y0: 0, y1: highest * 1.08 }, false);
     this.marks = "operations";
+    this.memory = "L1";
     this.series = levels.bytes_per_bank;
     this.unit = { name: "kB", bytes: 1000 };
     this.capacity = peak.capacity_bytes;
@@ -13,7 +14,7 @@ class Levels extends Plot {
   }
 
   draw(pen, palette) {
-    this.drawOperations(pen, palette, "bytes of one bank");
+    this.drawOperations(pen, palette, `${this.memory}: bytes of one bank`);
     this.clipped(pen, () => {
       this.eachBar((row, left, wide) => this.bar(pen, palette, row, left, wide));
       this.drawCapacity(pen, palette);

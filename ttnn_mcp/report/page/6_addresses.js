@@ -32,7 +32,7 @@ class Addresses extends Levels {
     const largest = this.holes(row, 0).reduce((one, other) => (other.bytes > one.bytes ? other : one), { address: 0, bytes: 0 });
     const tensor = failed.ran_out_of.includes("tensor") && !failed.ran_out_of.includes("between");
     const room = failed.largest_free_bytes === undefined ? failed.limit_bytes : failed.largest_free_bytes;
-    const words = `asked ${shown(asked, "B")}, ${tensor ? "largest hole" : "room"} ${shown(room, "B")}`;
+    const words = `asked ${shown(asked, "B")}, ${tensor ? "largest hole" : "limit"} ${shown(room, "B")}`;
     return { row, asked, bottom: tensor ? largest.address : 0, words };
   }
 
@@ -62,7 +62,7 @@ class Addresses extends Levels {
       return;
     }
     const { from, to, address, bytes_per_bank: bytes } = this.spans, { x0, x1 } = this.view;
-    this.drawOperations(pen, palette, "address in a bank");
+    this.drawOperations(pen, palette, "L1: address in a bank");
     this.clipped(pen, () => {
       pen.fillStyle = palette.gap;
       pen.fillRect(this.x(0), this.y(this.bank), this.x(this.series.length) - this.x(0), this.y(0) - this.y(this.bank));
@@ -146,6 +146,7 @@ class Addresses extends Levels {
 class Dram extends Levels {
   constructor(figure) {
     super(figure);
+    this.memory = "DRAM";
     this.series = content.spans.dram_bytes_per_bank;
     this.unit = { name: "MB", bytes: 1e6 };
     const highest = this.series.reduce((most, each) => Math.max(most, each), 1);

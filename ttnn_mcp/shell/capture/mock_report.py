@@ -27,20 +27,22 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
     try:
         run = await session.open(None, str(capture.report))
         answer, _text = await answering.answer(session, tool_alone("memory_summary"), {"run": run.id})
+        listed, _text = await answering.answer(session, tool_alone("list_ops"), {"run": run.id, "limit": 1})
     except TtnnMcpError as refusal:
         capture.tell(str(refusal))
         capture.status = capture.status or 1
         return ""
     if as_json:
         made = {"arch": capture.arch, "ttnn": capture.build.version, "status": capture.status, "times": None}
-        return answering.compact({"run": run.id, "capture": made, "memory": answer}) + "\n"
+        predicted = listed.get("predicted")
+        return answering.compact({"run": run.id, "capture": made, "memory": answer, "predicted": predicted}) + "\n"
     made = f"{capture.arch}, TTNN {capture.build.version or 'of unknown version'}"
     ran = f"{len(run.memory_report.operations):,} operations"
     early = (
         f", then the program ended with status {capture.status}: nothing is known beyond" if capture.status else ""
     )
-    rows = [("mock device", f"{made}: {NO_TIMES}"), ("ran", f"{ran}{early}"), *rows_of(answer)]
-    more = f"\nNext\n{own_name()} memory {run.id}\n"
+    rows = [("mock device", f"{made}: {NO_TIMES}"), ("ran", f"{ran}{early}"), *rows_of(answer), *_predicted(listed)]
+    more = f"\nNext\n{own_name()} memory {run.id}\n{own_name()} ops {run.id}\n"
     return "".join(f"{name:<{WIDTH}}{text}\n" for name, text in rows) + more
 
 
@@ -56,6 +58,25 @@ def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
         *_led("ran out", _shortages(answer, short)),
         *_led("refused", [f"{_place(one)}: {_reason(one)}" for one in refused]),
     ]
+
+
+def _predicted(listed: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What laws of time expect of a run, and which settings they expect to change it."""
+    answer = listed.get("predicted")
+    if answer is None:
+        return []
+    changes = answering.records(answer.get("changes") or {"columns": [], "rows": []})
+    return _led(
+        "predicted",
+        [
+            answer["why"].removeprefix("predicted, "),
+            *(
+                f"operation {one['op']} {one['op_code']}: {one['setting']}={one['value']} {one['then_us']} us "
+                f"({one['then_low_us']} to {one['then_high_us']}) instead of {one['predicted_us']}"
+                for one in changes
+            ),
+        ],
+    )
 
 
 def _led(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:

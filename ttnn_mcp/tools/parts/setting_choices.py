@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.settings.predicted import (
     worth_a_trial,
 )
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared
+from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared, unmeasured
 from ttnn_mcp.wire import Cell, Us, Wire
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def law_of(legal: Sequence[LegalChoice]) -> str | None:
 
 def summary(setting: str, legal: list[LegalChoice], op: Op) -> str:
     """Which value to take, and what it would bring."""
-    now_us = op.kernel_us
+    now_us, best = op.kernel_us, fastest(legal)
     if now_us is None:
-        return NO_TIMES
-    best, others = fastest(legal), [one for one in legal if one.runs and not one.is_now]
+        return f"{best.value}: {unmeasured(best.expected)}" if best and best.expected else NO_TIMES
+    others = [one for one in legal if one.runs and not one.is_now]
     if not others:
         return "no other fits"
     if best is None or best.expected is None:  # unmoved: see above

@@ -33,6 +33,14 @@ def compared(answer: Expected, now_us: float) -> str:
     return f"{says}: {figure(answer.us, '.1f')} us expected ({within}), {figure(now_us, '.1f')} now{unsure}"
 
 
+def unmeasured(answer: Expected | None) -> str:
+    """The time of an op of which no report has one."""
+    if answer is None:
+        return NO_TIMES
+    within = f"{figure(answer.low_us, '.1f')} to {figure(answer.high_us, '.1f')}"
+    return f"predicted by a law, not measured: {figure(answer.us, '.1f')} us ({within})"
+
+
 def expected(op: Op, judgement: Judged, answer: Expected | None = None) -> str:
     """What the value would bring; `answer` is the time to expect, where a law tells."""
     trial = judgement.trial
@@ -48,7 +56,7 @@ def expected(op: Op, judgement: Judged, answer: Expected | None = None) -> str:
 def _gain(op: Op, trial: Trial, answer: Expected | None) -> str:
     now_us = op.kernel_us
     if now_us is None:
-        return NO_TIMES
+        return unmeasured(answer)
     if answer is not None:
         return compared(answer, now_us)
     if trial.at_most_ns is None:
@@ -80,6 +88,8 @@ def _about_l1(judgement: Judged, limit: L1Limit | None) -> str:
     )
     if judgement.verdict != "cannot_tell":
         return needed if judgement.verdict == "fits" else f"{needed}: does not fit"
+    if judgement.l1_bytes > limit.limit_bytes:
+        return f"{needed}: whole it does not fit; TTNN cuts an input in DRAM into slices, which may"
     older = judgement.trial.older_bytes
     also = f", and builds before 0.81 may take {figure(older / 1e6, '.2f')} MB more" if older else ""
     return f"legal; {needed}: too close to the limit to tell (5 % is kept free){also}"

@@ -1,6 +1,7 @@
 """A recording stand-in for TTNN: a matmul of any config, whose time, result and manners a test writes into STAND_IN.
 
-STAND_IN is JSON: per in0_block_w a list of times in us, one per round, or "refuse", "die", "wrong".
+STAND_IN is JSON: per in0_block_w ("chosen" without a config) a list of times in us, one per round, or "refuse", "die",
+"wrong".
 """
 
 import json
@@ -67,7 +68,7 @@ def to_torch(value):
 
 
 def matmul(a, b, program_config, **named):
-    manner = MANNERS[str(program_config.in0_block_w)]
+    manner = MANNERS[str(program_config.in0_block_w) if program_config else "chosen"]
     if manner == "refuse":
         raise RuntimeError("TT_FATAL: no\ninfo:\nit must divide K\nbacktrace:\n --- here")
     if manner == "die":

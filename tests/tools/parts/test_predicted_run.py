@@ -1,0 +1,113 @@
+"""What list_ops says of a model that never ran on a device: predicted, and as far as laws of time reach."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyses.laws import asked as described
+from tests.analyses.settings.graphs import MATMUL, TWO_D, graph, matmul, report
+from tests.analyses.settings.test_printed_row import DRAM, EMPTY
+from tests.asking import ask, session
+from tests.shared_reports import shared
+from ttnn_mcp.analyses.laws.catalogue import expected
+
+ADD = f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}<variant>, {DRAM}, "
+
+
+@pytest.fixture
+def told(tmp_path):
+    async def of(*operations):
+        return await ask(session(tmp_path), "list_ops", run=report(tmp_path / "memory", *operations))
+
+    return of
+
+
+def kinds(answer):
+    return {row[0]: row[1:] for row in answer["predicted"]["kinds"]["rows"]}
+
+
+async def test_ops_that_a_law_knows_have_its_time_and_all_others_their_least(told):
+    rows = (1, 1, 4096, 2560)
+    addition = graph("BinaryNgDeviceOperation", ADD, [rows, rows], rows)
+    law = expected(described.many_rows(block_w=2))
+    tiles = 4096 * 2560 // 1024
+    added = expected(described.addition(tiles=tiles, dtype="BFLOAT16", out_dtype="BFLOAT16", cores=110))
+    transposed = graph("TransposeDeviceOperation", f"TransposeParams(TransposeOpDim::WH, {DRAM}, ", [rows], rows)
+    answer = await told(
+        ("ttnn.linear", matmul(), {"program_config": TWO_D}),
+        ("ttnn.linear", matmul(), {"program_config": TWO_D}),
+        ("ttnn.add", addition, {}),
+        ("ttnn.transpose", transposed, {}),
+    )
+    said, least_us = kinds(answer), 2 * 2 * 4096 * 2560 / 512e9 * 1e6
+    assert said["Matmul"] == [
+        2,
+        2,
+        *(pytest.approx(2 * us, abs=0.01) for us in (law.us, law.low_us, law.high_us)),
+        None,
+    ]
+    assert said["Binary"] == [
+        1,
+        1,
+        *(pytest.approx(us, abs=0.01) for us in (added.us, added.low_us, added.high_us)),
+        None,
+    ]
+    assert said["Transpose"] == [1, 0, None, None, None, pytest.approx(least_us, rel=0.01)]
+    predicted = answer["predicted"]
+    assert predicted["at_least_us"] == pytest.approx(2 * law.low_us + added.low_us + least_us, rel=0.001)
+    likely, high = 2 * law.us + added.us, 2 * law.high_us + added.high_us
+    share = high / (high + least_us)
+    assert predicted["why"].startswith("predicted, not measured: laws of time speak of 3 of 4 device ops: ")
+    assert f": {likely:.0f} us (" in predicted["why"]
+    assert f"{high:.0f}), at most {share:.0%} of the time; the others take {least_us:.0f} us" in predicted["why"]
+
+
+async def test_without_a_law_no_time_is_told_and_without_an_op_nothing(told):
+    alone = await told(("ttnn.x", graph("XDeviceOperation", "x(", [(32, 32)], (32, 32)), {}))
+    assert alone["predicted"]["why"] == (
+        "predicted, not measured: laws of time speak of 0 of 1 device ops; the others take 0 us at the very least"
+    )
+    assert kinds(alone) == {"X": [1, 0, None, None, None, 0.37]}
+    assert "changes" not in alone["predicted"]
+
+
+async def test_a_program_that_died_has_no_prediction(told):
+    died = graph("MatmulDeviceOperation", MATMUL, [(1, 1, 64, 64)] * 2, (1, 1, 64, 64), ends=False)
+    assert "predicted" not in await told(("ttnn.matmul", died, {}))
+
+
+async def test_kinds_beyond_the_heaviest_are_counted(told):
+    others = [("ttnn.x", graph(f"Op{one}DeviceOperation", "x(", [(32, 32)], (32, 32)), {}) for one in range(9)]
+    predicted = (await told(*others))["predicted"]
+    assert (len(predicted["kinds"]["rows"]), predicted["more_kinds"]) == (8, 1)
+
+
+async def test_only_the_first_page_says_what_is_predicted(tmp_path):
+    at, path = session(tmp_path), report(tmp_path / "m", *[("ttnn.linear", matmul(), {})] * 3)
+    first = await ask(at, "list_ops", run=path, limit=2)
+    assert first["predicted"] == (await ask(at, "list_ops", run=path))["predicted"]
+    assert "predicted" not in await ask(at, "list_ops", run=path, limit=2, cursor=first["next_cursor"])
+
+
+async def test_on_a_real_graph_changes_are_told_that_fit_and_that_a_law_expects_to_be_faster(tmp_path):
+    """Llama's decode on a mock N150: its banked matmuls take deeper blocks beside the tensors alive there."""
+    at, path = session(tmp_path), str(shared("../real/reports/llama_decode"))
+    predicted = (await ask(at, "list_ops", run=path))["predicted"]
+    rows = [dict(zip(predicted["changes"]["columns"], row, strict=True)) for row in predicted["changes"]["rows"]]
+    assert [(one["op"], one["setting"], one["now"], one["value"]) for one in rows] == [
+        (26, "in0_block_w", 4, 8),
+        (32, "in0_block_w", 7, 28),
+        (3, "in0_block_w", 4, 8),
+    ]
+    for one in rows:
+        assert one["then_low_us"] < one["then_us"] < one["then_high_us"] < one["predicted_us"]
+        listed = await ask(at, "check_setting", run=path, op=one["op"], setting=one["setting"])
+        of_value = {choice["value"]: choice for choice in listed["choices"]}
+        assert of_value[one["value"]]["verdict"] == "fits"
+        assert of_value[one["value"]]["expected_us"] == one["then_us"]
+        assert of_value[one["now"]]["expected_us"] == one["predicted_us"]
+        best = min((choice.get("expected_us", 1e9), choice["value"]) for choice in listed["choices"])
+        assert f"; {best[1]}: predicted by a law, not measured: {best[0]:.1f} us (" in listed["expected"]
+    single = await ask(at, "check_setting", run=path, op=26, setting="in0_block_w", value=8)
+    assert single["expected"].endswith("; predicted by a law, not measured: 204.2 us (194.0 to 214.4)")
+    assert "now_us" not in single

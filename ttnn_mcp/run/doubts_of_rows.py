@@ -1,0 +1,157 @@
+"""Doubts of rows: figures of an op that its other figures, the grid or another row speak against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.doubt import Doubt, some_lines
+from ttnn_mcp.run.ops.call_counts import DEVICE_BITS
+from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.performance import Performance
+
+CLOSEST_SHARE = 10  # per cent of the ops: those whose firmware ends soonest after the kernel
+FIRMWARE_AROUND_NS = 2_000.0  # of them: 420 to 630 on five real reports, where other ops wait for 5 us and more
+ROWS_JUDGED = 10  # fewer ops may all have waited (ours)
+SHORTEST_NS = 100.0  # of a kernel: the shortest of 42 real reports took 373 ns
+LARGEST_GRID = 140  # cores: blackhole_140_arch.yaml
+LOST = 0.1  # of the ops: fewer move a sum by less than passes of one program differ (ours)
+CORES_SLACK = 1.01  # of the kernel time, and a rounded ns: no core of 45 real reports took longer than its kernel
+DEVICES_PACKED = 64  # two Galaxies: low bits of a call count above are no device
+_OF_CORES = ("core_max_ns", "brisc_ns", "ncrisc_ns", "trisc0_ns", "trisc1_ns", "trisc2_ns", "erisc_ns")
+
+
+def above_firmware(rows: OpTable) -> Doubt | None:
+    """Kernels longer than the firmware that runs them."""
+    kernel, firmware = rows.numbers("kernel_ns"), rows.numbers("fw_ns")
+    above = kernel > ROUNDING * firmware + 1
+    if not above.any():
+        return None
+    what = f"a kernel longer than the firmware around it at {some_lines(rows, above)}"
+    return Doubt("kernel_above_firmware", f"{what}: DEVICE KERNEL or DEVICE FW DURATION is false")
+
+
+def below_firmware(rows: OpTable) -> Doubt | None:
+    """Kernels that say too little of all their firmware; where the times were scaled, the firmware's were forgotten."""
+    around = rows.numbers("fw_ns") - rows.numbers("kernel_ns")
+    around = around[np.isfinite(around)]
+    if len(around) < ROWS_JUDGED:
+        return None
+    least = float(np.percentile(around, CLOSEST_SHARE))
+    if least <= FIRMWARE_AROUND_NS:
+        return None
+    what = f"firmware runs {figure(least / 1e3, ',.1f')} us longer than its kernel even where they are closest"
+    return Doubt("kernels_below_firmware", f"{what}, and it takes 1: DEVICE KERNEL or DEVICE FW DURATION is false")
+
+
+def told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
+    """Ops whose kernel times cannot be true, and are told from their firmware."""
+    otherwise = np.isin(rows.lines, report.told_otherwise)
+    if not otherwise.any():
+        return None
+    what = f"durations that cannot be true at {some_lines(rows, otherwise)}"
+    return Doubt("told_from_firmware", f"{what}: told from DEVICE FW cycles instead, to within a gap")
+
+
+def below_cores(rows: OpTable) -> Doubt | None:
+    """Kernels shorter than what one of their cores took."""
+    kernel = rows.numbers("kernel_ns")
+    below = np.zeros(len(rows), dtype=np.bool_)
+    for name in _OF_CORES:
+        below |= (kernel > 0) & (rows.numbers(name) > CORES_SLACK * kernel + 1)
+    if not below.any():
+        return None
+    what = f"kernels shorter than what their own cores took at {some_lines(rows, below)}"
+    return Doubt("kernels_below_their_cores", f"{what}: DEVICE KERNEL DURATION or the columns of cores are false")
+
+
+def times_lost(report: Performance, rows: OpTable) -> Doubt | None:
+    """Ops that ran by their cycles, and have no time; ops that a trace recorded have no cycles either."""
+    near, after = report.untimed, report.ops.lines[report.ops.lines > rows.lines.max(initial=0)]
+    ran = np.isfinite(near.numbers("fw_end_cycle")) & ~np.isin(near.lines, report.told_otherwise)
+    end = len(report.rows) + 2
+    ran &= (near.lines > rows.lines.min(initial=end)) & (near.lines < after.min(initial=end))
+    zero = rows.numbers("kernel_ns") == 0
+    lost = int(ran.sum() + zero.sum())
+    if lost <= LOST * (len(rows) + ran.sum()):
+        return None
+    what = f"{lost} of {len(rows) + int(ran.sum())} ops ran by their cycles, and have no kernel time or 0 ns"
+    return Doubt("times_lost", f"{what}: sums are too low")
+
+
+def device_at_odds(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+    """Rows whose GLOBAL CALL COUNT, which TTNN packs since 2025, names another device than DEVICE ID."""
+    counts, devices = rows.numbers("call_count"), rows.numbers("device")
+    known = np.flatnonzero(np.isfinite(counts) & np.isfinite(devices))
+    packed, low = np.divmod(counts[known].astype(np.int64), 1 << DEVICE_BITS)
+    if len(known) < ROWS_JUDGED or packed.min() < 1 or low.max() >= DEVICES_PACKED:
+        return None
+    odd = np.zeros(len(rows), dtype=np.bool_)
+    odd[known[low != devices[known]]] = True
+    odd &= np.isin(rows.lines, lines)
+    if not odd.any():
+        return None
+    return Doubt("device_at_odds", f"DEVICE ID is not that of GLOBAL CALL COUNT at {some_lines(rows, odd)}")
+
+
+def too_short(rows: OpTable) -> Doubt | None:
+    """Kernels shorter than any can be."""
+    kernel = rows.numbers("kernel_ns")
+    short = (kernel > 0) & (kernel < SHORTEST_NS)
+    if not short.any():
+        return None
+    what = (
+        f"under {figure(SHORTEST_NS, '.0f')} ns, less than a kernel takes to "
+        f"begin and end, at {some_lines(rows, short)}"
+    )
+    return Doubt("kernels_too_short", f"{what}: times lost, or of another unit")
+
+
+def outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
+    """Ops on no core, or on more than the chip has."""
+    cores, grid = rows.numbers("cores"), rows.numbers("worker_cores")
+    most = np.where(np.isfinite(grid) & (grid > 0), grid, LARGEST_GRID)
+    outside = (cores <= 0) | (cores > np.maximum(most, report.worker_cores_stated or 0))
+    if not outside.any():
+        return None
+    which = cores[outside]
+    what = f"{figure(which.min(), '.0f')} to {figure(which.max(), '.0f')} cores at {some_lines(rows, outside)}"
+    return Doubt(
+        "cores_outside_grid", f"{what}, of a grid of {figure(most[outside].max(), '.0f')}: bounds by cores are void"
+    )
+
+
+def twice(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+    """Of the whole report: a file that was written twice has each op once in either half."""
+    places = [rows.numbers(name) for name in ("device", "fw_start_cycle", "fw_end_cycle")]
+    again = _seen_before(*places, rows.texts("op_code").codes.astype(np.float64)) & np.isin(rows.lines, lines)
+    if not again.any():
+        return None
+    what = f"the cycles of an earlier op on the same device at {some_lines(rows, again)}"
+    return Doubt("ops_twice", f"{what}: rows were doubled, and sums count them twice")
+
+
+def replays_alike(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+    """Replays of a trace under one id."""
+    names = ("device", "call_count", "trace_id", "trace_session")
+    again = _seen_before(*(rows.numbers(name) for name in names)) & np.isin(rows.lines, lines)
+    if not again.any():
+        return None
+    what = f"call count, trace and session of an earlier op at {some_lines(rows, again)}"
+    return Doubt("replays_alike", f"{what}: replays cannot be told apart, and may count as one")
+
+
+def _seen_before(*keys: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows whose key, all columns of it known, an earlier row has."""
+    known = np.flatnonzero(np.isfinite(keys).all(axis=0))
+    order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first
+    again = np.zeros(len(keys[0]), dtype=np.bool_)
+    again[order[1:]] = np.all([key[order[1:]] == key[order[:-1]] for key in keys], axis=0)
+    return again
