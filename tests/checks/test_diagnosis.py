@@ -16,7 +16,7 @@ from ttnn_mcp.checks import CATALOGUE, diagnosis
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.expectation import Expectation
-from ttnn_mcp.checks.levers import ATTENTION, LAYOUT
+from ttnn_mcp.checks.levers import ATTENTION, LAYOUT, MATMUL_CONFIG
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
 
@@ -112,6 +112,25 @@ def test_a_claim_that_two_edits_resolve_is_told_under_each_with_its_part_of_the_
         "1 of 3 ops count here, the others in attention-block",
         "2 of 3 ops count here, the others in layout-chain",
     ]
+
+
+def test_a_finding_tells_which_of_its_ops_take_what_an_edit_above_sets(tmp_path):
+    case = case_of(tmp_path, four_ops(), ONE_PASS)
+    wide = replace(saves("wide", 0.3), lever=MATMUL_CONFIG, slot="program")
+    for rows, told in (
+        ([0], f"line {case.line(0)} as matmul-config has it"),
+        ([1, 2], f"line {case.line(1)} and 1 more as matmul-config has it"),
+    ):
+        narrow = replace(saves(f"narrow{len(rows)}", 0.9, rows=rows), lever=MATMUL_CONFIG, slot="program")
+        findings = diagnose(case, [wide, narrow]).findings
+        assert [(one.edit, one.caveat) for one in findings] == [("matmul-config", None), ("matmul-config-2", told)]
+    whole = [
+        replace(saves(name, part), lever=MATMUL_CONFIG, slot="program") for name, part in (("a", 0.9), ("b", 0.8))
+    ]
+    assert [one.caveat for one in diagnose(case, whole).findings] == [
+        None,
+        None,
+    ]  # an alternative: the plan says so
 
 
 STEPS = {

@@ -93,19 +93,24 @@ def _of_edits(plan: list[Answer], before: float) -> Iterator[str]:
 
 
 def _of_order(plan: list[Answer]) -> Iterator[str]:
-    """What is expected most stands first, symptoms last, and an edit behind those that it speaks of."""
-    above = (False, float("inf"))
+    """What is expected most stands first, symptoms last, and an edit behind those that it speaks of.
+
+    An edit may count more than the one right above it only where both set the same, of which that one brings more.
+    """
+    above, last = (False, float("inf")), ""
     names: set[str] = set()
     for edit in plan:
         relation = edit["relation"] or ""
         place = (SYMPTOM in relation, _counts(edit))
-        if place[0] < above[0] or (place[0] == above[0] and place[1] > above[1] + CENT_US):
+        named = RELATED.findall(relation.replace(SYMPTOM, ""))
+        more = place[0] == above[0] and place[1] > above[1] + CENT_US
+        if place[0] < above[0] or (more and last not in named):
             yield f"{edit['edit']} counts {place[1]} us and stands below one of {above[1]}"
-        for named in RELATED.findall(relation.replace(SYMPTOM, "")):
-            if named not in names:
-                yield f"{edit['edit']} comes {relation}, and {named} does not stand above it"
-        above = place
-        names.add(edit["edit"])
+        for other in named:
+            if other not in names:
+                yield f"{edit['edit']} comes {relation}, and {other} does not stand above it"
+        above, last = place, edit["edit"]
+        names.add(last)
 
 
 def _counts(edit: Answer) -> float:

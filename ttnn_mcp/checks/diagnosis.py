@@ -201,6 +201,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
     check, claim, change = part.check, part.claim, part.change
     at_most_ns = saved_by(plan.ground, [change])
     expected = expected_alone(plan.ground, [part])
+    caveats = (facts.scope.in_doubt, _split(plan, edit, part), _set_above(facts, plan, edit, part), fix.caveat)
     return Finding(
         check=check.id,
         edit=edit.name,
@@ -218,8 +219,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
         fix=marked(fix.text),
         verify=claim.verify,
-        caveat="; ".join(text for text in (facts.scope.in_doubt, _split(plan, edit, part), fix.caveat) if text)
-        or None,
+        caveat="; ".join(text for text in caveats if text) or None,
         read_next=check.read_next,
     )
 
@@ -233,6 +233,26 @@ def _split(plan: Plan, edit: Edit, part: Resolved) -> str:
     ]
     of = f"{len(part.change)} of {len(part.claim.rows)} ops count here"
     return f"{of}, the others in {', '.join(others)}" if others else ""
+
+
+def _set_above(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> str:
+    """Which of its ops take what an edit above sets: 'line 26 as matmul-config has it'."""
+    place = plan.place_of(edit.name)
+    if place is None:
+        return ""
+    lost = part.change.rows[plan.ranked[place].overruled[edit.parts.index(part)]]
+    if not 0 < len(lost) < len(part.change):
+        return ""
+    above = [
+        ranked.edit.name
+        for ranked in plan.ranked[:place]
+        if any(
+            other.change.slot == part.change.slot and np.isin(lost, other.change.rows).any()
+            for other in ranked.edit.parts
+        )
+    ]
+    heaviest = facts.line(int(lost[np.argmax(facts.kernel_ns[lost])]))
+    return f"line {heaviest}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''} as {', '.join(above)} has it"
 
 
 def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:

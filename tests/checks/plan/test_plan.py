@@ -82,6 +82,54 @@ def test_an_alternative_on_other_ops_too_saves_there(cold):
     assert plan.ranked[1].instead_of == 0
 
 
+def test_of_two_that_set_the_same_the_one_that_brings_more_there_stands_first(cold):
+    """CLM-8B's line 26: padded weights for all cores, 66 us, or deeper blocks, 141; the others get the grid alone."""
+    wide, narrow = check("wide", 0.3, MATMUL_CONFIG), check("narrow", 0.4, MATMUL_CONFIG, rows=[0])
+    plan = planned(cold, wide, narrow)
+    assert us(plan) == [("matmul-config", 4.0, 4.0), ("matmul-config-2", 12.0, 9.0)]
+    assert (plan.ranked[1].after, plan.ranked[1].instead_of) == ((0,), None)
+    assert [mask.tolist() for mask in plan.ranked[1].overruled] == [[True, False, False, False]]
+
+
+@for_all(
+    ("how", "first"),
+    [
+        ({"part": 0.303}, "wide"),  # a hundredth more
+        ({"part": 0.304}, "narrow"),
+        ({"part": 0.5, "costs_accuracy": True}, "wide"),  # half of 5 us
+        ({"part": 0.7, "costs_accuracy": True}, "narrow"),
+        ({"part": 0.9, "lever": WEIGHTS}, "wide"),  # sets something else
+        ({"part": 0.9, "lever": FUSION}, "wide"),  # sets nothing
+        ({"part": 0.9, "general": True}, "wide"),  # stands last, whatever it saves
+    ],
+)
+def test_what_brings_more_is_what_counts_more_on_the_ops_of_both(tmp_path, how, first):
+    how = {"lever": MATMUL_CONFIG, **how}
+    narrow = check("narrow", how.pop("part"), how.pop("lever"), rows=[0], **how)
+    plan = planned(case_of(tmp_path, four_ops(), ONE_PASS), check("wide", 0.3, MATMUL_CONFIG), narrow)
+    assert plan.ranked[0].edit.parts[0].check.id == first
+
+
+def test_what_an_edit_expects_on_the_ops_of_both_is_what_it_counts_there(cold):
+    """3 us of 4 are expected; the other one says nothing, so its bound of 5.8 counts half."""
+    wide = check("wide", 0.58, MATMUL_CONFIG)
+    known, unknown = (check(name, 0.4, MATMUL_CONFIG, rows=[0]) for name in ("known", "unknown"))
+    assert planned(cold, wide, expecting(known, 0.75)).ranked[0].alone_ns == 4_000
+    assert planned(cold, wide, unknown).ranked[0].alone_ns == 23_200
+
+
+def test_an_alternative_on_ops_that_hardly_matter_to_the_other_changes_no_order(tmp_path):
+    """0.5 us of 49.5 that count, and of 50.5."""
+    for wide_us, first in ((98, "narrow"), (100, "wide")):
+        program = Program()
+        for us_each in (1, wide_us):
+            x = program.tensor([1, 1, 32, 32 * us_each], "UINT16", placement=L1)
+            program.op("MadeUpOfNoFamily", [x], kernel_ns=2_000 * us_each)
+        narrow = check("narrow", 0.9, MATMUL_CONFIG, rows=[0])
+        plan = planned(case_of(tmp_path, program, ONE_PASS), check("wide", 0.5, MATMUL_CONFIG), narrow)
+        assert plan.ranked[0].edit.parts[0].check.id == first
+
+
 def test_an_op_that_goes_away_takes_its_gap_along_and_the_trace_shrinks(case):
     gone, trace = check("gone", 1.0, rows=[2]), check("trace", 1.0, TRACE, gap=True)
     alone = {each.edit.name: each.alone_ns for each in planned(case, trace).ranked + planned(case, gone).ranked}

@@ -92,6 +92,17 @@ def test_launches_of_one_kind_are_one_claim_with_the_worst_as_its_example(check)
     assert [(one.row, one.value) for one in claim.evidence] == [(21, 700_000), (18, 100_000)]
 
 
+def test_the_line_is_that_of_the_device_which_the_plan_counts(check):
+    """The one that is slowest in all has the other half of the sequence, one line below the slowest here."""
+    program = mesh()
+    uneven(program, [100_000, 100_000, 210_000, 200_000])
+    uneven(program, [100_000, 100_000, 100_000, 112_000], width=512)
+    outcome = check.ask(program)
+    line = outcome.case.line(0)
+    assert outcome.claim.claim.startswith(f"Unary at line {line} takes ")
+    assert [(one.row, one.value) for one in outcome.claim.evidence] == [(line, 200_000), (line - 3, 100_000)]
+
+
 def test_the_three_heaviest_kinds_are_told(check):
     program = mesh()
     uneven(program, [100_000, 100_000, 100_000, 200_000], 32, "Tanh")

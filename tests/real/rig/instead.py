@@ -81,7 +81,7 @@ def code(facts: WindowFacts, row: int, changed: dict[str, int]) -> str:
     printed = facts.attributes(row).get("program_config") or ""
     name = next((name for name in KINDS if re.search(rf"\b{name}\(", printed)), None)
     grid = GRID.search(printed)
-    if name is None or grid is None:
+    if name is None or grid is None or "in0_block_w=" not in printed:
         return ""
     x, y = changed.get("x", grid.group(1)), changed.get("y", grid.group(2))
     fields = {"out_subblock_h": 1, "out_subblock_w": 1, **dict(FIELD.findall(printed)), **changed}

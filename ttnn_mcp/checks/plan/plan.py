@@ -43,6 +43,17 @@ class Alone(NamedTuple):
         saves_ns = self.saves_ns * BOUND_COUNTS if self.expected is None else self.expected.saved_ns
         return saves_ns * (ACCURACY_COUNTS if self.edit.costs_accuracy else 1.0)
 
+    def counts_of(self, slot: str, ops: int) -> Floats:
+        """What it counts on each of so many ops by what it sets there."""
+        counted = np.zeros(ops)
+        for part in self.edit.parts:
+            if part.change.slot == slot:
+                known, at = part.claim.expected, part.change.at
+                counted[part.change.rows] += (
+                    part.claim.at_most_ns[at] * BOUND_COUNTS if known is None else known.saved_ns[at]
+                )
+        return counted * (ACCURACY_COUNTS if self.edit.costs_accuracy else 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -173,7 +184,32 @@ def _in_order(ground: Ground, edits: list[Edit]) -> list[Alone]:
         )
         for edit in edits
     ]
-    return sorted((each for each in alone if each.saves_ns > 0), key=lambda each: (each.symptom, -each.counts_ns))
+    saving = (each for each in alone if each.saves_ns > 0)
+    return _better_first(ground, sorted(saving, key=lambda each: (each.symptom, -each.counts_ns)))
+
+
+def _better_first(ground: Ground, ordered: list[Alone]) -> list[Alone]:
+    """Of two that set the same on some ops, the one that counts more on these stands first: they get its value."""
+    order: list[Alone] = []
+    for edit in ordered:
+        beaten = (
+            place
+            for place, above in enumerate(order)
+            if above.symptom == edit.symptom and _is_better(ground, edit, above)
+        )
+        order.insert(next(beaten, len(order)), edit)
+    return order
+
+
+def _is_better(ground: Ground, below: Alone, above: Alone) -> bool:
+    """Whether an edit counts more on the ops where both set the same, and these matter to the other one."""
+    for slot in {part.change.slot for part in below.edit.parts} - {""}:
+        counted, counted_above = (each.counts_of(slot, len(ground.spent)) for each in (below, above))
+        both = (counted > 0) & (counted_above > 0)
+        other = float(counted_above[both].sum())
+        if other > MATTERS * above.counts_ns and counted[both].sum() > (1 + MATTERS) * other:
+            return True
+    return False
 
 
 def _causes(ground: Ground, edits: list[Edit]) -> Mask:

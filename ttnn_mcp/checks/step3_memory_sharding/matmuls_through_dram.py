@@ -81,8 +81,9 @@ def _tell(readers: Rows, ops: Affected) -> Words:
         assumption="time falls at most in step with the bytes; both keep their programs",
         evidence=(*cite_op(facts, row, (out, "MEMORY")), *cite_op(facts, after, (facts.input(0), "MEMORY"))),
         fix=(
-            f"memory_config=ttnn.L1_MEMORY_CONFIG at line {ops.line} (or BLOCK_SHARDED for a 2D config that "
-            f"reads it){core_grid}; program_config, compute_kernel_config as now; ttnn.deallocate(y) after the second"
+            f"memory_config=ttnn.L1_MEMORY_CONFIG at line {ops.line} (or the shards that its reader takes: "
+            f"BLOCK_SHARDED for a 2D config){core_grid}; program_config, compute_kernel_config as now; "
+            "ttnn.deallocate(y) after the second"
         ),
         verify="re-profile; both kernel_us fall together; memory_summary.l1_peak has room; PCC unchanged",
         caveat="watch CORE COUNT: L1_INTERLEAVED can lead TTNN to fewer cores; who reads whom is told by shapes",

@@ -61,13 +61,13 @@ def _tell(worst: int, row: int, ops: Affected) -> Words:
     ratio = f" ({figure(times[slow].mean() / others, '.2f')}x)" if others else ""
     return Words(
         claim=(
-            f"{op_name(facts, row)} at line {int(of_all.lines[slowest])} takes "
+            f"{op_name(facts, row)} at line {facts.line(row)} takes "
             f"{figure(times[slow].mean() / 1e6, '.2f')} ms on "
             f"devices {spoken(balance.devices, slow)}, {figure(others / 1e6, '.2f')} ms on "
             f"{spoken(balance.devices, ~slow)}{ratio}{more}"
         ),
         assumption="evenly spread, every device takes the present mean",
-        evidence=(of_all.cite(slowest, "kernel_ns"), of_all.cite(fastest, "kernel_ns")),
+        evidence=(*facts.cite(row), of_all.cite(fastest, "kernel_ns")),
         fix=_fix(facts, worst, row, slowest, fastest),
         verify="device_balance.imbalance no longer lists the op; kernel_us of the devices draws level",
         caveat=(
