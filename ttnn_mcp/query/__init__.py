@@ -1,0 +1,1 @@
+"""Read-only SQL over a run's tables, with limits."""

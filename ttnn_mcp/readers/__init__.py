@@ -1,0 +1,1 @@
+"""Files as they are on disk, in every generation of their format. Nothing is written, nothing trusted."""

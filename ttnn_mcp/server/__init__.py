@@ -1,0 +1,1 @@
+"""The door of MCP: tools, resources and prompts over stdio."""

@@ -1,0 +1,1 @@
+"""The door at a shell: commands, screens, completion."""

@@ -1,0 +1,1 @@
+"""Several devices, and the host: balance, collectives, gaps."""

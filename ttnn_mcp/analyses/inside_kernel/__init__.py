@@ -1,0 +1,1 @@
+"""Where the time of one kernel goes: by RISC core and by part."""

@@ -1,0 +1,1 @@
+"""Blocks of ops that repeat in a window, and each op's role in its block."""

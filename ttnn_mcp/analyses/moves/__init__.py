@@ -1,0 +1,1 @@
+"""Copies, reshards and conversions: who asked for each, and chains of them."""

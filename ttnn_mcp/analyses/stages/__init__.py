@@ -1,0 +1,1 @@
+"""Parts of a model: prefill, decode, encoder, sampling."""

@@ -1,0 +1,1 @@
+"""How fast a window could be, and where the difference goes."""

@@ -1,0 +1,1 @@
+"""What checks of several steps have in common."""

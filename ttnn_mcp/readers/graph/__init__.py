@@ -1,0 +1,1 @@
+"""The graphs that TTNN captured, as a memory report keeps them."""

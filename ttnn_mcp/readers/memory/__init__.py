@@ -1,0 +1,1 @@
+"""The memory report: a SQLite database, opened read-only."""

@@ -1,0 +1,1 @@
+"""The performance report: a CSV of one row per op and device."""

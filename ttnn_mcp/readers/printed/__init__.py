@@ -1,0 +1,1 @@
+"""Values as TTNN prints them: attributes, memory configs, shapes."""

@@ -1,0 +1,1 @@
+"""The door of MCP over HTTP: tokens, limits, health."""

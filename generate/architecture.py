@@ -1,0 +1,127 @@
+"""Draw ARCHITECTURE.md from the code: the rooms in their layers, and the way from each question to its cells.
+
+python -m generate.architecture        or `make fix`, which rewrites everything generated
+"""
+
+import ast
+import re
+from collections import Counter, deque
+from functools import cache
+from pathlib import Path
+
+from ttnn_mcp.tools import TOOLS
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "ARCHITECTURE.md"
+PACKAGE = ROOT / "ttnn_mcp"
+NUMBERS = ("analyses", "checks", "archive", "experiments", "replay", "query")
+INDEXES = ("analyses/window_facts.py", "checks/__init__.py", "checks/check.py")  # name what others work out
+CONTAINER = re.compile(r'^containers = \["([\w.]+)"\]$', re.MULTILINE)
+LAYERS = re.compile(r"^layers = \[\n(.*?)^\]$", re.DOTALL | re.MULTILINE)
+CELLS = ("readers/performance/columns.py", "readers/memory/columns.py", "readers/memory/tables.py")
+
+HEAD = """# Architecture
+
+Drawn from the code by `make fix`. [AGENTS.md](AGENTS.md) has the rules and the words; this page says where things are.
+
+## Rooms
+
+From the doors down to the files. A room imports from rooms below it only; `lint-imports` proves it.
+
+| room | what is there |
+|---|---|
+"""
+WAYS = """
+## From a question to its cells
+
+For each tool: its file, the module that makes most of its numbers, and from there the shortest way along the imports
+to the names of the cells. A finding begins at its check, a file named by its id in the folder of its step:
+`checks/step2_layouts/tilize_round_trip.py`. No way is longer than five files.
+
+| question | files, in the order to read them |
+|---|---|
+"""
+
+
+@cache
+def imports(file: str) -> dict[str, tuple[str, ...]]:
+    """The package's files that a file imports, each with the names it takes from there."""
+    found: dict[str, tuple[str, ...]] = {}
+    for node in ast.walk(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ttnn_mcp"):
+            room = (node.module or "").partition(".")[2].replace(".", "/")
+            for name in node.names:
+                for path in (f"{room}/{name.name}.py", f"{room}.py", f"{room}/__init__.py"):
+                    if (PACKAGE / path).exists():
+                        found[path] = (*found.get(path, ()), name.asname or name.name)
+                        break
+    return found
+
+
+def shortest(start: str) -> list[str]:
+    """The shortest way along the imports from a file to one that names cells."""
+    ways, met = deque([[start]]), {start}
+    while ways:
+        way = ways.popleft()
+        if way[-1] in CELLS:
+            return way
+        for file in imports(way[-1]):
+            if file not in met:
+                met.add(file)
+                ways.append([*way, file])
+    return []
+
+
+def way(file: str) -> list[str]:
+    """The way from a tool's file to its cells, over the module of numbers whose names it uses most."""
+    names = Counter(
+        node.id
+        for node in ast.walk(ast.parse((PACKAGE / file).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name)
+    )
+    used = {
+        other: sum(names[name] for name in taken)
+        for other, taken in imports(file).items()
+        if other.partition("/")[0] in NUMBERS and other not in INDEXES and shortest(other)
+    }
+    over = max(used, key=lambda other: used[other], default=None)
+    return [file, *shortest(over)] if over else shortest(file)
+
+
+def sentence(room: str) -> str:
+    path = PACKAGE / room / "__init__.py"
+    path = path if path.exists() else PACKAGE / f"{room}.py"
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def rooms() -> list[str]:
+    """The rooms that hold files of their own, from the doors down, those inside a room after it."""
+    contracts = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[[tool.importlinter.contracts]]")
+    layers = {
+        container[1].replace(".", "/").removeprefix("ttnn_mcp").lstrip("/"): re.findall(r"\w+", layered[1])
+        for contract in contracts
+        if (container := CONTAINER.search(contract)) and (layered := LAYERS.search(contract))
+    }
+
+    def within(room: str) -> list[str]:
+        listed = layers.get(room) or sorted(path.parent.name for path in (PACKAGE / room).glob("*/__init__.py"))
+        paths = [f"{room}/{name}".lstrip("/") for name in listed]
+        return [each for path in paths if not room or (PACKAGE / path).is_dir() for each in (path, *within(path))]
+
+    return within("")
+
+
+def page() -> str:
+    lines = [f"| `{room}` | {sentence(room)} |" for room in rooms()]
+    ways = [
+        f"| `{tool.name}` | {' → '.join(f'`{file}`' for file in way(f'tools/{tool.name}.py'))} |" for tool in TOOLS
+    ]
+    return HEAD + "\n".join(lines) + "\n" + WAYS + "\n".join(ways) + "\n"
+
+
+def main() -> None:
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
