@@ -52,11 +52,14 @@ lowest: .lowest/ready  ## run the tests of every door with the oldest versions t
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts; the tests that take longer
 	@$(HERE) -m ruff check .
 	@$(HERE) -m ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 types longer  # the type checker keeps one core busy for a minute
+
+types: $(VENV)/checkable  ## types and architecture, a part of make check
 	@$(HERE) -m pyright --pythonpath $(HERE)
 	@$(VENV)/bin/lint-imports
-	@$(HERE) -m pytest -n auto tests/test_contracts.py tests/test_skill_documents.py tests/house
-	@$(HERE) -m pytest -n auto -m "not slow" tests/server/test_pictures.py tests/report/images
-	@$(HERE) -m pytest -n auto --dist worksteal -m slow
+
+longer: $(VENV)/checkable  ## contracts, the rules of the code, and the tests that take longer, a part of make check
+	@$(HERE) -m pytest -n auto --dist worksteal -m "slow or house"
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .

@@ -98,13 +98,13 @@ def verdicts_at_first(meeting: Meeting) -> ByModel:
 
 def section() -> str:
     """Heading and tables; without a meeting that has not been."""
-    parts = [HEAD]
-    for meeting in MEETINGS:
-        if meeting.file.exists():
-            first, now = verdicts_at_first(meeting), verdicts_now(meeting)
-            said = f"**At first: {_summary(first)}. Now: {_summary(now)}.**"
-            parts.append(f"### {meeting.title}\n\n{said}\n\n{_table(first, now)}")
-    return "\n".join(parts)
+    return "\n".join([HEAD, *(part_of(meeting) for meeting in MEETINGS if meeting.file.exists())])
+
+
+def part_of(meeting: Meeting) -> str:
+    first, now = verdicts_at_first(meeting), verdicts_now(meeting)
+    said = f"**At first: {_summary(first)}. Now: {_summary(now)}.**"
+    return f"### {meeting.title}\n\n{said}\n\n{_table(first, now)}"
 
 
 def _summary(by_model: ByModel) -> str:

@@ -73,17 +73,17 @@ class Changes:
 
     @cached_property
     def by_shape(self) -> Pairs | None:
-        return self._pairs([row.shape for row in self.fit.rows])
+        return self._pairs(self.fit.without_shapes)
 
     @cached_property
     def by_source(self) -> Pairs | None:
-        return self._pairs(self.fit.sources) if len({*self.fit.sources}) > 1 else None
+        return self._pairs(self.fit.without_sources) if len({*self.fit.sources}) > 1 else None
 
-    @property
+    @cached_property
     def judged(self) -> list[Pairs]:
         return [each for each in (self.by_source, self.by_shape) if each is not None]
 
-    @property
+    @cached_property
     def were_measured(self) -> bool:
         """Whether there are enough shapes with several settings to judge by."""
         return bool(self.judged) and len(self.groups) >= SHAPES_AT_LEAST and self.count >= ROWS_AT_LEAST
@@ -92,20 +92,20 @@ class Changes:
     def count(self) -> int:
         return len(self.judged[0].weights) if self.judged else 0
 
-    @property
+    @cached_property
     def anchors(self) -> bool:
         """Whether anchored predictions err less: on sources left out where there are some, as users' reports are."""
         alone, anchored = (self.judged[0].error(anchors=way) if self.judged else 0.0 for way in (False, True))
         return self.were_measured and anchored < alone
 
-    @property
+    @cached_property
     def why_not(self) -> str:
         """Why the law must not tell changes; empty where it may."""
         if self.were_measured and max(each.error(anchors=self.anchors) for each in self.judged) > MEDIAN_AT_MOST:
             return f"median error {max(each.error(anchors=self.anchors) for each in self.judged):.0%}"
         return ""
 
-    @property
+    @cached_property
     def ratios(self) -> tuple[float, float]:
         """Ends that hold 80 % of the changed rows; those of the law where no changes were measured or it is wider."""
         if not self.were_measured:
@@ -138,8 +138,7 @@ class Changes:
         names = with_both_of_cores(name for name, mine in values.items() if len(mine) > 1)
         return {name: sorted(each for each in values[name] if isinstance(each, str)) for name in names}
 
-    def _pairs(self, labels: Sequence[str]) -> Pairs | None:
-        ratios = self.fit.ratios_without(labels)
+    def _pairs(self, ratios: NDArray[np.float64]) -> Pairs | None:
         told = np.array([each for group in self.groups for each in self._pairs_of(group, ratios)], dtype=np.float64)
         return Pairs(told[:, 0], told[:, 1], told[:, 2]) if len(told) else None
 

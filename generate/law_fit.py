@@ -74,11 +74,19 @@ class Fit:
 
     @cached_property
     def by_shape(self) -> LeftOut:
-        return self.left_out([row.shape for row in self.rows])
+        return left_out(self.without_shapes)
 
     @cached_property
     def by_source(self) -> LeftOut | None:
-        return self.left_out(self.sources) if len({*self.sources}) > 1 else None
+        return left_out(self.without_sources) if len({*self.sources}) > 1 else None
+
+    @cached_property
+    def without_shapes(self) -> NDArray[np.float64]:
+        return self.ratios_without([row.shape for row in self.rows])
+
+    @cached_property
+    def without_sources(self) -> NDArray[np.float64]:
+        return self.ratios_without(self.sources)
 
     @property
     def sources(self) -> list[str]:
@@ -88,7 +96,7 @@ class Fit:
     def studies(self) -> list[str]:
         return [*dict.fromkeys(source.partition("/")[0] for source in self.sources)]
 
-    @property
+    @cached_property
     def why_not(self) -> str:
         """Why the law must not be used; empty where it may."""
         shapes = len({row.shape for row in self.rows})
@@ -100,17 +108,13 @@ class Fit:
             return f"median error {self.by_source.median:.0%} on sources left out"
         return ""
 
-    @property
+    @cached_property
     def ratios(self) -> tuple[float, float]:
         """Ends that hold 80 % of what was left out, by shapes and by sources; wider where one study is all."""
         ends = [each.ends for each in (self.by_shape, self.by_source) if each is not None]
         power = ONE_STUDY if len(self.studies) == 1 else 1.0
         low, high = min(low for low, _ in ends) ** power, max(high for _, high in ends) ** power
         return min(low, 1 - LEAST_WIDTH), max(high, 1 + LEAST_WIDTH)
-
-    def left_out(self, groups: Sequence[str]) -> LeftOut:
-        ratios = self.ratios_without(groups)
-        return LeftOut(ratios[np.isfinite(ratios)])
 
     def ratios_without(self, groups: Sequence[str]) -> NDArray[np.float64]:
         """Of each row measured over expected time by a fit without its group; NaN where too few rows are left."""
@@ -121,6 +125,10 @@ class Fit:
                 expected = self.factors[out] @ weighted(self.factors[~out], self.us[~out])
                 ratios[out] = self.us[out] / np.maximum(expected, NOTHING)
         return ratios
+
+
+def left_out(ratios: NDArray[np.float64]) -> LeftOut:
+    return LeftOut(ratios[np.isfinite(ratios)])
 
 
 def fits(laws: Sequence[Law[Any]], rows: Sequence[Measured]) -> list[Fit]:
@@ -149,6 +157,9 @@ def non_negative(factors: NDArray[np.float64], wanted: NDArray[np.float64]) -> N
     scale = np.sqrt((factors**2).sum(axis=0))
     scale[scale == 0] = 1.0
     scaled = factors / scale
+    all_free, _, rank, _ = np.linalg.lstsq(scaled, wanted, rcond=None)
+    if rank == len(scale) and (all_free > 0).all():  # what the steps below would end with
+        return all_free / scale
     free, solved = np.zeros(len(scale), dtype=np.bool_), np.zeros(len(scale))
     for _ in range(10 * len(free)):
         pull = np.where(free, -1.0, scaled.T @ (wanted - scaled @ solved))

@@ -143,7 +143,7 @@ def _told(fit: Fit, *, by_source: bool) -> list[Told]:
     if by_source and len({*fit.sources}) < 2:
         return []
     rule = Changes(fit)
-    ratios = fit.ratios_without(fit.sources if by_source else [row.shape for row in fit.rows])
+    ratios = fit.without_sources if by_source else fit.without_shapes
     pairs = zip(fit.rows, ratios.tolist(), strict=True)
     return [Told(row, fit, rule, ratio) for row, ratio in pairs if np.isfinite(ratio)]
 

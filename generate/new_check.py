@@ -29,7 +29,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 
 def look(facts: WindowFacts) -> Problems:
     """Yield FILL IN which ops."""
-    rows = np.flatnonzero(facts.named("FILL IN"))
+    rows = np.flatnonzero(facts.named("FILL IN the name that list_ops gives the op: Tilize"))
     yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
 
 
@@ -44,7 +44,7 @@ def _tell(ops: Affected) -> Words:
 CHECK = Check(
     title="FILL IN a few words",
     look=look,
-    of=ops_named("no FILL IN ops", "FILL IN"),
+    of=ops_named("no FILL IN ops", "FILL IN the same name"),
     worth=Worth(saving=USUAL),
 )
 '''
@@ -57,7 +57,9 @@ from tests.profiles import Program
 def program(amount: float) -> Program:
     """FILL IN: a program that has `amount` of what the check measures."""
     made = Program("wormhole_b0")
-    pass_time(made, 1000 * amount)
+    x = made.tensor([1, 1, 64, 64])
+    made.op("FILL IN an op code of the CSV: TilizeDeviceOperation", [x], kernel_ns=round(1000 * amount))
+    pass_time(made, 100_000)
     return made
 
 

@@ -31,6 +31,7 @@ os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that tes
 
 
 finished, folders = count(1), count()
+HOUSE = ("tests/house/", "tests/test_contracts.py", "tests/test_skill_documents.py")
 gc.disable()  # until everything is collected, and stays
 
 
@@ -84,6 +85,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not isinstance(item, pytest.Function):
             continue
+        if item.nodeid.startswith(HOUSE):
+            item.add_marker("house")
         if reads_shared(item):
             item.add_marker("shared")
         sampled = item.get_closest_marker("sampled")

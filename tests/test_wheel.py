@@ -147,7 +147,17 @@ def test_the_source_distribution_has_all_it_takes_to_run_the_tests(tmp_path):
     inside = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
     assert {where(path) for path in written_files()} - inside == set()
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "--assert=plain",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+        ],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
         capture_output=True,

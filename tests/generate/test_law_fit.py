@@ -13,7 +13,6 @@ from ttnn_mcp.analyses.laws.catalogue import LAWS
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 
 LAW = next(law for law in LAWS if law.name == "copy and typecast")
-MADE = fits(LAWS, [*measured()])
 
 
 def copy(rows, source="one"):
@@ -81,10 +80,21 @@ def test_ends_hold_at_least_eight_of_ten():
     assert left_out.inside((0.9, 1.1)) == 0.6
 
 
-@for_all("fit", [fit for fit in MADE if not fit.why_not], ids=lambda fit: f"{fit.law.name} {fit.chip}")
-def test_intervals_hold_three_of_four_left_out_rows_at_least(fit):
-    for left_out in (fit.by_shape, fit.by_source):
-        assert left_out is None or left_out.inside(fit.ratios) >= 0.75
+@pytest.fixture(scope="module")
+def made():
+    return fits(LAWS, [*measured()])
+
+
+def test_intervals_hold_three_of_four_left_out_rows_at_least(made):
+    held = {
+        (fit.law.name, fit.chip, left_out.inside(fit.ratios))
+        for fit in made
+        if not fit.why_not
+        for left_out in (fit.by_shape, fit.by_source)
+        if left_out is not None
+    }
+    assert len(held) > 20
+    assert [each for each in held if each[2] < 0.75] == []
 
 
 @for_all(
@@ -96,8 +106,8 @@ def test_intervals_hold_three_of_four_left_out_rows_at_least(fit):
         ("decode matmul, interleaved weights (1D)", "blackhole", 0.02, 0.12),
     ],
 )
-def test_decode_matmuls_are_known_to_a_few_percent(name, chip, median, p90):
-    fit = next(each for each in MADE if (each.law.name, each.chip) == (name, chip))
+def test_decode_matmuls_are_known_to_a_few_percent(made, name, chip, median, p90):
+    fit = next(each for each in made if (each.law.name, each.chip) == (name, chip))
     for left_out in (fit.by_shape, fit.by_source):
         assert left_out.median < median
         assert left_out.p90 < p90

@@ -77,10 +77,10 @@ def test_a_run_asked_by_its_id_when_one_took_its_place(asked, reports, special):
 
 
 @SPECIAL
-@pytest.mark.parametrize("name", [DEVICE_LOG, MANIFEST, "cluster_descriptor.yaml", "config.json"])
-def test_what_lies_beside_a_report_is_read_as_if_it_were_not_there(asked, reports, special, name):
+def test_what_lies_beside_a_report_is_read_as_if_it_were_not_there(asked, reports, special):
     [report] = reports.rglob("ops_perf*.csv")
-    (report.parent / name).unlink(missing_ok=True)
-    special(report.parent / name)
+    for name in (DEVICE_LOG, MANIFEST, "cluster_descriptor.yaml", "config.json"):
+        (report.parent / name).unlink(missing_ok=True)
+        special(report.parent / name)
     for words in (("call", "open_run", f"performance={report}"), ("check", report)):
         assert asked(*words)[0] == 0

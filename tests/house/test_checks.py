@@ -6,8 +6,7 @@ import re
 import tokenize
 from pathlib import Path
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.served import documents
 
@@ -39,7 +38,7 @@ def test_no_two_checks_have_one_id():
     assert not twice, f"rename one of the checks {twice}, module and id"
 
 
-@pytest.mark.parametrize("check", CATALOGUE, ids=lambda check: check.id)
+@for_all("check", CATALOGUE, ids=lambda check: check.id)
 def test_a_check_is_named_like_its_module(check):
     path = module_of(check)
     wanted = path.stem.replace("_", "-")
@@ -49,7 +48,7 @@ def test_a_check_is_named_like_its_module(check):
     )
 
 
-@pytest.mark.parametrize("check", CATALOGUE, ids=lambda check: check.id)
+@for_all("check", CATALOGUE, ids=lambda check: check.id)
 def test_a_check_stands_in_the_folder_of_its_step(check):
     path = module_of(check)
     number = re.match(r"step(\d)_", path.parent.name)
@@ -57,7 +56,7 @@ def test_a_check_stands_in_the_folder_of_its_step(check):
     assert check.step == int(number.group(1)), f"write step={number.group(1)} in {where(path)}, or move the module"
 
 
-@pytest.mark.parametrize("check", CATALOGUE, ids=lambda check: check.id)
+@for_all("check", CATALOGUE, ids=lambda check: check.id)
 def test_a_check_sends_the_reader_to_a_page_of_its_step(check):
     page = check.read_next.removesuffix(".md")
     path = where(module_of(check))
@@ -65,7 +64,7 @@ def test_a_check_sends_the_reader_to_a_page_of_its_step(check):
     assert page.startswith(f"step-{check.step:02d}-"), f"write the page of step {check.step} as read_next in {path}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@for_all("path", MODULES, ids=lambda path: path.stem)
 def test_a_check_documents_its_line_and_its_silence(path):
     page = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     assert "The line:" in page, f'say in the docstring of {where(path)} where the line is: "The line: ..."'
@@ -104,7 +103,7 @@ def is_a_number(value: ast.AST | None) -> bool:
     return plain and bool(numbers) and all(isinstance(one, int | float) for one in numbers)
 
 
-@pytest.mark.parametrize("path", [*MODULES, *SHARED], ids=lambda path: path.stem)
+@for_all("path", [*MODULES, *SHARED], ids=lambda path: path.stem)
 def test_every_number_has_a_source(path):
     for name, line, said in constants_of(path):
         assert SOURCE.search(said), (
@@ -113,13 +112,13 @@ def test_every_number_has_a_source(path):
         )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@for_all("path", MODULES, ids=lambda path: path.stem)
 def test_every_check_has_a_test_of_its_own(path):
     test = TESTS / path.parent.name / f"test_{path.name}"
     assert test.is_file(), f"write {where(test)}, with a pair at every line (see tests/checks/asking.py)"
 
 
-@pytest.mark.parametrize("folder", STEPS, ids=lambda path: path.name)
+@for_all("folder", STEPS, ids=lambda path: path.name)
 def test_no_test_is_left_without_its_check(folder):
     for test in (TESTS / folder.name).glob("test_*.py"):
         name = test.name.removeprefix("test_")

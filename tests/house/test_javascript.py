@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.house.tree import PACKAGE, ROOT, where
 
 SCRIPTS = sorted([*PACKAGE.rglob("*.js"), *(ROOT / "browser").glob("*.js")])
@@ -18,7 +19,7 @@ def node():
     return shutil.which("node", path=str(Path(wheel.__file__).parent / "bin")) or shutil.which("node")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=where)
+@for_all("script", SCRIPTS, ids=where)
 def test_a_script_parses(node, script):
     checked = subprocess.run([node, "--check", script], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr

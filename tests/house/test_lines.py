@@ -11,6 +11,7 @@ from mutation.guards import guards
 from mutation.live import Live, UnfitError
 from mutation.module import Module, mutants_of
 from mutation.thresholds import moved, thresholds
+from tests.for_all import for_all
 
 SOURCE = """
 from ttnn_mcp.hardware import TILE_SIDE
@@ -45,9 +46,7 @@ def mutated(kind):
     return outcomes
 
 
-@pytest.mark.parametrize(
-    ("number", "both"), [(100, (130, 70)), (1, (2, 0)), (0, (1, -1)), (-1, (0, -2)), (0.5, (0.65, 0.35))]
-)
+@for_all(("number", "both"), [(100, (130, 70)), (1, (2, 0)), (0, (1, -1)), (-1, (0, -2)), (0.5, (0.65, 0.35))])
 def test_numbers_move_by_thirty_percent_and_whole_ones_by_one_at_least(number, both):
     assert moved(number) == pytest.approx(both)
 
@@ -63,7 +62,7 @@ def test_an_imported_number_is_moved_where_it_is_used():
     assert code.startswith("from ttnn_mcp.hardware import TILE_SIDE\nTILE_SIDE = 42\n")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("what", "line"),
     [
         ("never taken: if not rows or case is None", "if False:"),

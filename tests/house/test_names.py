@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from tests.house.tree import MODULES, tree_of, where
 
 EACH_TOOL_HAS = {"Arguments", "Answer"}
@@ -35,7 +36,7 @@ def names_bound(tree: ast.Module) -> dict[str, int]:
     return bound
 
 
-@pytest.mark.parametrize("path", MODULES, ids=where)
+@for_all("path", MODULES, ids=where)
 def test_a_name_tells_what_it_holds(path):
     words = {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     if words.isdisjoint(CATCH_ALL):  # most modules: what is not written binds nothing

@@ -7,6 +7,7 @@ import re
 import pytest
 from jsonschema import Draft7Validator, ValidationError
 
+from tests.for_all import for_all
 from tests.house.tree import ROOT
 from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
 from ttnn_mcp.shell.command_line import command_line
@@ -75,7 +76,7 @@ def test_it_keeps_the_rules_of_the_registry():
     refuse(PUBLISHED)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "spoil",
     [
         lambda published: published.update(name="two/many/slashes"),

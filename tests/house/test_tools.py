@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-
 from generate import contracts, listings
+from tests.for_all import for_all
 from tests.house.tree import PACKAGE, ROOT, TESTS, where
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools import TOOLS
@@ -27,7 +26,7 @@ ROOMS = {
 }  # what all tools share
 NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments|history")
 
-every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+every_tool = for_all("tool", TOOLS, ids=lambda tool: tool.name)
 
 
 def module_of(tool) -> Path:
@@ -122,7 +121,7 @@ def test_a_tool_has_its_contract(tool):
     assert path.is_file(), f"run `make fix` for {where(path)}"
 
 
-@pytest.mark.parametrize("path", listings.LISTINGS, ids=lambda path: path.name)
+@for_all("path", listings.LISTINGS, ids=lambda path: path.name)
 def test_the_lists_are_up_to_date(path):
     text = path.read_text(encoding="utf-8")
     assert listings.LISTINGS[path](text) == text, (

@@ -100,6 +100,7 @@ async def test_an_unknown_picture_is_refused_with_those_there_are(call, tool):
         assert (name in result.content[0].text) == (asked == tool)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NO_MATPLOTLIB, reason="the extra `picture` is not installed: `make check` brings it")
 @pytest.mark.parametrize(("tool", "name"), EVERY)
 async def test_a_real_picture_is_a_png(call, tool, name):

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import pytest
-
+from generate import cases, stories
 from tests.checks.test_sure_savings import SURE
 from tests.for_all import for_all
-from tests.stories import STORIES
+from tests.stories import STORIES, page
 from tests.stories.story import findings_of, naming, verdict
+from ttnn_mcp.checks.expectation import CASES
 
 GOOD = ("right", "right, wide", "named")
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-def test_what_is_said_of_a_story_is_what_was_said_before_and_what_is_sure_was_saved(story):
-    """One that got better is told in its `now`; one that got worse is a bug, or says why in its commit.
+def test_what_is_said_of_the_stories_is_what_was_said_before_and_stands_on_the_page():
+    """In one test, because processes share no findings: these are 150 reports.
 
-    No lower bound is above what was measured, and none stands where only shapes tell who reads what.
+    A story that got better is told in its `now`; one that got worse is a bug, or says why in its commit.
     """
+    what_is_said_of_each()
+    assert stories.section() == page.STORIES, page.RENEW
+    assert cases.section() == page.CASES, page.RENEW
+    assert CASES.read_text("utf-8") == cases.text_of(cases.shares(cases.cases())), page.RENEW
+
+
+@for_all("story", STORIES, ids=lambda story: story.id)
+def what_is_said_of_each(story):
+    """No lower bound is above what was measured, and none stands where only shapes tell who reads what."""
     found, kernel_us = findings_of(story)
     assert verdict(story, found, kernel_us) == story.now
     named = {one["check"]: one["saving_us"]["at_least"] for one in naming(story, found)}

@@ -1,7 +1,7 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
     python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | replays | trials]
-        [--seed SEED] [--count COUNT] [--jobs N]
+        [--seed SEED] [--count COUNT] [--only FILE] [--jobs N]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -247,7 +247,10 @@ def captures(python: Path, asked: argparse.Namespace) -> bool:
 
 
 def proofs(python: Path, asked: argparse.Namespace) -> bool:
-    """The stored proofs of our models of L1 are what TTNN allocates; where they are not, they are written anew."""
+    """The stored proofs of our models of L1 are what TTNN allocates; where they are not, they are written anew.
+
+    With `--only` the calls of one file of proofs run, and what is new of them is added to what is stored.
+    """
 
     def captured(job: str) -> tuple[dict, list[dict]]:
         name, kind = job.split()
@@ -257,10 +260,14 @@ def proofs(python: Path, asked: argparse.Namespace) -> bool:
                 raise SystemExit(f"capturing {name} on {kind} failed: {ran.stderr.strip()[-300:]}")
             return proven_programs.rows_of(Path(folder), kind)
 
-    jobs = [f"{name} {kind}" for name, kinds in proven_programs.programs().items() for kind in kinds]
+    programs = proven_programs.programs()
+    if asked.only and asked.only not in programs:
+        raise SystemExit(f"--only is one of {', '.join(programs)}")
+    jobs = [f"{name} {kind}" for name, kinds in programs.items() for kind in kinds if asked.only in {None, name}]
     told = list(side_by_side(asked, captured, jobs))
-    chips = {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
-    rows = proven_programs.told_apart([row for _, some in told for row in some])
+    chips, known = proven_programs.read_back() if asked.only else ({}, [])
+    chips |= {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
+    rows = proven_programs.told_apart([*known, *(row for _, some in told for row in some)])
     fresh = proven_programs.stored(chips, rows)
     changed = not l1_captures.FILE.is_file() or l1_captures.FILE.read_text("utf-8") != fresh
     if changed:
@@ -339,6 +346,9 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="part", default=list(PARTS))
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the trials; another one every run")
     parser.add_argument("--count", type=int, default=20, help="trials per op and kind of device")
+    parser.add_argument(
+        "--only", metavar="FILE", help="of the proofs: the calls of tests/real/proofs/FILE.py alone"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of TTNN at a time")
     asked = parser.parse_args()
     unknown = set(asked.parts) - set(PARTS)

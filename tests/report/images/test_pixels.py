@@ -15,6 +15,7 @@ from ttnn_mcp.tools import TOOLS, answering
 
 pytest.importorskip("matplotlib", reason="the extra `picture` is not installed: `make check` brings it")
 Image = pytest.importorskip("PIL.Image")
+pytestmark = pytest.mark.slow
 SECONDS = 10
 KB = 1000
 
@@ -146,7 +147,6 @@ def test_before_and_after_have_the_times_of_every_group(tmp_path, figures):
     assert widths == [row[1] for row in groups] + [row[2] for row in groups]
 
 
-@pytest.mark.slow
 def test_ten_thousand_ops_are_drawn_in_seconds(tmp_path):
     run = str(write(tmp_path / "large", Model(layers=1000)))
     for name in ("window", "timeline", "cores", "roofline"):
