@@ -165,7 +165,9 @@ SMALL_BLOCKS = {**SMALL, "grid": (6, 6), "shard": (96, 64), "height": 3}
 LARGE = {"hw": (160, 288), "channels": 192, "halo_us": 60}
 LARGE_BLOCKS = {**LARGE, "grid": (6, 8), "shard": (5760, 32)}
 CAMERAS = "; one for each of four cameras"
-PACKED_CHANNELS = r"\bpack|fold|channels.{0,80}\b32\b|last dim|pad(ded|ding|s)?\b.{0,80}(tile|32)|tile.{0,80}\bpad"
+PACKED_CHANNELS = (
+    r"\bpack(ed|ing|s)?\b|fold|channels.{0,80}\b32\b|last dim|pad(ded|ding|s)?\b.{0,80}(tile|32)|tile.{0,80}\bpad"
+)
 ON_ROWS = r"reshape|view\b|ROW_MAJOR|row.major"
 DOUBLE = r"double.buffer"
 BLOCK_SHARDS = r"BLOCK_SHARDED|block.shard"
@@ -260,6 +262,24 @@ BEV = (
             gain("cores", "48 cores, whose 180 rows of tiles divide by twelve", 1160, "conv_*", rf"{CORES}|{ACT_BLOCK}", "2,394 -> 1,234 us", CLAMPED_SWEEP),
             dead("fewer", "36 or 30 cores", "conv_*", r"\b(36|30) cores|fewer cores", "refused: does not fit in L1", CLAMPED_SWEEP),
             dead("rows", "shards along the rows", "conv_*", r"HEIGHT_SHARDED|height.shard", "refused: does not fit in L1", CLAMPED_SWEEP),
+        ),
+        CONV_MADE_UP,
+    ),
+    laid(
+        "bev-large-cores", CLAMPED_SWEEP, "the same on 48 cores, BFLOAT8_B weights: 1,234 us",
+        conv(Conv(us=1234, height=12, act_twice=True, weights_twice=True, weights="BFLOAT8_B", **LARGE_BLOCKS)),
+        (
+            dead("height", "act_block_h 576 or 640 and a BFLOAT16 result", "conv_*", rf"(?s)^(?!.*(?:{BFP8})).*{ACT_BLOCK}", "refused: does not fit in L1"),
+            dead("tables", "the tables of the window in L1", "halo_* conv_*", r"config_tensors_in_dram", "refused: does not fit in L1"),
+        ),
+        CONV_MADE_UP,
+    ),
+    laid(
+        "bev-large-narrow", LARGE_AT, "the same, BFLOAT8_B weights and result, act_block_h 576: 888 us",
+        conv(Conv(us=888, height=18, act_twice=True, weights_twice=True, weights="BFLOAT8_B", out="BFLOAT8_B", **LARGE_BLOCKS)),
+        (
+            dead("height", "act_block_h 640 and more", "conv_*", ACT_BLOCK, "slower"),
+            dead("once", "activations buffered once", "conv_*", r"act_double_buffer\W{0,4}False", "slower"),
         ),
         CONV_MADE_UP,
     ),
