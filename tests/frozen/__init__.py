@@ -3,6 +3,7 @@
 An acceptance test: no check may be tuned to them, and they may not be tuned to what checks say.
 """
 
+from tests.frozen.bev import BEV
 from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.evo50 import EVO50
 from tests.frozen.flux2 import FLUX2
@@ -20,7 +21,10 @@ from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
+from tests.frozen.nemotron import NEMOTRON
 from tests.frozen.nomic import NOMIC
+from tests.frozen.ornith_9b import ORNITH_9B
+from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.plbert import PLBERT
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
@@ -28,6 +32,7 @@ from tests.frozen.qwen_coder import QWEN_CODER
 from tests.frozen.qwen_drafter import QWEN_DRAFTER
 from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
+from tests.frozen.sd35 import SD35
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -59,7 +64,24 @@ FOURTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Motif-3": MOTIF,
     "A speech model's ALBERT": PLBERT,
 }
-SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS)
+FIFTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "A camera model that sees from above": BEV,
+    "Ornith 1.0 35B": ORNITH_35B,
+    "Ornith 1.5 9B": ORNITH_9B,
+    "Nemotron 3 Nano 30B": NEMOTRON,
+    "Stable Diffusion 3.5 Large": SD35,
+}
+SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS)
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
-__all__ = ["FOURTH_MODELS", "LAYERS", "MODELS", "SECOND_MODELS", "SETS", "THIRD_MODELS", "Layer", "Lever"]
+__all__ = [
+    "FIFTH_MODELS",
+    "FOURTH_MODELS",
+    "LAYERS",
+    "MODELS",
+    "SECOND_MODELS",
+    "SETS",
+    "THIRD_MODELS",
+    "Layer",
+    "Lever",
+]
