@@ -262,7 +262,6 @@ REVIEWED: list[
         SEGFORMER,
         "more-cores",
         [
-            (of_line(919, 929, 968, 978), in_step(1 - 16 / 64)),
             (of_line(1129, 1168, 1179), in_step(1 - 8 / 64)),
             (of_line(1128, 1167), in_step(1.0)),  # the moves out of shards for them
         ],

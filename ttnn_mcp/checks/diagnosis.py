@@ -84,15 +84,12 @@ def diagnose(
 ) -> Diagnosis:
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
     asked = [ask(check, facts) for check in checks]
-    claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    if earlier_runs and (facts.run.kept.get(Archive) is not None or has_replays(facts.run)):
-        from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
-
-        claims = backed(facts, claims)
-    claims = by_precedents(facts, claims)
+    beside = [ask(check, facts) for check in others]
+    in_order = sorted((*asked, *beside), key=lambda outcome: (outcome.check.step, outcome.check.id))
+    every = _backed(facts, in_order, earlier_runs=earlier_runs)
+    claims = [(check, claim) for check, claim in every if check in checks]
     plan = plan_of(facts, claims)
-    rest = [(check, claim) for check in others for claim in ask(check, facts).claims]
-    whole = plan_of(facts, [*claims, *rest]) if rest else plan
+    whole = plan if len(claims) == len(every) else plan_of(facts, every)
     configs = Configs(facts, plan)
     return Diagnosis(
         plan=plan,
@@ -101,6 +98,16 @@ def diagnose(
         unexplained=unexplained(facts, whole),
         configs=configs,
     )
+
+
+def _backed(facts: WindowFacts, asked: Sequence[Asked], *, earlier_runs: bool) -> list[tuple[Check, Claim]]:
+    """The claims, with what earlier runs and this run itself let expect."""
+    claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
+    if earlier_runs and (facts.run.kept.get(Archive) is not None or has_replays(facts.run)):
+        from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
+
+        claims = backed(facts, claims)
+    return by_precedents(facts, claims)
 
 
 def ask(check: Check, facts: WindowFacts) -> Asked:
@@ -189,12 +196,16 @@ def _findings(facts: WindowFacts, plan: Plan, configs: Configs, min_saving_share
     least_ns = min_saving_share * plan.before_ns
     values: dict[tuple[str, str], str] = {}
     edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
-    for edit in (*edits, *plan.trials, *plan.risks):
+    for edit in (*edits, *(each for each in plan.trials if not 0 < _bound(plan, each) < least_ns), *plan.risks):
         for part in edit.parts:
             fix = configs.fix(edit, part)
             first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id
             printed = fix if first == part.check.id else fix.after(first)
             yield _finding(facts, plan, edit, part, printed)
+
+
+def _bound(plan: Plan, edit: Edit) -> float:
+    return saved_by(plan.ground, [part.change for part in edit.parts])
 
 
 def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fix) -> Finding:

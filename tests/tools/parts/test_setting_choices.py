@@ -95,7 +95,9 @@ def test_a_law_is_named_where_it_tells_of_another_value_than_todays():
 
 
 def test_a_summary_says_what_the_best_value_brings(said):
-    assert said(choice(1, NOW_US), choice(4, 50), us=None) == NO_TIMES
+    assert said(choice(1), choice(4), us=None) == NO_TIMES
+    by_law = "4: predicted by a law, not measured: 50.0 us (45.0 to 55.0)"
+    assert said(choice(1, NOW_US), choice(4, 50, errs=5.0), us=None) == by_law
     assert said(choice(1, NOW_US), choice(4, 50, verdict="too_large")) == "no other fits"
     assert said(choice(1, 90), choice(4, 120)) == "no other is expected to be faster than 1"
     assert said(choice(1, NOW_US), choice(4, 50)).startswith("4: ")

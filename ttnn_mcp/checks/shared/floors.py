@@ -37,6 +37,11 @@ def accumulation_saves(facts: WindowFacts, rows: Rows) -> Floats:
     return np.where(facts.of_family("matmul"), saved, 0.0)[rows]
 
 
+def compute_saves(facts: WindowFacts) -> Floats:
+    """Per op, all above its arithmetic at its present fidelity: the most that fewer bytes save."""
+    return facts.kernel_ns - _floor(facts, facts.roofline.compute_ns)
+
+
 def trial_saves(facts: WindowFacts) -> Floats:
     """Per op, the most that a try at another setting may save: all above its arithmetic and its operands' bytes.
 
@@ -46,8 +51,8 @@ def trial_saves(facts: WindowFacts) -> Floats:
     out, roofline = facts.ops.outputs[0], facts.roofline
     written_ns = np.where(out.in_dram, out.bytes, 0.0) / (facts.chip.dram_peak_gb_s or np.inf)
     needed_ns = np.fmax(roofline.compute_ns, roofline.dram_ns - written_ns)
-    known = ~np.isnan(needed_ns) & ~roofline.impossible
-    return np.where(known, facts.kernel_ns - _floor(facts, needed_ns), OF_PARTIAL_SUMS * facts.kernel_ns)
+    unknown = np.isnan(needed_ns) & ~roofline.impossible
+    return np.where(unknown, OF_PARTIAL_SUMS * facts.kernel_ns, facts.kernel_ns - _floor(facts, needed_ns))
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:

@@ -8,7 +8,8 @@ nothing or lost their PCC. So nothing is expected, and it stands last in the pla
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
 beside BFLOAT4_B. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys
-and values in BFLOAT16. Each 1 % of the window to save; the bound is the bytes' share of the time.
+and values in BFLOAT16. Each 1 % of the window to save; the bound is the part of the bytes that goes, of all the time,
+and no more than what is above the arithmetic.
 
 Silent on element-wise ops (wide-activations), on convs, and on results in L1.
 """
@@ -21,10 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.formats import (
-    reads_weights,
-    waits_for_bytes,
-)
+from ttnn_mcp.analyses.op_kinds.formats import reads_weights, waits_for_bytes
 from ttnn_mcp.checks.check import (
     Affected,
     Check,
@@ -38,6 +36,7 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.floors import compute_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
@@ -57,13 +56,14 @@ def look(facts: WindowFacts) -> Problems:
     beside = bool((matmul & weight.dtype.among("BFLOAT4_B")).any()) & weight.dtype.among("BFLOAT8_B")
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
+    saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     weights = able & matmul & reads_weights(facts.ops, facts.flow) & weight.dtype.among(*NARROWER) & untold
-    yield _of(weights, FEWER_BYTES * took, "weights", _narrower_weights)
+    yield _of(weights, saved, "weights", _narrower_weights)
     felt = out.in_dram & (out.bytes >= FELT * took * (facts.chip.dram_achievable_gb_s or np.inf))
     results = able & matmul & out.dtype.among("BFLOAT16") & felt
-    yield _of(results, FEWER_BYTES * took, "results", _narrower_results)
+    yield _of(results, saved, "results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
-    yield _of(keys, FEWER_BYTES * took, "keys and values", _narrower_keys)
+    yield _of(keys, saved, "keys and values", _narrower_keys)
 
 
 def _of(able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str]) -> Problem:

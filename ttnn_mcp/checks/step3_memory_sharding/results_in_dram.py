@@ -6,7 +6,7 @@ were moved there by an op of their own, and inputs beside matmuls in large block
 
 The line: a matmul, attention, or an op of heads or rotary of 5 us and more, whose first result is interleaved in DRAM;
 the bytes of that result take a tenth of its time and more and fit a quarter of L1; 1 % of the window to save. The bound
-is half of the time (51 % measured).
+is half of the time (51 % measured), and no more than what is above the arithmetic and the bytes of the operands.
 
 Silent on element-wise ops and norms, which stream (hot-operands-in-dram), on caches, exchanges, moves and conversions,
 and on convs, which have placements of their own.
@@ -21,6 +21,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, W
 from ttnn_mcp.checks.levers import PLACEMENT, UNTRIED
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
@@ -40,7 +41,8 @@ def look(facts: WindowFacts) -> Problems:
     fits = out.bytes <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     able = ABLE.mask(facts) & out.in_dram & ~out.sharded & felt & fits & (facts.kernel_ns >= SMALL_NS)
     rows = np.flatnonzero(able)
-    yield Problem(rows, HALF * facts.kernel_ns[rows], tell=_tell, is_trial=True)
+    saved = np.minimum(HALF * facts.kernel_ns, trial_saves(facts))
+    yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
