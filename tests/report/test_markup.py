@@ -64,6 +64,10 @@ def test_how_something_is_done_shows_its_code_as_code():
     assert "<td>-</td>" in table("Helps", ("how",), [[None]])
 
 
+def test_a_word_in_a_column_of_shares_stays_a_word():
+    assert "<td>-</td>" in table("Shares", ("share",), [["-"]])
+
+
 def test_an_answer_without_rows_has_no_table():
     assert rows_told("Ops", {"columns": ["op"], "rows": [["a"]]}) == table("Ops", ["op"], [["a"]])
     assert rows_told("Ops", {"columns": ["op"], "rows": []}) == rows_told("Ops", None) == ""

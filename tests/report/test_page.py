@@ -9,7 +9,7 @@ import pytest
 from tests.asking import ask, session
 from tests.hostile.csv_cells import spoiled
 from tests.pairs import Model, write
-from tests.profiles import DatabaseStyle, write_memory_report
+from tests.profiles import DatabaseStyle, Program, write_memory_report, write_performance_report
 from tests.profiles.demo_model import demo_program
 from tests.report.reading import Page, numbers_in, rows_of
 from tests.shared_reports import CLIP, DEEPSEEK, shared
@@ -191,6 +191,15 @@ async def test_what_a_tool_refuses_is_left_out_with_its_sentence(tmp_path, monke
     assert Page(text).answers["budget"] is None
     assert "No time_budget: All kernel times are 0." in text
     assert 'id="timeline"' in text
+
+
+async def test_a_page_without_words_to_explain_offers_none(tmp_path):
+    path = write_performance_report(tmp_path / "empty", Program())
+    text = await page_of(tmp_path, str(path))
+    assert "The performance report holds no times of a device: no timeline" in text
+    assert "The words of this page" not in text
+    assert "<dt>chip</dt><dd>wormhole_b0</dd>" in text
+    assert "<dt>devices</dt>" not in text
 
 
 async def test_a_memory_report_without_operations_does_not_cost_the_page(tmp_path):

@@ -89,3 +89,14 @@ def test_a_heading_that_fits_beside_nothing_makes_blocks(monkeypatch):
     shown = lines(monkeypatch, 70, section)
     assert max(map(len, shown)) <= 70
     assert "b" in [line.split()[0] for line in shown if line]
+
+
+def test_a_line_ends_between_names_and_never_inside_a_name_or_a_number_that_fits(monkeypatch):
+    value = "Config(math_fidelity=HiFi2;fp32_dest_acc_en=0), /some/folder/report.csv, 37,8,144.369"
+    shown = ["Config(", "math_fidelity=HiFi2;", "fp32_dest_acc_en=0), /", "some/folder/report.csv,", "37,8,144.369"]
+    monkeypatch.setenv("COLUMNS", "28")
+    monkeypatch.setenv("NO_COLOR", "1")
+    facts = drawn("title", Outline([("set", value)])).splitlines()[1:]
+    assert [line[5:] for line in facts] == shown
+    cells = drawn("title", Outline(sections=[Section("", ("", ""), [("set", value)])])).splitlines()
+    assert [line[5:] for line in cells if "report.csv" in line or "144" in line] == shown[3:]

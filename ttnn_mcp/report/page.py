@@ -66,7 +66,7 @@ def _words(shown: str) -> Markup:
 
 def _sections(answers: Answers) -> list[Markup]:
     ran = answers.ops if answers.ops and answers.ops["ops"]["rows"] else None
-    parts = [
+    return [
         kinds_section(answers),
         plan_section(answers.check) if answers.check else Markup(),
         comparison_section(answers) if answers.comparison else Markup(),
@@ -77,7 +77,6 @@ def _sections(answers: Answers) -> list[Markup]:
         budget_section(answers.budget) if answers.budget else Markup(),
         findings_section(answers.check) if answers.check else Markup(),
     ]
-    return [part for part in parts if part]
 
 
 @cache
