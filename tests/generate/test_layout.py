@@ -60,7 +60,8 @@ def python(scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def failures(scratch: Path, *tests: str) -> dict[str, str]:
     """What each failing test says first."""
     record = scratch / "generated.xml"
-    python(scratch, "-m", "pytest", *tests, "-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={record}")
+    options = ("--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={record}")
+    python(scratch, "-m", "pytest", *tests, *options)
     failed = {
         f"{case.get('classname')}.{case.get('name')}": (part.get("message") or part.text or "").partition(
             "\nassert"

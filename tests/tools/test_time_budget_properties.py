@@ -15,7 +15,6 @@ from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.hardware import ARCHITECTURES
 
 SEED = 20261122
-MUTANTS = 60
 REAL = (CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER)
 WARM = (Iteration(cold=True), Iteration())
 
@@ -34,6 +33,9 @@ def check(answer) -> None:
     assert sum(cents(row[1]) for row in ledger.values()) == cents(answer["window_us"])
     assert sum(round(row[2] * 1e4) for row in ledger.values()) == 10_000
     assert all(row[1] >= 0 and 0 <= row[2] <= 1 for row in ledger.values())
+    if not floors:  # another chip's name: no rates, no floors
+        assert answer["verdict"] == "cannot_tell"
+        return
     assert all(0 <= row[1] <= answer["window_us"] + 0.01 and 0 <= row[2] <= 1 for row in floors.values())
     assert floors["cheaper_formats"][1] <= floors["as_it_is"][1]
     assert floors["one_pass"][1] <= floors["as_it_is"][1]
@@ -52,15 +54,11 @@ async def test_of_a_real_report(tmp_path, name, iteration):
 
 
 @pytest.mark.slow
-async def test_of_every_report_that_the_fuzz_makes_and_of_what_it_does_to_them(tmp_path):
+async def test_of_what_the_fuzz_does_to_every_report_that_it_makes(tmp_path):
     csvs, _, _ = sources(tmp_path / "sources", shared=True)
-    at, path = session(tmp_path), tmp_path / "ops_perf_results.csv"
-    answered = 0
-    for number in range(MUTANTS):
-        source = csvs[number % len(csvs)]
-        content = source.table.write()
-        if number >= len(csvs):  # first each as it is
-            content, _ = csv_mutations.mutate(random.Random(f"{SEED}:{number}"), source.table)  # noqa: S311
+    at, answered = session(tmp_path), 0
+    for number, source in enumerate(csvs):
+        content, _ = csv_mutations.mutate(random.Random(f"{SEED}:{number}"), source.table)  # noqa: S311
         folder = tmp_path / str(number)
         folder.mkdir()
         path = folder / "ops_perf_results.csv"
@@ -71,7 +69,7 @@ async def test_of_every_report_that_the_fuzz_makes_and_of_what_it_does_to_them(t
             continue
         check(answer)
         answered += 1
-    assert answered > MUTANTS / 2
+    assert answered > len(csvs) / 2
 
 
 async def test_the_window_is_the_file_s_own_wall_time(tmp_path):
