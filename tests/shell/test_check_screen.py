@@ -85,6 +85,7 @@ def test_what_to_do_first_has_its_claim_its_line_of_the_model_and_the_command_th
     assert lines[-1].startswith(f"{command('check', 'demo')} --all")
     assert "Do this first: ops on more cores\n" in screen({**ANSWER, "findings": [FINDING]})
     assert "Do this first" not in screen({**ANSWER, "findings": [{**FINDING, "edit": "another"}]})
+    assert "Do this first" not in screen({**planned(), "findings": [FINDING]})
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])

@@ -20,6 +20,8 @@ WINDOW = {"kind": "iteration", "rows": 80, "first_row": 2, "last_row": 81, "warm
         ([], "none"),
         ([1, "a", None], "1, a, -"),
         ([[2, 32], []], "(2, 32), (none)"),
+        ({"kind": "a"}, "kind a"),  # no window
+        ({"first_row": 2}, "first row 2"),
         ({"before_ms": 1.5, "after": {"at_least": 2}}, "before [ms] 1.5, after (at least 2)"),
         (["x" * 40, 3], f"{'x' * 40}, 3"),
     ],
@@ -42,9 +44,10 @@ def test_a_window_is_a_sentence():
     [
         ({"columns": ["op_code", "ops"], "rows": [["Matmul", 2]]}, Section("a b", ("op code", "ops"), [("Matmul", 2)])),
         ([{"x": 1}, {"x": 2, "y_us": 3}], Section("a b", ("x", "y [us]"), [(1, None), (2, 3)])),
+        ([{"x": {"y": 1}}], Section("a b", ("x",), [({"y": 1},)])),
         (["x" * 41, 3], Section("a b", ("",), [("x" * 41,), (3,)])),
     ],
-    ids=["table", "records", "sentences"],
+    ids=["table", "records", "objects in records", "sentences"],
 )  # fmt: skip
 def test_what_has_rows_is_a_table(value, section):
     assert outline_of({"a_b": value}) == Outline(sections=[section])
@@ -94,6 +97,7 @@ def test_amounts_have_their_digits_in_threes_and_other_numbers_do_not():
         ("flops", "4,096"),
         ("address", "475808"),
     ]
+    assert outline_of({"fix": None}).facts == [("fix", "-")]
 
 
 def test_in_markdown_single_values_are_a_list_and_marked_code_is_code():

@@ -70,7 +70,7 @@ def _add(outline: Outline, title: str, value: Any) -> None:
     """A field of the answer: as a line, as a table, or as several tables where it holds tables itself."""
     if isinstance(value, dict) and "kind" in value and "first_row" in value:
         outline.facts.append((title, window_words(cast("dict[str, Any]", value))))
-    elif isinstance(value, dict) and value.keys() != TABLE and len(cast("dict[str, Any]", value)) > FEW:
+    elif isinstance(value, dict) and len(cast("dict[str, Any]", value)) > FEW:
         _add_parts(outline, title, cast("dict[str, Any]", value))
     elif _holds_parts(value):
         for place, entry in enumerate(cast("list[dict[str, Any]]", value), start=1):
