@@ -196,16 +196,13 @@ def _findings(facts: WindowFacts, plan: Plan, configs: Configs, min_saving_share
     least_ns = min_saving_share * plan.before_ns
     values: dict[tuple[str, str], str] = {}
     edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
-    for edit in (*edits, *(each for each in plan.trials if not 0 < _bound(plan, each) < least_ns), *plan.risks):
+    tries = [edit for edit in plan.trials if not 0 < saved_by(plan.ground, edit.changes) < least_ns]
+    for edit in (*edits, *tries, *plan.risks):
         for part in edit.parts:
             fix = configs.fix(edit, part)
             first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id
             printed = fix if first == part.check.id else fix.after(first)
             yield _finding(facts, plan, edit, part, printed)
-
-
-def _bound(plan: Plan, edit: Edit) -> float:
-    return saved_by(plan.ground, [part.change for part in edit.parts])
 
 
 def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fix) -> Finding:

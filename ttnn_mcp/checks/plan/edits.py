@@ -72,6 +72,11 @@ class Edit:
         return np.unique(np.concatenate([part.change.rows for part in self.parts]))
 
     @property
+    def changes(self) -> list[Relief]:
+        """What its parts change, in their order."""
+        return [part.change for part in self.parts]
+
+    @property
     def promises(self) -> bool:
         """Whether it saves time; else it is a trial, as what was not tried and expects nothing, or a risk."""
         return any(

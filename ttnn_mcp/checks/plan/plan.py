@@ -177,7 +177,7 @@ def _in_order(ground: Ground, edits: list[Edit]) -> list[Alone]:
         Alone(
             edit,
             edit.rows,
-            saved_by(ground, [part.change for part in edit.parts]),
+            saved_by(ground, edit.changes),
             expected_alone(ground, edit.parts),
             edit.general
             and bool((causes * ground.spent)[edit.rows].sum() >= MOSTLY * ground.spent[edit.rows].sum()),
@@ -239,7 +239,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
         yield Ranked(
             edit=edit,
             rows=rows,
-            time_ns=time_of(ground, [part.change for part in edit.parts]),
+            time_ns=time_of(ground, edit.changes),
             alone_ns=alone,
             expected=expected,
             then_ns=min(max(then, 0.0), alone),

@@ -6,11 +6,13 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Floats, Rows, WindowFacts
+from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 
 WELL_USED = 0.6  # of the roofline: tuned matmuls of tt-metal reach 0.6 to 0.8
-OF_PARTIAL_SUMS = (
-    0.5  # of a matmul's time: ours, since reading one back takes no longer than packing (40 % measured)
+FELT = 0.1  # of the time: bytes that take less hide behind the rest (ours)
+OF_PARTIAL_SUMS = 0.5  # of a matmul's time: reading one back takes no longer than packing (ours; 40 % measured)
+OF_UNKNOWN = (
+    0.5  # of the time: ours, 54 % at most of 40 tries in ledgers of tt-metal, most of them less than a third
 )
 
 
@@ -45,14 +47,24 @@ def compute_saves(facts: WindowFacts) -> Floats:
 def trial_saves(facts: WindowFacts) -> Floats:
     """Per op, the most that a try at another setting may save: all above its arithmetic and its operands' bytes.
 
-    The bytes of its result may stay in L1. An op whose least time is not known keeps half (ours: 54 % at most of 40
-    tries in ledgers of tt-metal, and most of them less than a third).
+    The bytes of its result may stay in L1. An op whose least time is not known keeps half.
     """
     out, roofline = facts.ops.outputs[0], facts.roofline
     written_ns = np.where(out.in_dram, out.bytes, 0.0) / (facts.chip.dram_peak_gb_s or np.inf)
     needed_ns = np.fmax(roofline.compute_ns, roofline.dram_ns - written_ns)
     unknown = np.isnan(needed_ns) & ~roofline.impossible
-    return np.where(unknown, OF_PARTIAL_SUMS * facts.kernel_ns, facts.kernel_ns - _floor(facts, needed_ns))
+    return np.where(unknown, OF_UNKNOWN * facts.kernel_ns, facts.kernel_ns - _floor(facts, needed_ns))
+
+
+def leaves_much(facts: WindowFacts, saved: Floats) -> Mask:
+    """Ops long enough to be felt, of whose time a try may save so much that they stay short of their roofline."""
+    return (saved > (1 - WELL_USED) * facts.kernel_ns) & (facts.kernel_ns >= SMALL_NS)
+
+
+def results_felt(facts: WindowFacts) -> Mask:
+    """Ops whose first result is written to DRAM and takes a part of their time that is felt."""
+    out = facts.ops.outputs[0]
+    return out.in_dram & (out.bytes >= FELT * facts.kernel_ns * (facts.chip.dram_achievable_gb_s or np.inf))
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:

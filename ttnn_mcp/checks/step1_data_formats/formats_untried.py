@@ -36,7 +36,7 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.floors import compute_saves
+from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
@@ -46,12 +46,11 @@ if TYPE_CHECKING:
 NARROWER = {"BFLOAT16": "bfloat8_b", "FLOAT32": "bfloat8_b", "BFLOAT8_B": "bfloat4_b"}
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
-FELT = 0.1  # of the time: fewer bytes of what takes less do not help (ours)
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield weights, results, and keys and values."""
-    weight, out, took = facts.ops.inputs[1], facts.ops.outputs[0], facts.kernel_ns
+    weight, took = facts.ops.inputs[1], facts.kernel_ns
     matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & (took >= SMALL_NS)
     beside = bool((matmul & weight.dtype.among("BFLOAT4_B")).any()) & weight.dtype.among("BFLOAT8_B")
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
@@ -59,8 +58,7 @@ def look(facts: WindowFacts) -> Problems:
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     weights = able & matmul & reads_weights(facts.ops, facts.flow) & weight.dtype.among(*NARROWER) & untold
     yield _of(weights, saved, "weights", _narrower_weights)
-    felt = out.in_dram & (out.bytes >= FELT * took * (facts.chip.dram_achievable_gb_s or np.inf))
-    results = able & matmul & out.dtype.among("BFLOAT16") & felt
+    results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
     yield _of(keys, saved, "keys and values", _narrower_keys)

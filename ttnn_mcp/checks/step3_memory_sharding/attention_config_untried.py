@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import printed
-from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
+from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -30,8 +29,8 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     saved = trial_saves(facts)
     alone = facts.names.where(lambda op_code: "Ring" not in op_code and "Joint" not in op_code)
-    short = (saved > (1 - WELL_USED) * facts.kernel_ns) & (facts.kernel_ns >= SMALL_NS)
-    able, decodes = ATTENTION.mask(facts) & alone & short, facts.names.where(lambda op_code: "Decode" in op_code)
+    able = ATTENTION.mask(facts) & alone & leaves_much(facts, saved)
+    decodes = facts.names.where(lambda op_code: "Decode" in op_code)
     for rows in (np.flatnonzero(able & decodes), np.flatnonzero(able & ~decodes)):
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
+from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -38,7 +37,7 @@ ABLE = Subject(
 def look(facts: WindowFacts) -> Problems:
     """Yield minimal_matmul, and experts."""
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
-    short = ABLE.mask(facts) & (facts.kernel_ns >= SMALL_NS) & (saved > (1 - WELL_USED) * facts.kernel_ns)
+    short = ABLE.mask(facts) & leaves_much(facts, saved)
     experts = [row for row in np.flatnonzero(short & sparse).tolist() if _deeper(facts, row)]
     minimal = np.flatnonzero(short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE))
     for rows in (minimal, np.array(experts, dtype=np.int64)):

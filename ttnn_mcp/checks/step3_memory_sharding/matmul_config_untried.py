@@ -53,30 +53,27 @@ def look(facts: WindowFacts) -> Problems:
     able = below(facts, WELL_USED) & ~choice.ring & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
     able &= ~(in_many_steps(facts.ops, choice) & below(facts, FAR)) & choice.has_config & ~guessed_badly(facts)
     able &= facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1
-    groups = defaultdict[str, list[int]](list)
-    for row in choice.rows[able].tolist():
-        if code := _code(facts, row):
-            groups["" if facts.matmuls.chosen[facts.matmuls.rows == row].any() else _NUMBERS.sub("", code)].append(
-                row
-            )
+    groups = defaultdict[str, list[int]](list, guessed=choice.rows[able & choice.chosen].tolist())
+    for row in choice.rows[able & ~choice.chosen].tolist():
+        if code := _as_now(facts, row):
+            groups[_NUMBERS.sub("", code)].append(row)
     for group in groups.values():
-        rows = np.array(group)
+        rows = np.array(group, dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
+    guessed = ops.facts.matmuls.chosen[ops.facts.matmuls.rows == ops.row].any()
     return far_from_roofline(
         ops,
         f"{'have' if len(ops.rows) > 1 else 'has'} configs that this run did not try",
-        fix=_code(ops.facts, ops.row),
+        fix=(config_to_try if guessed else _as_now)(ops.facts, ops.row),
         assumption="a trial: in ledgers of tt-metal 3 to 60 % less, and three of ten tries that gained nothing",
     )
 
 
-def _code(facts: WindowFacts, row: int) -> str:
-    """What TTNN would take of a matmul; empty where there is nothing."""
-    if facts.matmuls.chosen[facts.matmuls.rows == row].any():
-        return config_to_try(facts, row)
+def _as_now(facts: WindowFacts, row: int) -> str:
+    """What TTNN would take in the config of a matmul; empty where there is nothing."""
     as_now = ", ".join(text for text in (_blocks(facts, row), _subblock(facts, row)) if text)
     return f"program_config as now with {as_now}" if as_now else ""
 

@@ -21,7 +21,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, W
 from ttnn_mcp.checks.levers import PLACEMENT, UNTRIED
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.floors import trial_saves
+from ttnn_mcp.checks.shared.floors import results_felt, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
@@ -29,7 +29,6 @@ NAMES = ("NlpCreateHeads", "NLPConcatHeads", "RotaryEmbeddingHf", "RotaryEmbeddi
 ABLE = Subject(
     lambda facts: facts.of_family("matmul", "attention") | facts.named(*NAMES), "no ops that can write to L1"
 )
-FELT = 0.1  # of the time: below it the bytes of the result hide behind the rest (ours)
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
 HALF = 0.51  # of the time: measured, a last matmul of a vision tower took 497 us into DRAM and 244 into L1
 
@@ -37,9 +36,8 @@ HALF = 0.51  # of the time: measured, a last matmul of a vision tower took 497 u
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     out = facts.ops.outputs[0]
-    felt = out.bytes >= FELT * facts.kernel_ns * (facts.chip.dram_achievable_gb_s or np.inf)
     fits = out.bytes <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
-    able = ABLE.mask(facts) & out.in_dram & ~out.sharded & felt & fits & (facts.kernel_ns >= SMALL_NS)
+    able = ABLE.mask(facts) & ~out.sharded & results_felt(facts) & fits & (facts.kernel_ns >= SMALL_NS)
     rows = np.flatnonzero(able)
     saved = np.minimum(HALF * facts.kernel_ns, trial_saves(facts))
     yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
