@@ -7,13 +7,11 @@ import ast
 import re
 from collections import Counter, deque
 from functools import cache
-from pathlib import Path
 
+from tests.house.tree import PACKAGE, ROOT, tree_of
 from ttnn_mcp.tools import TOOLS
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "ARCHITECTURE.md"
-PACKAGE = ROOT / "ttnn_mcp"
 NUMBERS = ("analyses", "checks", "archive", "experiments", "replay", "query")
 INDEXES = ("analyses/window_facts.py", "checks/__init__.py", "checks/check.py")  # name what others work out
 CONTAINER = re.compile(r'^containers = \["([\w.]+)"\]$', re.MULTILINE)
@@ -47,7 +45,7 @@ to the names of the cells. A finding begins at its check, a file named by its id
 def imports(file: str) -> dict[str, tuple[str, ...]]:
     """The package's files that a file imports, each with the names it takes from there."""
     found: dict[str, tuple[str, ...]] = {}
-    for node in ast.walk(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(PACKAGE / file)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ttnn_mcp"):
             room = (node.module or "").partition(".")[2].replace(".", "/")
             for name in node.names:
@@ -74,11 +72,7 @@ def shortest(start: str) -> list[str]:
 
 def way(file: str) -> list[str]:
     """The way from a tool's file to its cells, over the module of numbers whose names it uses most."""
-    names = Counter(
-        node.id
-        for node in ast.walk(ast.parse((PACKAGE / file).read_text(encoding="utf-8")))
-        if isinstance(node, ast.Name)
-    )
+    names = Counter(node.id for node in ast.walk(tree_of(PACKAGE / file)) if isinstance(node, ast.Name))
     used = {
         other: sum(names[name] for name in taken)
         for other, taken in imports(file).items()
@@ -91,7 +85,7 @@ def way(file: str) -> list[str]:
 def sentence(room: str) -> str:
     path = PACKAGE / room / "__init__.py"
     path = path if path.exists() else PACKAGE / f"{room}.py"
-    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+    return (ast.get_docstring(tree_of(path)) or "").partition("\n")[0]
 
 
 def rooms() -> list[str]:

@@ -89,13 +89,19 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("x"))) if text else ()
 
 
-@cache
-def captures() -> tuple[Capture, ...]:
-    """All that are stored."""
+def read_back() -> tuple[dict[str, Machine], list[dict[str, Any]]]:
+    """The chips and rows of the file, attributes in full; what a row does not tell is None."""
     stored: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
     chips = {name: Machine(tuple(grid), *others) for name, grid, *others in stored["chips"]}
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in stored["programs"]]
-    return tuple(capture_of({**row, "attributes": stored["attributes"][row["attributes"]]}, chips) for row in rows)
+    return chips, [{**row, "attributes": stored["attributes"][row["attributes"]]} for row in rows]
+
+
+@cache
+def captures() -> tuple[Capture, ...]:
+    """All that are stored."""
+    chips, rows = read_back()
+    return tuple(capture_of(row, chips) for row in rows)
 
 
 def capture_of(row: dict[str, Any], chips: Mapping[str, Machine]) -> Capture:

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -266,7 +267,8 @@ def proofs(python: Path, asked: argparse.Namespace) -> bool:
         raise SystemExit(f"--only is one of {', '.join(programs)}")
     jobs = [f"{name} {kind}" for name, kinds in programs.items() for kind in kinds if asked.only in {None, name}]
     told = list(side_by_side(asked, captured, jobs))
-    chips, known = proven_programs.read_back() if asked.only else ({}, [])
+    stored, known = l1_captures.read_back() if asked.only else ({}, [])
+    chips = {name: asdict(machine) for name, machine in stored.items()}
     chips |= {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
     rows = proven_programs.told_apart([*known, *(row for _, some in told for row in some)])
     fresh = proven_programs.stored(chips, rows)

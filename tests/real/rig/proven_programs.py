@@ -6,16 +6,16 @@ import asyncio
 import json
 import re
 from collections import defaultdict
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.real.l1_captures import COLUMNS, FILE, text_of
+from tests.real.l1_captures import COLUMNS, text_of
 from tests.real.rig import whole_programs
 from tests.real.rig.environment import PINS
 from tests.real.rig.program_buffers import BUFFERS, cores_of, lies_on_a_tensor
 from ttnn_mcp.analyses.from_graph.models import arguments_of
-from ttnn_mcp.analyses.from_graph.program import Machine, machine_of
+from ttnn_mcp.analyses.from_graph.program import machine_of
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.graph.launches import launch_of
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
@@ -97,16 +97,6 @@ def told_apart(rows: list[Row]) -> list[Row]:
         told = [row["op"], row["factory"], tensors, choices, sorted(row["buffers"])]
         kept.setdefault(json.dumps(told), row)
     return sorted(kept.values(), key=lambda row: (row["op"], row["factory"], row["chip"], row["in"], row["out"]))
-
-
-def read_back() -> tuple[dict[str, Any], list[Row]]:
-    """The chips and rows of the file as it is."""
-    told = json.loads(FILE.read_text("utf-8"))
-    names = [field.name for field in fields(Machine)]
-    chips = {name: dict(zip(names, figures, strict=True)) for name, *figures in told["chips"]}
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in told["programs"]]
-    rows = [{**row, "attributes": told["attributes"][row["attributes"]]} for row in rows]
-    return chips, [{name: value for name, value in row.items() if value is not None} for row in rows]
 
 
 def stored(chips: dict[str, Any], rows: list[Row]) -> str:
