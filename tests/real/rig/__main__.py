@@ -268,8 +268,8 @@ def proofs(python: Path, asked: argparse.Namespace) -> bool:
     jobs = [f"{name} {kind}" for name, kinds in programs.items() for kind in kinds if asked.only in {None, name}]
     told = list(side_by_side(asked, captured, jobs))
     stored, known = l1_captures.read_back() if asked.only else ({}, [])
-    chips = {name: asdict(machine) for name, machine in stored.items()}
-    chips |= {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
+    chips = {job.split()[1]: chip for job, (chip, _) in zip(jobs, told, strict=True)}
+    chips |= {name: asdict(machine) for name, machine in stored.items()}  # one file of calls may run on two of it
     rows = proven_programs.told_apart([*known, *(row for _, some in told for row in some)])
     fresh = proven_programs.stored(chips, rows)
     changed = not l1_captures.FILE.is_file() or l1_captures.FILE.read_text("utf-8") != fresh
