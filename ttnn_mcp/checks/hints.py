@@ -25,10 +25,15 @@ HINTS = {
         "cores and blocks decide: more cores and fewer num_out_blocks won in SDXL; without core_grid and "
         "num_out_blocks TTNN 0.81.1 chooses both; shards in L1 spare the DRAM"
     ),
-    # docs.tenstorrent.com, ttnn.grid_sample
+    # kernels of ttnn 0.81.1; an OFT: 480x512 on 5x4 cores in BLOCK shards, 1920x256 on 20 in HEIGHT shards
+    "GroupNorm in shards": (
+        "a core takes its groups one by one, and HEIGHT shards give each core all of them; BLOCK shards share them out "
+        "over columns: 33 us with 4 groups a core, 228 with 16, in an OFT"
+    ),
+    # docs.tenstorrent.com, ttnn.grid_sample; an OFT on Blackhole: images of 24x80 and 48x160 took the same
     "GridSample": (
-        "a grid that stays the same can be prepared once (use_precomputed_grid=True), and K points in one row of it "
-        "(last dim 2 K) make fewer, longer rows"
+        "its time goes with the points, not with the image: points that are prepared once on the host, K in each row of "
+        "the grid, and shards in L1 spare waits"
     ),
     # tech_reports/CNNs/cnn_optimizations.md
     "Halo": (
@@ -82,6 +87,6 @@ HINTS = {
 }
 
 
-def hint_of(op_name: str) -> str | None:
-    """What is known of ops of this canonical name; None where nothing is."""
-    return HINTS.get(op_name)
+def hint_of(op_name: str, *, sharded: bool = False) -> str | None:
+    """What is known of ops of this canonical name, whose input lies in shards or not; None where nothing is."""
+    return (HINTS.get(f"{op_name} in shards") if sharded else None) or HINTS.get(op_name)
