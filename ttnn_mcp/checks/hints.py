@@ -32,7 +32,7 @@ HINTS = {
     ),
     # docs.tenstorrent.com, ttnn.grid_sample; an OFT on Blackhole: images of 24x80 and 48x160 took the same
     "GridSample": (
-        "its time goes with the points, not with the image: points that are prepared once on the host, K in each row of "
+        "its time goes with the points, not with the image: points prepared once on the host, K in each row of "
         "the grid, and shards in L1 spare waits"
     ),
     # tech_reports/CNNs/cnn_optimizations.md
@@ -57,8 +57,8 @@ HINTS = {
     ),
     # the law of norms in shards (ttnn://laws), of seven measurements on Wormhole
     "LayerNorm": (
-        "about 9 us stay on Wormhole whatever the cores; beyond them rows in L1 shards with a sharded program config, "
-        "and weight, bias and residual in the same call, are what helped"
+        "about 9 us stay on Wormhole whatever the cores; L1 shards with a sharded program config helped (check_setting "
+        "orders core_grid), and weight, bias and residual in the same call"
     ),
     # tt-metal's experimental/minimal_matmul: its blocks are its only setting
     "MinimalMatmul": (
