@@ -31,7 +31,7 @@ def test_points_that_were_prepared_go_into_rows_of_many(check):
     assert claim.claim.startswith("1 grid_sample (100 us, 100.0%) reads one point after the other: ")
     assert claim.at_most_ns == pytest.approx(50_000)
     assert "prepare" not in claim.fix
-    assert "grid = ttnn.reshape(grid, [1, 7, 100, 150])" in claim.fix
+    assert "points = ttnn.reshape(points, [1, 7, 100, 150])" in claim.fix
     assert claim.expected is None
 
 
@@ -39,7 +39,7 @@ def test_coordinates_are_worked_out_on_the_host_too(check):
     claim = check.ask(sampled(points=(1, 7, 96, 2), prepared=False)).claim
     assert "its weights worked out in the op" in claim.claim
     assert "ttnn.prepare_grid_sample_grid(grid, [1, 24, 80, 256], output_dtype=ttnn.bfloat16)" in claim.fix
-    assert "ttnn.reshape(grid, [1, 7, 3, 192])" in claim.fix
+    assert "ttnn.reshape(points, [1, 7, 3, 192])" in claim.fix
 
 
 def test_what_the_bytes_take_stays(check):
@@ -80,4 +80,4 @@ def test_a_run_without_samples_is_not_applicable(check, tmp_path):
 def test_a_real_network_reads_its_points_one_by_one(check):
     claim = check.ask(shared(OFT)).claim
     assert claim.claim.startswith("12 grid_samples (95.3 ms, 9.5%) read one point after the other: ")
-    assert "ttnn.reshape(grid, [1, 7, 2809, 54])" in claim.fix
+    assert "ttnn.reshape(points, [1, 7, 2809, 54])" in claim.fix

@@ -49,7 +49,9 @@ def _tell(ops: Affected) -> Words:
     image, grid = (facts.ops.inputs[number].logical[row].tolist() for number in (0, 1))
     together, prepared = _together(grid[2]), bool(_are_prepared(facts, np.array([row]))[0])
     shape = [*grid[:2], grid[2] // together, PREPARED * together]
-    made = "" if prepared else f"grid = ttnn.prepare_grid_sample_grid(grid, {image}, output_dtype=ttnn.bfloat16); "
+    made = (
+        "" if prepared else f"points = ttnn.prepare_grid_sample_grid(grid, {image}, output_dtype=ttnn.bfloat16); "
+    )
     how = ", its weights worked out in the op" if not prepared else ""
     return Words(
         claim=(
@@ -60,8 +62,8 @@ def _tell(ops: Affected) -> Words:
         cells=((facts.ops.inputs[1], "MEMORY"),),
         also=(cite_attribute(facts, row, "use_precomputed_grid"),),
         fix=(
-            f"once, on the host: {made}grid = ttnn.reshape(grid, {shape}), then to the device; "
-            "y = ttnn.grid_sample(x, grid, use_precomputed_grid=True), of the same shape as now"
+            f"once, on the host: {made}points = ttnn.reshape(points, {shape}), then to the device; "
+            "y = ttnn.grid_sample(x, points, use_precomputed_grid=True), of the same shape as now"
         ),
         caveat="batch_output_channels=True puts the points of a row into the channels: no regrouping behind it",
     )

@@ -65,8 +65,8 @@ def _tell(ops: OpTable, makers: Rows, readers: Rows, _affected: Affected) -> Wor
         assumption="a risk, no saving: wrong values without an error, or a hang",
         evidence=(ops.cite(maker, "kernel_ns"), ops.cite(reader, "kernel_ns")),
         fix=(
-            "before the capture: out = ttnn.allocate_tensor_on_device(spec, device), later ttnn.copy(y, out) or "
-            "output_tensor=out; or use the result up before ttnn.execute_trace; or ttnn.release_trace first"
+            "before the capture out = ttnn.allocate_tensor_on_device(spec, device), given as output_tensor=out; or use "
+            "the result up before ttnn.execute_trace; or ttnn.release_trace first"
         ),
         verify="no 'Allocating device buffers is unsafe' in the log; the output equals that of an untraced run",
         caveat="joins are told by shapes: a tensor of the same shape that was there before is safe",
