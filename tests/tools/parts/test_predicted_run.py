@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.analyses.laws import asked as described
@@ -9,6 +12,7 @@ from tests.analyses.settings.graphs import MATMUL, TWO_D, graph, matmul, report
 from tests.analyses.settings.test_printed_row import DRAM, EMPTY
 from tests.asking import ask, session
 from tests.shared_reports import shared
+from tests.shell.test_shortage import ADD_ERROR, NO_L1
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import QuestionRefused
@@ -129,6 +133,10 @@ async def test_what_needs_device_times_is_refused_and_nothing_is_predicted_witho
             await ask(at, tool, run=one, **{name: value})
         with pytest.raises(QuestionRefused, match="shows no device op that ran"):
             await ask(at, tool, run=none)
+    with closing(sqlite3.connect(none)) as database, database:
+        database.execute(ADD_ERROR, (1, "ttnn.matmul", "RuntimeError", NO_L1))
+    with pytest.raises(QuestionRefused, match=r"^Run \w+ ran out of L1 .*\. It has no device times"):
+        await ask(session(tmp_path), "time_budget", run=none)
     with pytest.raises(QuestionRefused, match="cursor"):
         await ask(at, "optimization_check", run=one, cursor="5-00000000")
 

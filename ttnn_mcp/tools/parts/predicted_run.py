@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.memory_tables import model_line
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Wire
 
@@ -77,9 +78,11 @@ async def prediction(run: Run) -> PredictedRun:
     """
     answer = await predicted_run(run)
     if answer is None:
+        ran_out = (await ending_of(run)).ran_out
+        first = f"{ran_out}. It " if ran_out else ""
         raise QuestionRefused(
-            f"Run {run.id} has no device times, and its memory report shows no device op that ran: nothing can be "
-            "predicted either. Profile with `ttnn-mcp profile -- pytest <test>`, then ask again."
+            f"Run {run.id} {first}has no device times, and its memory report shows no device op that ran: nothing "
+            "can be predicted either. Profile with `ttnn-mcp profile -- pytest <test>`, then ask again."
         )
     return answer
 
