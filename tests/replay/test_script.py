@@ -1,6 +1,7 @@
 """What a script says of its op: as the row printed it, nothing else, and nothing that a report's text could run."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,15 @@ async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written)
 
 
 async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
-    text, answer = await written(linear(config="std::nullopt"), sweep=["in0_block_w"])
+    text, answer = await written(linear(config="std::nullopt"), sweep=["in0_block_w", "math_fidelity"])
     assert call_in(text).count("if s['own_config'] else None") == 1
     assert "'own_config': False" in text
-    assert len(answer["candidates"]["rows"]) > 1
+    assert "'settings': {'own_config': True, 'in0_block_w': 4}" in text
+    assert "'settings': {'math_fidelity': 'LoFi'}" in text  # or a gain of the config would be told of the fidelity
+    assert re.search(r"'own_config': True,\s+'in0_block_w': \d+,\s+'math_fidelity': 'LoFi'", text)
+    buffers = {row[0]: row[3] for row in answer["candidates"]["rows"]}
+    assert buffers["in0_block_w=4"] > 0
+    assert buffers["math_fidelity=LoFi"] is None  # those of TTNN's own config
 
 
 @pytest.mark.parametrize(
