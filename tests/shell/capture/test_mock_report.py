@@ -75,14 +75,6 @@ def test_what_ran_out_is_told_with_a_remedy_and_does_not_fit():
     assert told([DRAM], ran_out=SENTENCE)[0]["fits L1"] == "yes"
 
 
-def test_what_ran_out_in_no_operation_is_told_in_ttnns_words():
-    words = "Out of Memory: Not enough space to allocate 64 B L1 buffer across 64 banks"
-    for said, fits in ((words, "no"), (words.replace("L1", "DRAM"), "yes")):
-        lines = dict(rows_of(answer(), said))
-        assert (lines["fits L1"], lines["ran out"]) == (fits, said)
-    assert dict(rows_of(answer([SHORT], ran_out=SENTENCE), words))["ran out"] == SENTENCE
-
-
 def test_what_was_refused_is_told_in_ttnns_words():
     assert told([REFUSED])[0]["refused"] == "operation 4 ttnn.matmul (m.py:9): Widths differ."
     assert told([{**REFUSED, "message": None, "kind": "ValueError"}])[0]["refused"].endswith(": ValueError")
@@ -111,8 +103,6 @@ async def test_a_report_that_cannot_be_read_fails_the_capture_in_a_sentence(tmp_
         made.heard(text)
     await answers_of(session(tmp_path), made, as_json=False)
     assert sentences[1] == f"{sentences[0]} Out of Memory: no room for it (a.cpp:3)"
-    made.status, made.report = 0, shared("../real/reports/llama_decode") / "db.sqlite"
-    assert "no room" not in await answers_of(session(tmp_path), made, as_json=False)  # it was survived
 
 
 async def test_what_laws_expect_is_told_as_predicted_with_what_they_would_change(tmp_path):

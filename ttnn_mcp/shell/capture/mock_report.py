@@ -29,7 +29,7 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
         answer, _text = await answering.answer(session, tool_alone("memory_summary"), {"run": run.id})
         predicted = await _predicted(session, run.id)
     except TtnnMcpError as refusal:
-        capture.tell(" ".join([str(refusal), *_ended(capture)]))
+        capture.tell(f"{refusal} {line(capture.shortage, LONGEST)}".strip())
         capture.status = capture.status or 1
         return ""
     if as_json:
@@ -43,31 +43,23 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
     rows = [
         ("mock device", f"{made}: {NO_TIMES}"),
         ("ran", f"{ran}{early}"),
-        *rows_of(answer, *_ended(capture)),
+        *rows_of(answer),
         *_plan(predicted),
     ]
     more = f"\nNext\n{own_name()} memory {run.id}\n{own_name()} check {run.id}\n"
     return "".join(f"{name:<{WIDTH}}{text}\n" for name, text in rows) + more
 
 
-def _ended(capture: MockCapture) -> list[str]:
-    """What TTNN said of memory that ran out, if the program ended so."""
-    return [line(capture.shortage, LONGEST)] if capture.shortage and capture.status else []
-
-
-def rows_of(answer: Mapping[str, Any], ended: str = "") -> list[tuple[str, str]]:
-    """The lines on memory, each with the word in front of it; `ended`: how memory ran out, perhaps in no operation."""
+def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The lines on memory, each with the word in front of it."""
     errors: Sequence[Mapping[str, Any]] = answer["errors"]
     short = [one for one in errors if "ran_out_of" in one]
     refused = [one for one in errors if one not in short]
     return [
-        (
-            "fits L1",
-            "no" if any(one["ran_out_of"].startswith("L1") for one in short) or " L1 " in ended else _fits(answer),
-        ),
+        ("fits L1", "no" if any(one["ran_out_of"].startswith("L1") for one in short) else _fits(answer)),
         ("peak", _peak(answer)),
         *_led("freed late", list(_late(answer))),
-        *_led("ran out", _shortages(answer, short) or ([ended] if ended else [])),
+        *_led("ran out", _shortages(answer, short)),
         *_led("refused", [f"{_place(one)}: {_reason(one)}" for one in refused]),
     ]
 

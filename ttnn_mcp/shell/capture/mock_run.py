@@ -41,7 +41,7 @@ class MockCapture:
     Attributes:
         arch: a kind of chips that we know, or the path of a description of a cluster.
         python: the Python with TTNN, where the user names one.
-        shortage: TTNN's last words on memory that ran out, also outside of an operation, of which no report tells.
+        shortage: TTNN's last words on memory that ran out: no report tells of it before the first operation.
     """
 
     command: Sequence[str]
