@@ -15,6 +15,7 @@ from tests.checks.rows import put
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
+from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
 
@@ -189,6 +190,18 @@ async def test_a_convolution_is_spread_on_the_cores_of_its_profile(tmp_path):
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(" in path.read_text()
         )
         assert f"override_sharding_config={same}" in path.read_text()
+
+
+async def test_where_another_build_ran_another_conv_that_is_said(tmp_path):
+    """What real TTNN 0.81.1 showed: other buffers than the model of the row has."""
+    report, words = (
+        str(shared(SEGFORMER)),
+        ("its build filled 3 channels up to 16, today's fills 8", "may fold such"),
+    )
+    for op, said in ((784, (True, False)), (797, (False, True)), (1034, (False, False)), (64, (False, False))):
+        run = "demo" if op == 64 else report
+        answer = await ask(session(tmp_path), "replay_op", run=run, op=op, path=str(tmp_path / "s.py"), sweep=[])
+        assert tuple(any(one in text for text in answer["assumed"]) for one in words) == said, op
 
 
 async def test_settings_go_together_only_where_their_judge_reads_them(tmp_path):
