@@ -67,8 +67,7 @@ class Ops:
         config = changed.get("program_config")
         if "DRAMSharded" in type(config).__name__:
             a, b = self._streamed(config)
-            changed.setdefault("memory_config", None)
-            changed = {name: value for name, value in changed.items() if value is not None}
+            changed.setdefault("memory_config", self.ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG)
         else:
             operands = self._operands()
             a, b = self.tensor(0, of=operands), self.tensor(1, of=operands)
@@ -98,7 +97,7 @@ class Ops:
         ttnn = self.ttnn
         told, weight = self.job["inputs"][0]["padded"], self.job["inputs"][1]["padded"]
         on = re.search(r"on (\d+) cores", self.job["fix"])
-        cores = int(on.group(1)) if on else told[3] // TILE // config.in0_block_w
+        cores = int(on.group(1)) if on else -(-weight[3] // TILE // config.per_core_N)
         grid = self.device.compute_with_storage_grid_size()
         workers = ttnn.num_cores_to_corerangeset(cores, grid, True)
         row = self._width_sharded(workers, "L1", (told[2], told[3] // cores))
