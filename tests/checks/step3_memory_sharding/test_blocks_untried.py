@@ -14,7 +14,8 @@ def test_experts_get_deeper_blocks_up_to_32_tiles(check):
     outcome = check.ask(of_sparse(block=8))
     assert "program_config as now with in0_block_w=16 or 28 or 32" in outcome.claim.fix
     assert outcome.at_most_ns == pytest.approx(outcome.took_ns / 2)
-    assert check.ask(of_sparse(block=32)).status == "clean"
+    fix = check.ask(of_sparse(block=32)).claim.fix
+    assert "as now with half or twice of per_core_N=2 on twice or half of the cores" in fix
 
 
 def test_minimal_matmul_gets_other_blocks_in_every_form(check):
@@ -51,7 +52,8 @@ def test_matmuls_beside_them_and_short_experts_are_not_told(check):
     linear(made, kernel_ns=400_000)
     assert check.ask(made).claim.claim.startswith("1 matmul (870 us")
     assert check.ask(of_sparse(block=8, k=1024, kernel_ns=4_900)).status == "clean"
-    assert check.ask(of_sparse(block=20, k=1280)).status == "clean"  # 40 tiles: deeper than any measured
+    deepest = check.ask(of_sparse(block=20, k=1280)).claim  # 40 tiles: deeper than any measured
+    assert "in0_block_w" not in deepest.fix
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
@@ -65,7 +67,7 @@ def test_tries_elsewhere_let_expect_something(check):
     assert check.ask(of_sparse(block=8)).claim.expected.basis == "13 tries of blocks-untried"
 
 
-def test_without_a_printed_depth_nothing_is_told_of_experts(check):
+def test_without_a_printed_config_nothing_is_told_of_experts(check):
     assert check.ask(of_sparse(told=False)).status == "clean"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -227,3 +229,49 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
     assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")
+
+
+def swish(
+    program, *, scaled="MUL", by="BinaryNg", squashed="SIGMOID", last="MUL", other=ROWS, also_read=False, up=0
+):
+    """x * sigmoid(1.702 * x); with `up`, as many tensors of its shape are made before x."""
+    for read in range(up):
+        y = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+        if read:
+            run(program, "Unary", (y,), [1, 1, 64, 500], "RELU")
+    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+    y = program.tensor(other)
+    multiple = run(program, "BinaryNg" if by == 2 else by, (x, y) if by == 2 else (x,), ROWS, scaled)
+    bent = run(program, "Unary", (multiple,), ROWS, squashed)
+    if also_read:
+        run(program, "Unary", (bent,), [1, 1, 64, 480], "RELU")
+    run(program, "BinaryNg", (y, bent), ROWS, last)
+
+
+@for_all("how", [{}, {"scaled": "DIV"}, {"by": "Unary", "scaled": "MUL_UNARY_SFPU"}, {"up": 2}])
+def test_gelu_by_a_sigmoid_is_silu_of_a_multiple(check, how):
+    claim = check.assert_sound(of(swish, **how))
+    assert claim.claim.startswith("SiLU of a multiple runs as its formula (1x, 3 ops, 60 us, ")
+    assert (np.diff(claim.rows) == 1).all()
+    assert claim.at_most_ns.tolist()[:2] == [20_000] * 2
+    assert claim.at_most_ns[2] < 20_000
+    assert "ttnn.multiply(x, 1.702, activations=[ttnn.UnaryOpType.SILU])" in claim.fix
+
+
+@for_all(
+    "how",
+    [
+        *({"scaled": "ADD"}, {"by": 2}, {"by": "Unary", "scaled": "RELU"}, {"squashed": "TANH"}, {"last": "ADD"}),
+        *({"other": [1, 1, 64, 1]}, {"also_read": True}, {"up": 1}),
+    ],
+)
+def test_a_sigmoid_of_something_else_is_none(check, how):
+    check.pair(lambda one: of(swish, **one), silent=how, fires={})
+
+
+def test_a_sigmoid_of_what_no_op_of_the_window_made_may_be_of_another_tensor(check):
+    program = Program("wormhole_b0")
+    multiple = run(program, "BinaryNg", (program.tensor(ROWS),), ROWS, "MUL")
+    bent = run(program, "Unary", (multiple,), ROWS, "SIGMOID")
+    run(program, "BinaryNg", (program.tensor(ROWS), bent), ROWS, "MUL")
+    assert not check.ask(program).fires

@@ -230,6 +230,7 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "weight": lambda of: of.on_host(64, 64, 3, 3),
     "bias": lambda of: of.on_host(1, 1, 1, 64),
     "shape": lambda of: (1, 1, 1024, 1024),
+    "spec": lambda of: of.tiles(1, 1, 32, 64).spec,
     "core_grid": lambda of: of.ttnn.CoreGrid(y=4, x=4),
     "strategy": lambda of: of.ttnn.ShardStrategy.HEIGHT,
     "torch_w": lambda of: of.ttnn.to_torch(of.on_host(64, 64)),

@@ -1,4 +1,4 @@
-"""Functions that TTNN has as one op, written out: norms, softmax and the rotary embedding of two halves."""
+"""Functions that TTNN has as one op, written out: norms, softmax, rotary embedding, GELU by a sigmoid."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ class _Steps:
     roots: NDArray[np.bool_]
     exponents: NDArray[np.bool_]
     negates: NDArray[np.bool_]
+    sigmoids: NDArray[np.bool_]
+    by_numbers: NDArray[np.bool_]  # scales by a number
 
 
 def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
     """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
     steps = _steps(ops, joins)
-    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps)]
+    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps), *_swishes(ops, steps)]
 
 
 def _steps(ops: OpTable, joins: Joins) -> _Steps:
@@ -58,18 +60,21 @@ def _steps(ops: OpTable, joins: Joins) -> _Steps:
         return spelled_out.where(lambda text: spelled.search(text) is not None)
 
     functions, multiplies = ops.named("Unary"), kind("Binary", "MUL")
+    scales = multiplies | kind("Binary", "DIV")
     return _Steps(
         joins,
         sums=ops.named("Reduce") & one_column,
         thin=one_column,
         multiplies=multiplies,
-        scales=multiplies | kind("Binary", "DIV"),
+        scales=scales,
         subtracts=kind("Binary", "SUB"),
         adds=kind("Binary", "ADD"),
         squares=multiplies | kind("Binary", "POWER") | kind("Unary", "SQUARE", "POWER"),
         roots=functions & kind("Unary", "RSQRT", "SQRT"),
         exponents=functions & kind("Unary", "EXP"),
         negates=functions & kind("Unary", "NEG"),
+        sigmoids=functions & kind("Unary", "SIGMOID"),
+        by_numbers=(scales & ~ops.inputs[1].present) | (functions & kind("Unary", "MUL_UNARY_SFPU")),
     )
 
 
@@ -127,3 +132,22 @@ def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
         made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
         others = {row for row in made if row != NOBODY and halves_or_products[row]}
         yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)
+
+
+def _swishes(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
+    """A tensor times the sigmoid of its multiple by a number: GELU's approximation in CLIP, with 1.702.
+
+    Tensor and sigmoid look alike in a report. A tensor that looks like them and that nobody else reads may be meant.
+    """
+    joins = steps.joins
+    keys = [joins.flow.keys[operand.name] for operand in ops.inputs[:2]]
+    for sigmoid in np.flatnonzero(steps.sigmoids).tolist():
+        scale, readers = int(joins.makers[sigmoid]), joins.readers(sigmoid)
+        if scale == NOBODY or not steps.by_numbers[scale] or len(readers) != 1 or not steps.multiplies[readers[0]]:
+            continue
+        source, last = int(joins.makers[scale]), readers[0]
+        if source == NOBODY or any(key[last] != keys[0][scale] for key in keys):
+            continue
+        before = int(joins.flow.output_before(np.array([source]))[0])
+        if before == NOBODY or joins.reader_counts[before]:
+            yield Formula("SiLU of a multiple", (scale, sigmoid, last), last)

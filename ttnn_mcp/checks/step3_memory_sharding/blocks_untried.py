@@ -2,13 +2,13 @@
 
 Which blocks are best no report tells, and TTNN's are of one size for all shapes: all of 13 tries on whole layers in
 tt-metal's ledgers saved time, other blocks of minimal_matmul 5 to 48 % (also in its forms fused with an exchange), and
-blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts. What is expected is their middle share of the bound.
+blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts; where K is one block already, other shares of N on
+other cores saved 50 % (Ornith 35B). What is expected is their middle share of the bound.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
-of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul whose
-K divides by a deeper block. The bound is the roofline at peak rates, without the bytes of the result; half of the time
-where the report does not tell how many of the experts are read. It stands beside sparse-matmul-blocks, grid-left-idle
-and minimal-matmul-blocks.
+of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline
+at peak rates, without the bytes of the result; half of the time where the report does not tell how many of the experts
+are read. It stands beside sparse-matmul-blocks, grid-left-idle and minimal-matmul-blocks.
 
 Silent on dense matmuls with a program config: matmul-config-untried.
 """
@@ -31,6 +31,7 @@ from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
 ABLE = Subject(
@@ -44,7 +45,7 @@ def look(facts: WindowFacts) -> Problems:
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
     short = ABLE.mask(facts) & leaves_much(facts, saved)
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
-    for able, other in ((minimal, _minimal), (short, _deeper)):
+    for able, other in ((minimal, _minimal), (short & sparse, _of_experts)):
         rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
@@ -55,7 +56,7 @@ def _tell(ops: Affected) -> Words:
         claim=f"{ops.kinds} ({ops.time}) with blocks that this run did not vary: {ops.example}, {ops.took_us}",
         assumption="a trial: in ledgers of tt-metal other blocks saved 5 to 52 % of such a matmul",
         evidence=cite_op(facts, row),
-        fix=_deeper(facts, row) if facts.named("SparseMatmul")[row] else _minimal(facts, row),
+        fix=_of_experts(facts, row) if facts.named("SparseMatmul")[row] else _minimal(facts, row),
         caveat="deeper and larger blocks must fit L1 (check_setting tells); PCC after each",
     )
 
@@ -78,12 +79,19 @@ def _minimal(facts: WindowFacts, row: int) -> str:
     return f"MinimalMatmulConfig as now with {' or '.join(tries)}; now {m} x {k} x {n} tiles" if tries else ""
 
 
-def _deeper(facts: WindowFacts, row: int) -> str:
-    """Deeper blocks of K of experts; minimal_matmul has no such field."""
-    now = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+def _of_experts(facts: WindowFacts, row: int) -> str:
+    """Deeper blocks of K, or where there are none other shares of N."""
+    now, columns = (config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_N"))
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
     deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and block > now][-3:]
-    return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
+    if deeper:
+        return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}"
+    if not columns > 0:
+        return ""
+    return (
+        f"program_config as now with half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the "
+        "cores, out_subblock_w up to it"
+    )
 
 
 CHECK = Check(
