@@ -75,6 +75,50 @@ def rotary(program, *, sliced="Slice", negated="NEG", joined="Concat", product="
     run(program, "BinaryNg", (by_cos, by_sin), ROWS, last)
 
 
+def partial_rotary(program, *, cos_behind=True, other="", times=2):
+    """The first 384 of 512 columns, as the port of a video model had it: halves that are no whole tiles, cut as rows."""
+    part, half = [1, 1, 64, 384], [1, 1, 64, 192]
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    front = run(program, "Slice", (x,), part)
+    rest = run(program, "Slice", (x,), [1, 1, 64, 128])
+    rows = run(program, "Untilize", (front,), part)
+    second = run(program, "Slice", (rows,), half)
+    first = run(program, "Slice", (rows,), [1, 1, 64, 191])
+    minus = run(program, "Unary", (run(program, "Tilize", (second,), half),), [1, 1, 64, 193], "NEG")
+    if other:
+        run(program, "Unary", (program.tensor(part, "FLOAT32"),), [1, 1, 64, 390], other)
+    both = run(program, "Concat", (run(program, "Untilize", (minus,), [1, 1, 64, 194]), first), [1, 1, 64, 385])
+    turned = run(program, "Tilize", (both,), [1, 1, 64, 386])
+    for place in range(times):
+        turned = run(program, "BinaryNg", (turned, program.tensor([1, 1, 1, 384])), [1, 1, 64, 387 + place], "MUL")
+    total = run(program, "BinaryNg", (turned, program.tensor(part, "FLOAT32")), [1, 1, 64, 395], "ADD")
+    run(program, "Concat" if cos_behind else "Pad", (total, rest), [1, 1, 64, 513])
+
+
+@for_all("how", [{}, {"times": 1}])
+def test_a_rotation_of_a_part_between_conversions_goes_whole(check, how):
+    claim = check.assert_sound(of(partial_rotary, **how))
+    ops = 12 + how.get("times", 2)
+    assert claim.claim.startswith(f"rotary embedding runs as its formula (1x, {ops} ops, ")
+    assert claim.rows.tolist() == list(range(1, 1 + ops))
+    assert "cos=1 and sin=0 for the channels it leaves, in place of the ops from line" in claim.fix
+
+
+def test_a_rotation_that_nothing_is_joined_to_ends_with_its_sum(check):
+    claim = check.ask(of(partial_rotary, cos_behind=False)).claim
+    assert claim.rows.tolist() == list(range(1, 14))
+    assert "cos=1" not in claim.fix
+
+
+def test_what_runs_between_and_is_no_part_of_it_stays(check):
+    assert check.ask(of(partial_rotary, other="RELU")).claim.rows.tolist() == [1, 3, 4, 5, 6, 7, *range(9, 16)]
+
+
+@for_all("how", [{"times": 0}, {"times": 3}])
+def test_a_rotation_has_one_or_two_products_behind_its_halves(check, how):
+    check.pair(lambda one: of(partial_rotary, **one), silent=how, fires={})
+
+
 def of(build, **how):
     program = Program("wormhole_b0")
     build(program, **how)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
@@ -119,19 +121,44 @@ def _softmaxes(steps: _Steps) -> Iterator[Formula]:
 
 
 def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
-    """The sum of x * cos and concat(-x2, x1) * sin."""
-    joins, joined = steps.joins, ops.named("Concat")
-    follows, halves_or_products = joined | steps.multiplies | steps.adds, ops.named("Slice") | steps.multiplies
+    """The sum of x * cos and concat(-x2, x1) * sin, also of a part of x, which is joined to the rest.
+
+    Halves that are no whole tiles are cut and joined as rows, between conversions.
+    """
+    joins, joined, converts = steps.joins, ops.named("Concat"), ops.named(*TO_TILES, *TO_ROWS)
+    halves, products = ops.named("Slice") | converts, steps.multiplies
+    follows = joined | products | steps.adds | converts
     for negation in np.flatnonzero(steps.negates).tolist():
         chain = joins.chain(negation, follows)
-        if len(chain) != len(("negation", "concat", "product", "sum")):
+        work = [row for row in chain[1:] if not converts[row]]
+        times = len(list(takewhile(products.__getitem__, work[1:])))  # by sin, and by cos where that comes behind
+        if (
+            not 0 < times <= len(("sin", "cos"))
+            or not joined[work[0]]
+            or len(work) < times + len(("concat", "sum"))
+        ):
             continue
-        _, halves, product, last = chain
-        if not (joined[halves] and steps.multiplies[product] and steps.adds[last]):
+        sums = work[times + 1 :]
+        if not steps.adds[sums[0]] or (len(sums) > 1 and not joined[sums[1]]):
             continue
-        made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
-        others = {row for row in made if row != NOBODY and halves_or_products[row]}
-        yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)
+        last = sums[min(len(sums), 2) - 1]
+        made = [int(made_by[row]) for row in (negation, work[0], sums[0]) for made_by in joins.by_input]
+        rows = {
+            *chain[: chain.index(last) + 1],
+            *(row for row in made if row != NOBODY and (halves | products)[row]),
+        }
+        rows |= _before(joins, negation, halves)
+        between = range(min(rows), last + 1)
+        whole = (halves | follows | steps.negates)[between].all()
+        yield Formula("rotary embedding", tuple(between if whole else sorted(rows)), last)
+
+
+def _before(joins: Joins, row: int, among: NDArray[np.bool_]) -> set[int]:
+    """The ops of `among` behind which INPUT_0 of a row was made."""
+    rows = set[int]()
+    while (row := int(joins.makers[row])) != NOBODY and among[row]:
+        rows.add(row)
+    return rows
 
 
 def _swishes(ops: OpTable, steps: _Steps) -> Iterator[Formula]:

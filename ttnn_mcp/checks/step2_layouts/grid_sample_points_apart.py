@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import OTHER_OP
-from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
+from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import OF_UNKNOWN, trial_saves
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -83,7 +83,7 @@ CHECK = Check(
     look=look,
     lever=OTHER_OP,
     of=SAMPLES,
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),
     compiled="tt-xla has no option for it: report the shape to tt-mlir",
 )

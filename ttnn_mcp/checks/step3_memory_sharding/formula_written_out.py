@@ -7,9 +7,10 @@ recognises them. x * sigmoid(c * x), GELU's approximation with c = 1.702, is SiL
 weights behind it take 1/c; and none where the linear in front takes c and applies SiLU.
 
 The line: a square, a sum over the last dim, a root of it and the product (RMSNorm; LayerNorm with the mean subtracted
-before); an exponent, its sum and the quotient (softmax); half of a slice negated, joined and multiplied, and the sum of
-both products (rotary embedding); a tensor times the sigmoid of its multiple by a number. Together 0.5 % of the window.
-The bound is the time of all of them, less the bytes of the last.
+before); an exponent, its sum and the quotient (softmax); half of a slice negated, joined and multiplied, and the sum
+of both products (rotary embedding, also of a part of a head, or cut as rows between conversions); a tensor times the
+sigmoid of its multiple by a number. Together 0.5 % of the window. The bound is the time of all of them, less the bytes
+of the last.
 
 Silent where a step is missing, or where more than one op reads the sum. Who reads whom is inferred from shapes.
 """
@@ -37,6 +38,10 @@ CALLS = {
     "that read it,",
 }
 
+PARTIAL = (
+    ", on whole heads: weights' columns in pairs half a head apart, cos=1 and sin=0 for the channels it leaves,"
+)
+
 
 def look(facts: WindowFacts) -> Problems:
     """Yield the formulas of each function."""
@@ -58,7 +63,8 @@ def _tell(alike: list[Formula], ops: Affected) -> Words:
         ),
         assumption="one op reads the tensor and writes the result once",
         evidence=cite_each((first, ops.row), lambda row: cite_op(facts, row)),
-        fix=f"{CALLS[name]} in place of the ops from line {facts.line(first)} to {ops.line}",
+        fix=f"{CALLS[name]}{PARTIAL * bool(facts.named('Concat')[ops.row])} in place of the ops from line "
+        f"{facts.line(first)} to {ops.line}",
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
     )

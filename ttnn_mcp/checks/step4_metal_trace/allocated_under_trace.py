@@ -19,7 +19,6 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import joins_of
-from ttnn_mcp.analyses.stages.stretches import begins_trace
 from ttnn_mcp.checks.arrays import Rows, no_saving
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import TRACE
@@ -44,12 +43,12 @@ def look(facts: WindowFacts) -> Problems:
 def _outlive(ops: OpTable) -> tuple[Rows, Rows]:
     """The ops whose results outlive a replay, and the first reader of each."""
     inside = np.isfinite(ops.numbers("trace_id"))
-    replays = np.cumsum(begins_trace(ops) & inside) + inside[:1].sum()  # begun so far
+    replayed = np.cumsum(inside)  # ops, so far
     every, reads = joins_of(ops).edges
     makers, first = np.unique(every, return_index=True)  # by maker, then by reader: the first comes first
     readers = reads[first]
     new = ops.texts("op_code").where(lambda name: "Cache" not in name and canonical(name) not in WRITES_IN_PLACE)
-    outlives = (replays[makers] > 0) & (replays[readers] > replays[makers]) & new[makers]
+    outlives = (replayed[makers] > 0) & (replayed[readers] > replayed[makers]) & new[makers]
     outlives &= ~inside[makers] & ~inside[readers]
     return makers[outlives], readers[outlives]
 
