@@ -178,7 +178,10 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     ),
     "ttnn.to_memory_config": lambda of: ([of.tiles(1, 1, 1024, 64), of.sharded(1024, 64, 8)], {}),
     "ttnn.create_sharded_memory_config": lambda of: ([of.value("shape")], {"core_grid": of.value("core_grid")}),
-    "ttnn.SDPAProgramConfig": lambda of: ([], {"q_chunk_size": 32, "k_chunk_size": 32}),
+    "ttnn.SDPAProgramConfig": lambda of: (
+        [],
+        {"compute_with_storage_grid_size": (8, 8), "q_chunk_size": 32, "k_chunk_size": 32},
+    ),
     "ttnn.copy_host_to_device_tensor": lambda of: (
         [of.ttnn.from_device(of.tiles(1, 1, 32, 64)), of.tiles(1, 1, 32, 64), 0],
         {},

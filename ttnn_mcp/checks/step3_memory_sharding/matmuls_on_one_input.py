@@ -37,7 +37,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
-PAIR = 2  # gate and up
+PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
