@@ -121,7 +121,6 @@ async def test_a_claim_in_two_edits_tells_of_each_what_it_saves_there(answers):
             DEEPLAB,
             "matmul-config",
             "matmul-operands-in-l1-interleaved",
-            "fix",
             "a and b in DRAM too: 88 of 110 cores",
         ),
         # by the CSV 2.69 and 3.40 ms, the longest together; line 339 has the longest first leg
