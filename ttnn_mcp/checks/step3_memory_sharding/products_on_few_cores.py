@@ -6,8 +6,8 @@ each core rows of tiles of one head, or whole heads, with the same bits: all eig
 Blackhole took 43 to 94 % less (tt-bio's sweeps of sites of attention).
 
 The line: a matmul with batches on both sides, 5 us and more, no config or core grid, operands in no shards, on at most
-half of the cores that the config would use and that fits L1; 1 % of the window to save. The bound is the roofline;
-arithmetic on all cores, DRAM at peak.
+half of the cores that the config would use and that fits L1; 1 % of the window to save. The bound: its time goes down
+with the cores that it gets, and not below its roofline.
 
 Silent on products that use more of those cores already (seven scores there gained 0 to 47 %, and other counts of rows
 lost), and where no config fits.
@@ -49,8 +49,10 @@ def look(facts: WindowFacts) -> Problems:
     able &= ~(x.sharded | y.sharded | out.sharded)[choice.rows] & (facts.kernel_ns[choice.rows] >= SMALL_NS)
     rows = choice.rows[able]
     then = by_row(facts, rows, lambda row: (plan := _plan(facts, row)) and _cores(plan))
-    rows = rows[facts.ops.numbers("cores")[rows] <= HALF * np.nan_to_num(then)]
-    yield Problem(rows, (facts.kernel_ns - least_ns(facts))[rows], tell=_tell)
+    stays = facts.ops.numbers("cores")[rows] / then
+    idle = stays <= HALF
+    rows, took = rows[idle], facts.kernel_ns[rows[idle]]
+    yield Problem(rows, took - np.maximum(took * stays[idle], least_ns(facts)[rows]), tell=_tell)
 
 
 def _plan(facts: WindowFacts, row: int) -> MatmulPlan | None:
@@ -78,7 +80,7 @@ def _tell(ops: Affected) -> Words:
             f"{ops.kinds} of batches with batches ({ops.time}): the heaviest on {now} cores where {_cores(plan)} can "
             f"work: {ops.example}"
         ),
-        assumption="the roofline is reached: arithmetic on all cores, DRAM at its peak",
+        assumption="the time falls with the cores that the products get, to their roofline at most",
         evidence=(*cite_op(facts, ops.row), *facts.cite(ops.row, "cores")),
         fix=(
             f"program_config=ttnn.MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size={plan.grid}, "
