@@ -71,10 +71,10 @@ def summary(answers: Answers) -> Markup:
     """What a reader must know first."""
     budget, check, comparison, memory = answers.budget, answers.check, answers.comparison, answers.memory
     verdicts: list[Markup] = []
-    if memory and memory["errors"]:
-        words = element(
-            "strong", memory.get("ran_out") or failure_words(memory["errors"][0]), class_="verdict slower"
-        )
+    failed = failure_words(memory["errors"][0]) if memory and memory["errors"] else None
+    failed = next((one["ran_out"] for one in (comparison, memory) if one and one.get("ran_out")), failed)
+    if failed:
+        words = element("strong", failed, class_="verdict slower")
         verdicts.append(paragraph("Memory: ", words, kind="verdicts"))
     if comparison:
         verdicts.append(verdict("Against the baseline", comparison["verdict"], comparison["why"]))

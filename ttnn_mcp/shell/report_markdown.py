@@ -28,7 +28,7 @@ CODE_COLUMNS = 90  # a comment on GitHub shows as many without a scroll bar
 def comment(answers: Answers) -> str:
     """The report of a run as Markdown."""
     against = f" against {text(run_words(answers.base))}" if answers.base else ""
-    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", "", *shortage(answers.card)]
+    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", "", *shortage(answers.comparison or answers.card)]
     if answers.comparison:
         lines += compared(answers.comparison)
     if answers.budget:
