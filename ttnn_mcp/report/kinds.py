@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.report.markup import Markup, element, number
+from ttnn_mcp.report.markup import Markup, element, microseconds, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def _bar(label: str, parts: Sequence[tuple[KindTime, float]], longest: float) ->
     at = 0.0
     for kind, us in parts:
         wide = us / longest * WIDTH
-        title = element("title", f"{kind.name} {number(round(us, 3))} us")
+        title = element("title", f"{kind.name} {microseconds(us)}")
         shape = {"x": f"{at:.2f}", "y": 0, "width": f"{wide:.2f}", "height": HEIGHT}
         rects.append(element("rect", title, class_=kind.style, **shape))
         at += wide
@@ -116,7 +116,7 @@ def _item(kind: KindTime, total_us: float) -> Markup:
         else element("span", kind.name, class_=f"key {kind.style}")
     )
     figures = (
-        element("span", f"{number(round(kind.after_us, 3))} us"),
+        element("span", microseconds(kind.after_us)),
         element("span", share),
         element("span", kind.ends, class_="quiet"),
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import budget_bars
 from ttnn_mcp.report.kinds import of_comparison, of_window, stacked
-from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told, worded
+from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, rows_told, worded
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -108,11 +108,11 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
     check, card, pairs = answers.check, answers.card, list[tuple[str, str]]()
     if answers.budget and check:
         pairs += [
-            ("window", f"{number(answers.budget['window_us'])} us"),
-            ("kernel time", f"{number(answers.budget['kernel_us'])} us"),
-            ("expected after the plan", f"{number(check['total']['expected_after_us'])} us"),
-            ("at best after the plan", f"{number(check['total']['after_us'])} us"),
-            ("speed of light", f"{number(check['total']['speed_of_light_us'])} us"),
+            ("window", microseconds(answers.budget["window_us"])),
+            ("kernel time", microseconds(answers.budget["kernel_us"])),
+            ("expected after the plan", microseconds(check["total"]["expected_after_us"])),
+            ("at best after the plan", microseconds(check["total"]["after_us"])),
+            ("speed of light", microseconds(check["total"]["speed_of_light_us"])),
             ("findings", number(len(check["findings"]))),
         ]
     if answers.memory:

@@ -126,9 +126,7 @@ def answer_of(comparison: Comparison, asked: Arguments, pair: RunsCompared) -> A
     return next(short, None) or _answer(comparison, verdict, pair, asked.group_by, FEWER[-1])
 
 
-def _answer(
-    comparison: Comparison, verdict: Judgement, pair: RunsCompared, by: Grouping, rows: int
-) -> Answer:
+def _answer(comparison: Comparison, verdict: Judgement, pair: RunsCompared, by: Grouping, rows: int) -> Answer:
     edits = edits_of(comparison)
     some = max(3, rows // 2)
     total = comparison.total
