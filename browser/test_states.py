@@ -99,7 +99,7 @@ def test_the_first_screen_has_verdict_bar_plan_and_total(opened, runs, name):
         assert places[-1] <= SCREEN
         assert page.locator("#kinds .stack").count() == 1 + (name == "compared")
         total = content(page)["check"]["total"]
-        assert f"{total['after_us']:,}" in page.locator("#plan tfoot").text_content()
+        assert f"{total['after_us']:,.1f}" in page.locator("#plan tfoot").text_content()
         assert page.evaluate(OVERLAPS) == 0
 
 

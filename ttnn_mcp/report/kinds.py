@@ -29,19 +29,14 @@ class KindTime(NamedTuple):
     def ends(self) -> str:
         """What stands behind the name of its time: how many ops, or how the time changed."""
         if self.before_us is not None:
-            change = round(self.after_us - self.before_us, 3)
-            return f"{signed(change)} us" if change else "as before"
+            change = round(self.after_us - self.before_us, 1)
+            return f"{change:+,.1f} us" if change else "as before"
         return f"{number(self.ops)} op{'s' * (self.ops != 1)}" if self.ops is not None else ""
 
 
 def short(op_code: str) -> str:
     """`MatmulDeviceOperation` -> `Matmul`."""
     return op_code.removesuffix("DeviceOperation") or op_code
-
-
-def signed(value: float) -> str:
-    """A change of a time, to the nanosecond that answers have."""
-    return f"{round(value, 3):+,}"
 
 
 def of_window(kinds: Answer, gaps_us: float) -> list[KindTime]:
