@@ -14,7 +14,7 @@ from ttnn_mcp.shell.check_report import named_rows
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ttnn_mcp.report.answers import Answers
 
@@ -43,7 +43,7 @@ def comment(answers: Answers) -> str:
     return "\n".join([*lines, *_listed([*answers.left_out, *caveats])]).rstrip() + "\n"
 
 
-def shortage(answer: Answer) -> list[str]:
+def shortage(answer: Mapping[str, Any]) -> list[str]:
     """Where memory ran out, of an answer that tells it."""
     return [f"Memory: **{text(answer['ran_out'])}**", ""] if answer.get("ran_out") else []
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.asking import session
 from tests.profiles import Iteration, write_performance_report
-from tests.test_made_reports import small_program
+from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.session.session import Session, Settings
@@ -46,7 +46,7 @@ async def test_a_run_without_times_has_no_such_table(tmp_path):
 
 async def test_a_table_that_signposts_leave_empty_says_how_to_get_all(tmp_path):
     told = []
-    path = str(write_performance_report(tmp_path / "r", small_program(), [Iteration(signposts=("start", "stop"))]))
+    path = str(write_performance_report(tmp_path / "r", demo_program(), [Iteration(signposts=("start", "stop"))]))
     assert rows(await perf_report(session(tmp_path), [path], told.append)) == {}
     assert told == ["tt-perf-report takes no op between the signposts of this report; iteration=all takes all."]
     assert rows(await perf_report(session(tmp_path), [path, "iteration=all"], told.append))
