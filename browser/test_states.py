@@ -230,7 +230,9 @@ def test_the_table_sorts_by_every_heading_in_both_directions(opened):
         head = page.locator("#ops th", has_text="kernel")
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "descending"
-        assert column(page, "kernel [us]")[:3] == [f"{us:,.2f}" for us in sorted(ops["kernel_us"], reverse=True)[:3]]
+        assert column(page, "kernel [us]")[:3] == [
+            f"{us:,.2f}" for us in sorted(ops["kernel_us"], reverse=True)[:3]
+        ]
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "ascending"
         assert column(page, "kernel [us]")[:3] == [f"{us:,.2f}" for us in sorted(ops["kernel_us"])[:3]]

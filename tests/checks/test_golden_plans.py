@@ -248,6 +248,7 @@ REVIEWED: list[
         "compute-config",
         [(named("OptimizedConv", "MATH FIDELITY", "HiFi4"), in_step(0.5))],
     ),  # two of four passes
+    (OFT, "other-op", [(named("GridSample"), in_step(0.5))]),
     (OFT, "norm-config", [(of_line(14), in_step(1 - 8 / 20))]),  # on 8 of 20 cores
     (
         SEGFORMER,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.oracles.plan_sums import rows_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
@@ -93,11 +94,11 @@ async def test_a_plan_begins_with_what_takes_most(answers, name):
     assert [edit["edit"] for edit in edits[: len(FIRST[name])]] == FIRST[name]
 
 
-@pytest.mark.parametrize(("name", "kind"), [(DEEPSEEK, "RingJointSDPA"), (DEEPLAB, "Matmul"), (OFT, "GridSample")])
+@pytest.mark.parametrize(("name", "kind"), [(DEEPSEEK, "RingJointSDPA"), (DEEPLAB, "Matmul"), (OFT, "GroupNorm")])
 async def test_the_heaviest_that_nobody_explains_comes_with_what_is_known_of_it(answers, name, kind):
     answer = await answers(name)
     (left,) = [one for one in rows_of(answer["unexplained"]) if one["op_code"] == kind]
-    assert left["above_us"] >= 0.05 * answer["total"]["before_us"]
+    assert left["above_us"] >= 0.04 * answer["total"]["before_us"]
     assert left["hint"]
 
 
@@ -110,3 +111,23 @@ async def test_a_claim_in_two_edits_tells_of_each_what_it_saves_there(answers):
     saved = {edit: one["saving_us"]["at_most"] for edit, one in told.items()}
     assert saved == {"attention-block": pytest.approx(197, abs=1), "layout-chain-2": pytest.approx(48.7, abs=0.1)}
     assert told["layout-chain-2"]["caveat"].startswith("16 of 24 ops count here, the others in attention-block; ")
+
+
+@for_all(
+    ("name", "edit", "check", "text"),
+    [
+        # core_grid left its 32 cores; TTNN 0.81.1 takes 88 where all operands lie in DRAM
+        (
+            DEEPLAB,
+            "matmul-config",
+            "matmul-operands-in-l1-interleaved",
+            "fix",
+            "a and b in DRAM too: 88 of 110 cores",
+        ),
+        # by the CSV 2.69 and 3.40 ms, the longest together; line 339 has the longest first leg
+        (OFT, "layout-chain-2", "tilize-round-trip", "at line 285 and 286"),
+    ],
+)
+async def test_a_finding_says_of_the_op_what_is_true_of_it(answers, name, edit, check, text):
+    findings = (await answers(name, details=[edit]))["findings"]
+    assert [text in one["claim"] + one["fix"] for one in findings if one["check"] == check] == [True]

@@ -4,11 +4,15 @@ An acceptance test: no check may be tuned to them, and they may not be tuned to 
 """
 
 from tests.frozen.bev import BEV
+from tests.frozen.boltz import BOLTZ
+from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.cosyvoice import COSYVOICE
+from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.flux2 import FLUX2
 from tests.frozen.glm import GLM
 from tests.frozen.gpt_oss import GPT_OSS
+from tests.frozen.hunyuan import HUNYUAN
 from tests.frozen.laguna import LAGUNA
 from tests.frozen.laya import LAYA
 from tests.frozen.layer import Layer, Lever
@@ -26,13 +30,16 @@ from tests.frozen.nomic import NOMIC
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.plbert import PLBERT
+from tests.frozen.protenix import OPENDDE, PROTENIX
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
 from tests.frozen.qwen_drafter import QWEN_DRAFTER
 from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
+from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
+from tests.frozen.voxtral import VOXTRAL
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -71,7 +78,16 @@ FIFTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Nemotron 3 Nano 30B": NEMOTRON,
     "Stable Diffusion 3.5 Large": SD35,
 }
-SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS)
+SIXTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Boltz-2": (*BOLTZ, *BOLTZ_WORMHOLE),
+    "ESMFold2": ESMFOLD,
+    "RFD3": RFD3,
+    "Protenix-v2": PROTENIX,
+    "OpenDDE": OPENDDE,
+    "HunyuanImage-3.0": HUNYUAN,
+    "Voxtral TTS": VOXTRAL,
+}
+SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS, SIXTH_MODELS)
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
 __all__ = [
@@ -81,6 +97,7 @@ __all__ = [
     "MODELS",
     "SECOND_MODELS",
     "SETS",
+    "SIXTH_MODELS",
     "THIRD_MODELS",
     "Layer",
     "Lever",

@@ -165,9 +165,9 @@ class Block:
         self, role: str, x: Tensor, n: int, us: float, *, dtype: str = "BFLOAT16", fidelity: str = "HiFi2",
         config: str | None = None, cores: int | None = None, place: Placement = DRAM, banks: bool = False,
         out: str = "BFLOAT16", packer: bool = True, fp32: bool = False, weight: Tensor | None = None,
-        bias: bool = False,
+        bias: bool = False, grid: tuple[int, int] | None = None, act: str | None = None,
     ) -> Tensor:  # fmt: skip
-        """A matmul with a weight; `config` None: TTNN chose and printed none."""
+        """A matmul with a weight; `config` None: TTNN chose and printed none, in `grid` if the call gave one."""
         weight = weight or self.weight(x.shape[-1], n, dtype, banks=banks)
         given = (x, weight, self.tensor([1, 1, 32, n])) if bias else (x, weight)
         return self.op(
@@ -175,8 +175,39 @@ class Block:
             bcast_batch=True, compute_kernel_config=self.kernel(fidelity, packer=packer, fp32=fp32), global_cb=None,
             output_dtype=f"DataType::{out}", output_mem_config=place,
             output_tile="Tile(tile_shape={32, 32},face_shape={16, 16},num_faces=4)", program_config=config,
-            sub_device_id=None, transpose_a=False, transpose_b=False, untilize_out=False, user_core_coord=None,
-            user_fused_activation=None, user_run_batched=False,
+            sub_device_id=None, transpose_a=False, transpose_b=False, untilize_out=False,
+            user_core_coord=f"(x={grid[0]},y={grid[1]})" if grid else None,
+            user_fused_activation=activation(act) if act else None, user_run_batched=False,
+        )  # fmt: skip
+
+    def product(
+        self, role: str, a: Tensor, b: Tensor, us: float, *, cores: int | None = None, fidelity: str = "HiFi4",
+        fp32: bool = True, place: Placement = DRAM, config: str | None = None,
+    ) -> Tensor:  # fmt: skip
+        """A matmul of two activations, head by head."""
+        out = self.tensor([*a.shape[:-1], b.shape[-1]], a.dtype, place)
+        return self.op(
+            role, "Matmul", (a, b), out, us, cores=cores, fidelity=fidelity, bcast_batch=False,
+            compute_kernel_config=self.kernel(fidelity, fp32=fp32), output_dtype=f"DataType::{a.dtype}",
+            output_mem_config=place, program_config=config, transpose_a=False, transpose_b=False,
+            user_core_coord=None, user_fused_activation=None,
+        )  # fmt: skip
+
+    def softmax(self, role: str, x: Tensor, us: float, *, cores: int | None = None, fp32: bool = True) -> Tensor:
+        return self.op(
+            role, "Softmax", (x,), self.tensor(x.shape, x.dtype), us, cores=cores, fidelity="HiFi4",
+            compute_kernel_config=self.kernel("HiFi4", fp32=fp32), dim=3, is_causal_mask=False, numeric_stable=True,
+            program_config="SoftmaxDefaultProgramConfig()", scale=None,
+        )  # fmt: skip
+
+    def turned(self, role: str, x: Tensor, us: float, *, dims: str = "WH", cores: int | None = None) -> Tensor:
+        """A transpose of two axes: C, H and W are the last three."""
+        shape = list(x.shape)
+        one, two = ({"N": -4, "C": -3, "H": -2, "W": -1}[axis] for axis in dims)
+        shape[one], shape[two] = shape[two], shape[one]
+        return self.moved(
+            role, "Transpose", x, us, shape=shape, cores=cores, fidelity="HiFi4", dim=f"TransposeOpDim::{dims}",
+            pad_value=0,
         )  # fmt: skip
 
     def minimal(

@@ -121,3 +121,15 @@ def test_what_a_basis_has_beyond_the_kernel_is_taken_off_or_leaves_the_row_out()
     additions = [row.us for row in measured() if row.source == "pplx_embed_4b" and row.shape.startswith("BinaryNg")]
     assert min(additions) > 5 * 2.0
     assert 76.4 in [row.us for row in measured() if row.source == "pplx_baseline"]
+
+
+def test_the_best_grid_of_a_norm_is_told_without_its_time():
+    """Six grids of one norm, each told by a fit to the others; shape_of leaves a sharded norm's grid out by itself."""
+    law = next(law for law in LAWS if law.name == "norm, sharded")
+    (fit,) = fits([law], [row for row in measured() if isinstance(row.op, law.of)])
+    told_us = {(row.op.block_h, row.op.block_w): row.us / ratio for row, ratio in zip(fit.rows, fit.without_shapes, strict=True)}  # fmt: skip
+    measured_us = {(row.op.block_h, row.op.block_w): row.us for row in fit.rows}
+    assert len(told_us) == 6
+    assert min(told_us, key=told_us.get) == min(measured_us, key=measured_us.get) == (3, 4)
+    assert all(fit.ratios[0] <= measured_us[block] / us <= fit.ratios[1] for block, us in told_us.items())
+    assert sorted(told_us, key=told_us.get)[-2:] == sorted(measured_us, key=measured_us.get)[-2:]

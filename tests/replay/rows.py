@@ -70,7 +70,6 @@ OPS = [
     (("SoftmaxDeviceOperation", [X], X, {"dim": "3", "numeric_stable": "true", "program_config": "SoftmaxDefaultProgramConfig()"}),
      "ttnn.softmax(x[0], dim=-1, numeric_stable=True", "torch.softmax(x[0], -1)"),
     (("SoftmaxDeviceOperation", [X, (1, 1, 32, 64)], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1][..., :1, :], -1)"),
-    (("SoftmaxDeviceOperation", [X, X], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1], -1)"),
     (("SoftmaxDeviceOperation", [X], X, {"inplace": "true"}), "scale_mask_softmax_in_place(x[0], None, None)", "torch.softmax"),
     (("SDPAOperation", [HEADS, (1, 2, 64, 64), (1, 2, 64, 64)], HEADS, SDPA),
      "is_causal=True, scale=0.125, program_config=ttnn.SDPAProgramConfig(", "x[1].repeat_interleave(4, 1)"),

@@ -1,6 +1,7 @@
 """What a script says of its op: as the row printed it, nothing else, and nothing that a report's text could run."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.checks.rows import put
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
+from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
 
@@ -80,10 +82,15 @@ async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written)
 
 
 async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
-    text, answer = await written(linear(config="std::nullopt"), sweep=["in0_block_w"])
+    text, answer = await written(linear(config="std::nullopt"), sweep=["in0_block_w", "math_fidelity"])
     assert call_in(text).count("if s['own_config'] else None") == 1
     assert "'own_config': False" in text
-    assert len(answer["candidates"]["rows"]) > 1
+    assert "'settings': {'own_config': True, 'in0_block_w': 4}" in text
+    assert "'settings': {'math_fidelity': 'LoFi'}" in text  # or a gain of the config would be told of the fidelity
+    assert re.search(r"'own_config': True,\s+'in0_block_w': \d+,\s+'math_fidelity': 'LoFi'", text)
+    buffers = {row[0]: row[3] for row in answer["candidates"]["rows"]}
+    assert buffers["in0_block_w=4"] > 0
+    assert buffers["math_fidelity=LoFi"] is None  # those of TTNN's own config
 
 
 @pytest.mark.parametrize(
@@ -183,6 +190,18 @@ async def test_a_convolution_is_spread_on_the_cores_of_its_profile(tmp_path):
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(" in path.read_text()
         )
         assert f"override_sharding_config={same}" in path.read_text()
+
+
+async def test_where_another_build_ran_another_conv_that_is_said(tmp_path):
+    """What real TTNN 0.81.1 showed: other buffers than the model of the row has."""
+    report, words = (
+        str(shared(SEGFORMER)),
+        ("its build filled 3 channels up to 16, today's fills 8", "may fold such"),
+    )
+    for op, said in ((784, (True, False)), (797, (False, True)), (1034, (False, False)), (64, (False, False))):
+        run = "demo" if op == 64 else report
+        answer = await ask(session(tmp_path), "replay_op", run=run, op=op, path=str(tmp_path / "s.py"), sweep=[])
+        assert tuple(any(one in text for text in answer["assumed"]) for one in words) == said, op
 
 
 async def test_settings_go_together_only_where_their_judge_reads_them(tmp_path):

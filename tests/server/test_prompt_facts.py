@@ -60,3 +60,11 @@ async def test_a_run_that_cannot_be_read_is_said(tmp_path):
         raise ReportMissing("nothing there.")
 
     assert await known_facts(refused, "x") == "The run could not be read yet: nothing there.\n"
+
+
+async def test_of_a_run_without_device_times_what_is_predicted_is_known():
+    async def answered(tool, _arguments):
+        return {"id": "r1"} if tool == "open_run" else {"predicted": {"why": "predicted, not measured: 3 us"}}
+
+    facts = await known_facts(answered, "x")
+    assert facts == "Known already of run `r1`: predicted, not measured: 3 us. It has no device times yet.\n"

@@ -37,8 +37,8 @@ ANSWER = {
     "trials": {"columns": ["edit", "what", "where"], "rows": [["compute-config", "partial sums", "line 60"]]},
     "unexplained_us": {"near_floor": 100.0, "no_edit": 1400.0},
     "unexplained": {
-        "columns": ["op_code", "ops", "above_us", "now_us", "why", "heaviest_op"],
-        "rows": [["Matmul", 12, 1300.5, 1500.5, "no_edit", 77]],
+        "columns": ["op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"],
+        "rows": [["Matmul", 12, 1300.5, 1500.5, "no_edit", 77, "shards"], ["Copy", 1, 2, 3, "no_edit", 78, None]],
     },
     "trust": ["the report lacks DEVICE ARCH"],
     "next": [{"tool": "op_detail", "arguments": {"run": "ab12", "op": 57}, "why": "the op behind few-cores"}],
@@ -60,7 +60,9 @@ def test_a_report_fits_the_screen_and_says_where_its_evidence_lies():
     assert "db.sqlite, tensors:12: size = 4096 bytes" in text
     assert "iteration 3 of 3, warm, 1,200 ops (lines 2 to 1201): signposts" in text
     assert "Left above the floors after the plan: near floor 0.100 ms, no edit 1.400 ms." in text
-    assert "Matmul (12x, 1.500 ms): 1.300 ms above, no edit, heaviest at line 77" in text
+    assert (
+        "Matmul (12x, 1.500 ms): 1.300 ms above, no edit, heaviest at line 77\n    try       shards\n  Copy" in text
+    )
     assert "\x1b" not in text
 
 

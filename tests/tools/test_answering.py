@@ -140,11 +140,11 @@ async def test_what_is_answerable_is_read_off_the_tools(tmp_path):
     assert about_no_report == {"experiments", "history", "list_runs", "open_run", "replay_op", "skill_step"}
 
 
-TIMED = (
-    *("optimization_check", "host_overhead", "tensor_formats", "device_balance"),
-    *("compare_runs", "time_budget", "model_stages"),
+TIMED = (*("host_overhead", "tensor_formats", "device_balance", "compare_runs", "model_stages"),)
+ALSO_ALONE = (
+    *("check_setting", "list_ops", "op_detail", "sharding_summary", "reshard_detect"),
+    *("optimization_check", "time_budget"),
 )
-ALSO_ALONE = ("check_setting", "list_ops", "op_detail", "sharding_summary", "reshard_detect")
 NO_TIMES, NO_MEMORY = "no device times", "memory_summary: no memory report"
 
 

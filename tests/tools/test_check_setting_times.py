@@ -169,3 +169,22 @@ async def test_a_real_matmul_left_to_ttnn_could_take_half(tmp_path):
     said = await ask(session(tmp_path), "check_setting", run=str(shared(DEEPLAB)), op=171, setting="per_core_M")
     best = next(one for one in said["choices"] if one.get("mark") == "recommended")
     assert best["high_us"] < 60 < said["now_us"] == pytest.approx(107.9, abs=0.1)
+
+
+MEASURED = {"8x6": 19.27, "4x6": 22.5, "8x3": 29.68, "2x6": 36.54, "8x2": 39.7, "8x1": 68.64}  # n150, measurements/
+
+
+async def test_grids_of_a_norm_are_ordered_as_they_were_measured(tmp_path, asked):
+    """576x1024 in DRAM took 32.26 us; the law was fitted to these, so tests/generate leaves each out in turn."""
+    program = Program("wormhole_b0", grid=(8, 8))
+    x, y = (program.tensor([1, 1, 576, 1024]) for _ in range(2))
+    put(program, DeviceOp("LayerNormDeviceOperation", (x,), (y,), 32_260, fidelity="HiFi4", cores=18))
+    path = write_performance_report(tmp_path / "norm", program)
+    said = await asked(path, "core_grid")
+    best = said["choices"][0]
+    assert (best["value"], best["mark"], said["law"]) == ("8x6", "recommended", "norm, sharded")
+    assert said["expected"].startswith("24 of 24 legal values fit; 8x6: faster: 19.1 us expected (16.3 to 27.0)")
+    for grid, us in MEASURED.items():
+        told = (await asked(path, "core_grid", grid))["predicted"]
+        assert told["low_us"] <= us <= told["high_us"], grid
+    assert "slower" in (await asked(path, "core_grid", "8x1"))["expected"]

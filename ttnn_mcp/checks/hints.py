@@ -25,10 +25,15 @@ HINTS = {
         "cores and blocks decide: more cores and fewer num_out_blocks won in SDXL; without core_grid and "
         "num_out_blocks TTNN 0.81.1 chooses both; shards in L1 spare the DRAM"
     ),
-    # docs.tenstorrent.com, ttnn.grid_sample
+    # kernels of ttnn 0.81.1; an OFT: 480x512 on 5x4 cores in BLOCK shards, 1920x256 on 20 in HEIGHT shards
+    "GroupNorm in shards": (
+        "a core takes its groups one by one, and HEIGHT shards give each core all of them; BLOCK shards share them out "
+        "over columns: 33 us with 4 groups a core, 228 with 16, in an OFT"
+    ),
+    # docs.tenstorrent.com, ttnn.grid_sample; an OFT on Blackhole: images of 24x80 and 48x160 took the same
     "GridSample": (
-        "a grid that stays the same can be prepared once (use_precomputed_grid=True), and K points in one row of it "
-        "(last dim 2 K) make fewer, longer rows"
+        "its time goes with the points, not with the image: points prepared once on the host, K in each row of "
+        "the grid, and shards in L1 spare waits"
     ),
     # tech_reports/CNNs/cnn_optimizations.md
     "Halo": (
@@ -52,8 +57,8 @@ HINTS = {
     ),
     # the law of norms in shards (ttnn://laws), of seven measurements on Wormhole
     "LayerNorm": (
-        "about 9 us stay on Wormhole whatever the cores; beyond them rows in L1 shards with a sharded program config, "
-        "and weight, bias and residual in the same call, are what helped"
+        "about 9 us stay on Wormhole whatever the cores; L1 shards with a sharded program config helped (check_setting "
+        "orders core_grid), and weight, bias and residual in the same call"
     ),
     # tt-metal's experimental/minimal_matmul: its blocks are its only setting
     "MinimalMatmul": (
@@ -79,9 +84,14 @@ HINTS = {
     ),
     **dict.fromkeys(("Pad", "Permute", "Transpose", "Concat"), _HEADS),
     **dict.fromkeys(("Where", "Ternary"), _MASKS),
+    # tt-metal #38487 (widths), autoports of Nemotron 3 Nano and gpt-oss (argmax of rows on all cores)
+    "TopK": (
+        "greedy sampling needs none: ttnn.argmax(logits in ROW_MAJOR, dim=-1) works on all cores; otherwise widths "
+        "that are powers of two up to 32768, split before and merged"
+    ),
 }
 
 
-def hint_of(op_name: str) -> str | None:
-    """What is known of ops of this canonical name; None where nothing is."""
-    return HINTS.get(op_name)
+def hint_of(op_name: str, *, sharded: bool = False) -> str | None:
+    """What is known of ops of this canonical name, whose input lies in shards or not; None where nothing is."""
+    return (HINTS.get(f"{op_name} in shards") if sharded else None) or HINTS.get(op_name)

@@ -13,6 +13,7 @@ from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.settings.judged import judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
+from ttnn_mcp.analyses.settings.matmul import FIELDS
 from ttnn_mcp.analyses.settings.predicted import COST_ACCURACY, predicted
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -89,12 +90,11 @@ def candidates_of(source: OpSource, beside: Beside, most: int) -> Shortlist:
     if not source.swept:
         return candidates
     settings = settings_of(source.op, source.safe_bytes)
-    owned: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
     tried: dict[tuple[tuple[str, Value | None], ...], Candidate] = {}
     for combined, judged, expected in (*_singles(source, settings, beside), *_together(source, settings, beside)):
-        key = tuple({**source.settings, **owned, **combined}.items())
+        key = tuple({**source.settings, **combined}.items())
         if judged.trial.effect:
-            tried[key] = Candidate({**owned, **combined}, judged, expected)
+            tried[key] = Candidate(combined, judged, expected)
     fitting = [
         one for one in tried.values() if one.judged.verdict in ("fits", "legal") and not one.judged.wrong_values
     ]
@@ -110,9 +110,13 @@ def only_one(source: OpSource, beside: Beside, asked: Mapping[str, Value]) -> Sh
     """One candidate, whatever its verdict."""
     (name, value), *_ = asked.items()
     trial = settings_of(source.op, source.safe_bytes).tried(name, value)
-    owned: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
     judged = judge(trial, beside.limit, beside.room, older=beside.older)
-    return Shortlist([Candidate({**owned, **asked}, judged, None)])
+    return Shortlist([Candidate({**_owned(source, name), **asked}, judged, None)])
+
+
+def _owned(source: OpSource, name: str) -> dict[str, Value]:
+    """The config of ours, where TTNN chooses one and the setting stands in it: any other leaves TTNN the choice."""
+    return {OWN: True} if OWN in source.settings and name in FIELDS else {}
 
 
 def _singles(
@@ -124,7 +128,7 @@ def _singles(
                 continue
             judged = judge(settings.tried(name, value), beside.limit, beside.room, older=beside.older)
             expected = predicted(source.op, settings, name, value, judged.trial) if judged.legal else None
-            yield {name: value}, judged, expected
+            yield {**_owned(source, name), name: value}, judged, expected
 
 
 def _together(
@@ -154,7 +158,8 @@ def _together(
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
         then = described(op.table, 0, op.chip) if judged.legal and now and us else None
         visible = then if then != now else None  # what no law sees changes no time that a law tells
-        yield combined, judged, after_change(now, us, visible) if now and us and visible else None
+        own: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
+        yield {**own, **combined}, judged, after_change(now, us, visible) if now and us and visible else None
 
 
 def _promising(source: OpSource, settings: OpSettings, text: str, name: str, names: Sequence[str]) -> list[Value]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.conv import conv_in
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import activations, cores, enum, flag, functions, number, whole
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = re.compile(r"\d{1,9}")
 FLAGS = ("enable_act_double_buffer", "enable_weights_double_buffer", "full_inner_dim", "config_tensors_in_dram")
+CHANNELS = 8  # TTNN fills the channels of a conv in rows up to a multiple of it (0.81.1)
 
 
 def convolution(source: OpSource) -> OpCall:
@@ -73,6 +74,13 @@ def convolution(source: OpSource) -> OpCall:
     source.assumed.append(
         "its image comes from DRAM, so halo and moves before it may differ; the conv is the op measured"
     )
+    filled, today = source.shape(0)[-1], filled_up(channels, CHANNELS)
+    if place.layout == "HEIGHT_SHARDED" and filled > today:  # of early 2025; shards of a width are filled up more
+        source.assumed.append(
+            f"its build filled {channels} channels up to {filled}, today's fills {today}: less L1"
+        )
+    if window.kernel == window.stride != (1, 1) and not any(sides):  # of the same report; 0.81.1 on a mock device
+        source.assumed.append("TTNN of today may fold such a window and run a matmul in its place, with other L1")
     even = sides[0] == sides[1] and sides[2] == sides[3]
     bias = "x[2].flatten()" if biased else "None"
     reference = (

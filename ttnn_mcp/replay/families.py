@@ -197,8 +197,8 @@ def _softmax(source: OpSource) -> OpCall:
     config, kernel = source.config("program_config"), source.kernel()
     stable = source.written("numeric_stable", flag)
     mask = "x[1]" if masked else "None"
-    row = "[..., :1, :]" if masked and source.shape(1)[-2] != source.shape(0)[-2] else ""  # filled up to a tile
-    reference = f"torch.softmax(x[0]{f' * {scale}' if scale else ''}{f' + x[1]{row}' if masked else ''}, -1)"
+    added = " + x[1][..., :1, :]" if masked else ""  # one row, filled up to a tile: TTNN takes no others (0.81.1)
+    reference = f"torch.softmax(x[0]{f' * {scale}' if scale else ''}{added}, -1)"
     if in_place:
         return OpCall(
             "ttnn.scale_mask_softmax_in_place",

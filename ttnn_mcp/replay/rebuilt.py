@@ -141,7 +141,7 @@ def _candidate(one: Candidate) -> dict[str, Any]:
         "name": one.name,
         "settings": dict(one.settings),
         **times,
-        "buffer_bytes": sum(one.judged.trial.buffers.values()),
+        "buffer_bytes": sum(one.judged.trial.buffers.values()) or None,  # of none it is not known
     }
 
 

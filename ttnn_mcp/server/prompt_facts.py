@@ -25,6 +25,8 @@ async def known_facts(ask: Ask, run: str | None) -> str:
         loop = await ask("experiments", {"action": "list"})
     except TtnnMcpError as refusal:
         return f"The run could not be read yet: {refusal}\n"
+    if "predicted" in check:
+        return f"Known already of run `{card['id']}`: {check['predicted']['why']}. It has no device times yet.\n"
     total = check["total"]
     saved = total["before_us"] - total["after_us"]
     lines = [

@@ -80,7 +80,7 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
     if reader.markdown:
         return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
     answer = answer_spoken_here(answer)
-    if reader.command == "check":
+    if reader.command == "check" and "predicted" not in answer:
         form = edit_report if reader.details else check_report if reader.all else check_screen
         return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
     return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
@@ -91,7 +91,7 @@ def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
     from ttnn_mcp.shell import markdown, report_markdown  # noqa: PLC0415 - only where Markdown is asked for
 
     forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
-    if command in forms:
+    if command in forms and "predicted" not in answer:
         head = [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer)]
         if command == "check" and answer.get("window"):
             head += [f"Window: {markdown.text(window_words(answer['window']))}.", ""]

@@ -174,6 +174,8 @@ class _Report:
             text = f"{op['op_code']} ({op['ops']}x, {duration(now)}): {duration(above, now)} above"
             why = op["why"].replace("_", " ")
             yield from self.labelled("", f"{text}, {why}, heaviest at line {op['heaviest_op']}", 2)
+            if op.get("hint"):
+                yield from self.labelled("try", op["hint"], 4)
 
     def labelled(self, label: str, text: str, indent: int) -> list[str]:
         return self.wrapped(text, " " * indent + (f"{label:<{LABEL}}" if label else ""))

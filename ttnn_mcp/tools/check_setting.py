@@ -116,7 +116,7 @@ class Answer(Wire):
 
 
 async def check_setting(run: Run, asked: Arguments) -> Answer:
-    """Is a value legal for a conv, matmul, SDPA, group or sharded norm, does it fit L1, what time is to be expected?
+    """Is a value legal for a conv, matmul, SDPA or norm, does it fit L1, what time is to be expected?
 
     Without a value: the legal ones, the fastest by the laws of time.
     """

@@ -12,6 +12,7 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
+from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (
     OTHERS,
@@ -23,6 +24,7 @@ from ttnn_mcp.tools.parts.plan_tables import (
     settings_table,
     unexplained_table,
 )
+from ttnn_mcp.tools.parts.predicted_run import PredictedPlan, predicted_plan
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
 
@@ -63,13 +65,14 @@ class Answer(Wire):
     """Answer of optimization_check; pages behind the first hold findings only, `settings` come with details."""
 
     ran_out: Quoting | None = None
-    kernel_ms: Ms
+    kernel_ms: Ms | None = None
     total: Total | None = None
     plan: Annotated[Table, PLAN] | None = None
     smaller_edits: int = 0
     trials: Annotated[Table, OTHERS] | None = None
     risks: Annotated[Table, OTHERS] | None = None
     settings: Annotated[Table, SETTINGS] | None = None
+    predicted: PredictedPlan | None = None
     findings: tuple[Finding, ...]
     steps: tuple[StepStatus, ...] = ()
     unexplained_us: dict[str, Us] = Field(default={})
@@ -77,7 +80,7 @@ class Answer(Wire):
     trust: tuple[Quoting, ...]
     next: tuple[NextCall, ...] = ()
     next_cursor: str | None = None
-    window: Window
+    window: Window | None = None
 
 
 async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
@@ -85,7 +88,7 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
 
     A plan of all edits: what each is expected to save (8 of 10 between low and high) and saves at most, alone and
     after those above it; the total beside the speed of light. Then findings, each with evidence, savings, a fix and
-    how to verify it; `details` names edits.
+    how to verify it; `details` names edits. On a memory report alone: predicted by laws of time.
     """
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     others = [] if asked.steps is None else [check for check in CATALOGUE if check.step not in asked.steps]
@@ -128,6 +131,28 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
             "unexplained": unexplained_table(facts, diagnosis.unexplained),
             "next": tuple(_next(facts.run, page)),
         }
+    )
+
+
+async def plan_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: what laws of time predict that settings would change."""
+    refuse_device_arguments(asked)
+    offset_of(asked.cursor, asked, run.id)
+    ending = await ending_of(run)
+    calls = {
+        "memory_summary": "does it fit L1, where is the peak, what is freed late",
+        "time_budget": "which kinds of op the prediction is about, and why laws are silent of the others",
+    }
+    return Answer(
+        ran_out=ending.ran_out,
+        predicted=await predicted_plan(run),
+        findings=(),
+        trust=(
+            *((f"{ending.died}; memory_summary tells why",) if ending.died else ()),
+            f"the {len(CATALOGUE)} checks of the seven steps need device times: none of them was asked",
+            *run.chip.caveats,
+        )[:CAVEATS_SHOWN],
+        next=tuple(NextCall(tool=tool, arguments={"run": run.id}, why=why) for tool, why in calls.items()),
     )
 
 
@@ -182,6 +207,7 @@ TOOL = Tool(
     ask=optimization_check,
     about="window",
     needs=("performance",),
+    alone=plan_alone,
     replay=True,
     budget=Budget(6_000, cut=("findings",)),  # 1,500 tokens
     narrow=("steps", "details", "min_saving_share"),

@@ -84,7 +84,7 @@ async def replay_op(session: Session, asked: Arguments) -> Answer:
         await asyncio.to_thread(written, path, one.text)
         file = str(path)
     rows = [
-        (shown(each["name"]), each.get("expected_us"), each.get("low_us"), each["buffer_bytes"] or None)
+        (shown(each["name"]), each.get("expected_us"), each.get("low_us"), each["buffer_bytes"])
         for each in one.facts["candidates"][1:]
     ]
     return Answer(

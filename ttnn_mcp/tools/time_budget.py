@@ -13,7 +13,9 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
+from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
 from ttnn_mcp.tools.parts.lost_times import lost_in_window
+from ttnn_mcp.tools.parts.predicted_run import PredictedRun, prediction
 from ttnn_mcp.tools.parts.rounding import rounded_parts
 from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
@@ -21,6 +23,7 @@ from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.run.run import Run
 
 FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
 LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_ops",))
@@ -48,24 +51,25 @@ class Answer(Wire):
 
     verdict: Literal["at_floor", "above_floor", "cannot_tell"]
     why: Quoting
-    window_us: Us
-    kernel_us: Us
+    window_us: Us | None = None
+    kernel_us: Us | None = None
     floors: Annotated[Table, FLOORS]
-    ledger: Annotated[Table, LEDGER]
+    ledger: Annotated[Table, LEDGER] | None = None
+    predicted: PredictedRun | None = None
     cold_gaps_us: Us | None = None
     not_in_the_bounds: dict[Quoted, Us] = Field(default={})
     on_cores: Annotated[Table, CORES] | None = None
     on_cores_caveat: Quoting | None = None
-    device: int
+    device: int | None = None
     chip_caveats: tuple[Quoting, ...] = ()
-    window: Window
+    window: Window | None = None
 
 
 def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     """How fast could this model be, and where does the time go?
 
     Lower bounds of the window, and a ledger that adds up to it: roofline, padding, fidelity, idle cores, waiting,
-    movement, gaps, the rest above all bounds.
+    movement, gaps, the rest above all bounds. On a memory report alone: predicted by laws of time.
     """
     least, line = facts.least_times, facts.timeline
     warm = facts.scope.window.warm
@@ -109,6 +113,19 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
         device=facts.scope.critical_device,
         chip_caveats=facts.chip.caveats,
         window=facts.scope.window,
+    )
+
+
+async def budget_alone(run: Run, asked: Arguments) -> Answer:
+    """The answer of a memory report alone: what laws of time predict, beside the ops at peak rates."""
+    refuse_device_arguments(asked)
+    predicted = await prediction(run)
+    return Answer(
+        verdict="cannot_tell",
+        why=predicted.why,
+        floors=FLOORS.table([("as_it_is", predicted.at_peak_rates_us, None, None, AS_IT_IS)]),
+        predicted=predicted,
+        chip_caveats=run.chip.caveats,
     )
 
 
@@ -189,6 +206,7 @@ TOOL = Tool(
     ask=time_budget,
     about="window",
     needs=("performance",),
+    alone=budget_alone,
     budget=Budget(6_000, ("not_in_the_bounds",), keep=3),  # a ledger without some entries would not add up
     view="ui://ttnn-mcp/pictures",
     search_hint="speed of light roofline of the whole model floor how fast could it be where does the time go",

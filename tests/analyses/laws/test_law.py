@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.laws import attention, law, moves
 from ttnn_mcp.analyses.laws import matmuls as of_matmuls
 from ttnn_mcp.analyses.laws import others as of_others
 from ttnn_mcp.analyses.laws.attention import AttentionDescription
-from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
+from ttnn_mcp.analyses.laws.catalogue import LAWS, expected, silence
 from ttnn_mcp.analyses.laws.law import fitted_laws
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.laws.moves import MoveDescription
@@ -43,6 +43,25 @@ def test_an_answer_has_an_interval_its_law_and_its_sources():
 def test_what_was_not_measured_has_no_answer(how):
     assert expected(asked.banked()) is not None
     assert expected(replace(asked.banked(), **how)) is None
+
+
+@for_all(
+    ("op", "why"),
+    [
+        (asked.banked(in1_dtype="BFLOAT16"), f"{BANKED.name}: in1_dtype BFLOAT16, measured BFLOAT4_B BFLOAT8_B"),
+        (asked.banked(in1_dtype=""), f"{BANKED.name}: in1_dtype unknown, measured BFLOAT4_B BFLOAT8_B"),
+        (asked.banked(k=64_000), f"{BANKED.name}: k 64,000, measured 1,024 to 18,944"),
+        (asked.banked(block_w=None), "no formula is about this form of it, or too little is told"),
+        # the law with the fewest differences, though another one stands before it
+        (asked.many_rows(n=33_000), "matmul of many rows, 2D: n 33,000, measured 32 to 13,312"),
+        (asked.norm("blackhole"), "norm, sharded: none for blackhole that errs little enough"),
+        (asked.addition("grayskull"), "element-wise, two tensors: none for grayskull that errs little enough"),
+    ],
+    ids=lambda value: "",
+)
+def test_why_laws_are_silent_is_what_keeps_the_nearest(op, why):
+    assert expected(op) is None
+    assert silence(op) == why
 
 
 NO_SHARDS = {"block_h": None, "in_place": asked.DRAM}

@@ -242,6 +242,20 @@ def test_without_config_and_grid_minimal_matmul_is_not_modelled(small):
     assert printed_matmul(on_chip(small[0], cores=61), SAFE).plan is None
 
 
+def test_matrices_that_are_not_fused_are_multiplied_one_after_the_other(tmp_path):
+    """TTNN 0.81.1 holds per_core_M against the rows of one matrix then, and took these bytes."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 4, 256, 1024]), program.weight([1, 1, 1024, 1024])
+    put(program, matmul(x, w, program.tensor([1, 4, 256, 1024]), 90_000, program_config=config()))
+    (op,) = ops_in(tmp_path, program)
+    sizes = "in0_block_w=32,out_subblock_h=1,out_subblock_w=1,per_core_M=1,per_core_N=4,fuse_batch={}"
+    apart, fused = (printed(op, config(sizes=sizes.format(flag))).plan for flag in (0, 1))
+    assert (apart.tiles.m, apart.batch, sum(apart.buffers.values())) == (8, 4, 663_552)
+    assert all(apart.rules().values())
+    assert (fused.tiles.m, fused.batch) == (32, 1)
+    assert not all(fused.rules().values())
+
+
 def test_sizes_are_of_one_batch_where_both_operands_are_batched(ops):
     plans = [printed(ops[name], config("Reuse")).plan for name in ("plain", "batched")]
     assert [(plan.tiles.m, plan.batch) for plan in plans] == [(32, 1), (32, 4)]

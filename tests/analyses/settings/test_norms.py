@@ -7,8 +7,10 @@ import pytest
 from tests.analyses.settings.rows import ops_in, printing
 from tests.analyses.tables import put
 from tests.for_all import for_all
-from tests.profiles import Program, block_sharded
+from tests.profiles import DRAM, Program, block_sharded
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.laws.moves import MoveDescription
+from ttnn_mcp.analyses.laws.others import NormDescription
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.norms import norm_in
@@ -102,3 +104,89 @@ def test_a_block_tells_what_it_changes(ops):
     trial = settings_of(ops["weight"], 0).tried("subblock_w", 4)
     assert (trial.now, trial.change, trial.effect, trial.broken) == (1, "subblock_w 1 becomes 4", True, ())
     assert sum(trial.buffers.values()) == 229_376  # TTNN 0.81.1's own, on a mock device
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """576x1024 and a row of 1280, in DRAM; the first with a residual too; then in shards on 8x6 cores."""
+    program, placed = Program("wormhole_b0", grid=(8, 8)), block_sharded(96, 128, (8, 6))
+    for rows, columns, place, more in ((576, 1024, DRAM, 0), (32, 1280, DRAM, 0), (576, 1024, DRAM, 1), (576, 1024, placed, 0)):  # fmt: skip
+        x, out, *residual = (program.tensor([1, 1, rows, columns], placement=place) for _ in range(2 + more))
+        put(
+            program,
+            DeviceOp("LayerNormDeviceOperation", (x, *residual), (out,), 30_000, cores=18, fidelity="HiFi2"),
+        )
+    *plain, sharded = ops_in(tmp_path_factory.mktemp("moved"), program)
+    config = NORM + "(compute_with_storage_grid_size=(x=8,y=6),subblock_w=4,block_h=3,block_w=4,inplace=0)"
+    return [
+        *plain,
+        printing(sharded, program_config=config, output_mem_config=PLACED.format("[(x=0,y=0) - (x=7,y=5)]")),
+    ]
+
+
+FEW = ("8x1", "2x6", "1x1")  # cores: not listed
+
+
+def on_grid(op, value):
+    return settings_of(op, 0).tried("core_grid", value)
+
+
+@for_all(
+    ("which", "value", "taken"),
+    [  # by TTNN 0.81.1 on a mock n150
+        *((0, value, True) for value in ("8x6", "4x6", "8x3", "8x1", "2x6", "6x6", "7x6", "8x5", "8x4")),
+        *((0, value, False) for value in ("8x8", "9x6", "8x9", "8x7")),
+        *((1, value, True) for value in ("5x8", "8x5", "1x1")),
+        *((1, value, False) for value in ("8x8", "7x5")),
+    ],
+)
+def test_ttnn_takes_grids_of_which_each_core_gets_a_shard(moved, which, value, taken):
+    assert (on_grid(moved[which], value).broken == ()) is taken
+    assert (value in settings_of(moved[which], 0).choices("core_grid")) is (taken and value not in FEW)
+
+
+def test_the_grids_with_the_most_cores_are_listed(moved):
+    grids = settings_of(moved[0], 0).choices("core_grid")
+    assert (len(grids), grids[-1]) == (24, "8x6")
+
+
+def test_a_norm_in_dram_gets_shards_of_its_input_a_residual_and_its_output(moved):
+    trial = on_grid(moved[0], "8x6")
+    assert (trial.now, trial.change, trial.ran) == (None, "48 cores, each with 3x4 tiles", None)
+    assert trial.tensors["SHARDS"] == trial.grown == 2 * 3 * 4 * 2048
+    assert on_grid(moved[2], "8x6").tensors["SHARDS"] == 3 * 3 * 4 * 2048
+    assert "L1 BLOCK shards" in trial.needs
+    assert "L1 WIDTH shards" in on_grid(moved[1], "5x8").needs
+    assert trial.at_most_ns == pytest.approx((30_000 - moved[0].least_ns) * (1 - 18 / 48))
+
+
+def test_a_norm_in_shards_moves_to_other_shards(moved):
+    now, other = on_grid(moved[3], "8x6"), on_grid(moved[3], "8x3")
+    assert (now.now, now.effect, other.effect) == ("8x6", False, True)
+    assert (now.grown, other.grown) == (0, 2 * 3 * 4 * 2048)
+    assert other.tensors["SHARDS"] == 0
+    assert now.ran == (sum(now.buffers.values()), 0)
+
+
+def test_what_the_laws_see_of_another_grid(moved):
+    settings, law = settings_of(moved[0], 0), NormDescription("wormhole_b0", rows=576, width=1024, cores=18)
+    then = settings.changed(law, "core_grid", "4x6")
+    assert (then.in_place, then.out_place, then.cores, then.block_h, then.block_w) == (
+        *("L1_BLOCK_SHARDED",) * 2,
+        24,
+        3,
+        8,
+    )
+    assert settings_of(moved[1], 0).changed(law, "core_grid", "5x8").in_place == "L1_WIDTH_SHARDED"
+    assert settings.changed(law, "math_fidelity", "LoFi").fidelity == "LoFi"
+    assert settings.changed(MoveDescription("wormhole_b0"), "core_grid", "4x6") is None
+
+
+def test_other_stages_softmax_and_no_cores_have_no_grid(moved, ops):
+    op = printing(moved[0], distributed_norm_stage="DistributedLayerNormStage::PRE_ALL_GATHER")
+    law = NormDescription("wormhole_b0", rows=576, width=1024)
+    assert settings_of(op, 0).choices("core_grid") == ()
+    assert "distributed" in on_grid(op, "8x6").unknown
+    assert settings_of(op, 0).changed(law, "core_grid", "8x6") is None
+    assert "side is 0" in on_grid(moved[0], "0x6").unknown
+    assert "core_grid" not in settings_of(ops["softmax"], 0).takes

@@ -14,7 +14,9 @@ from tests.asking import session
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described as op_in
-from ttnn_mcp.analyses.settings.unmeasured import unmeasured_ops
+from ttnn_mcp.analyses.settings import unmeasured
+from ttnn_mcp.analyses.settings.captured_op import captured_op
+from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops
 
 LAUNCH_US = 0.37
 ENGINE_US = 2 * 2048**3 * 2 / (4096 * 64) / 1e3  # of an N150 at HiFi2
@@ -109,3 +111,24 @@ async def test_without_times_and_cores_real_ops_are_predicted_as_well_as_is_said
         )
         within = [laws[row].low_us <= us <= laws[row].high_us for row, us in times.items()]
         assert np.mean(within) == pytest.approx(inside, abs=0.01)
+
+
+async def test_a_change_is_told_of_those_alike_ops_beside_which_it_fits(tmp_path, monkeypatch):
+    run = await session(tmp_path).open(None, str(shared("../real/reports/llama_decode")))
+    ops = await unmeasured_ops(run)
+
+    async def told(most):
+        return {
+            one.ops[0].operation: [op.operation for op in one.ops]
+            for one in await promising_changes(run, ops, most)
+        }
+
+    assert await told(4) == {26: [26, 27, 59, 60], 32: [32, 65], 3: [3, 36], 21: [21, 54]}
+    assert await told(1) == {26: [26, 27, 59, 60]}
+
+    async def full(run, operation):
+        op, room = await captured_op(run, operation)
+        return op, 0 if operation in (26, 32, 59, 65) else room
+
+    monkeypatch.setattr(unmeasured, "captured_op", full)
+    assert await told(2) == {27: [27, 60]}

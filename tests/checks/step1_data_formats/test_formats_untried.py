@@ -12,10 +12,12 @@ from tests.profiles.ops import matmul
 FEWER_BYTES = 1 - 1.0625 / 2
 
 
-def linear(program, *, m=4096, weights="BFLOAT4_B", result="BFLOAT8_B", ns=600_000, n=2048, k=4096):
+def linear(
+    program, *, m=4096, weights="BFLOAT4_B", result="BFLOAT8_B", ns=600_000, n=2048, k=4096, fidelity="LoFi"
+):
     """Nothing to try as it is; arithmetic takes 0.26 ms at LoFi and outweighs the bytes."""
     x, w = program.tensor([1, 1, m, k], "BFLOAT8_B"), program.weight([1, 1, k, n], weights)
-    put(program, matmul(x, w, program.tensor([1, 1, m, n], result), ns, fidelity="LoFi"))
+    put(program, matmul(x, w, program.tensor([1, 1, m, n], result), ns, fidelity=fidelity))
     return program
 
 
@@ -85,3 +87,12 @@ def test_arithmetic_stays(check):
 def test_five_microseconds_and_one_percent_of_the_window_are_worth_telling(check):
     check.pair(lambda ns: of(m=512, n=512, k=512, ns=ns, result="BFLOAT16"), silent=4_900, fires=5_100)
     check.share_pair(lambda program: linear(program, result="BFLOAT16"), 0.01, of="saving")
+
+
+def test_passes_above_lofi_are_told_where_arithmetic_takes_half_of_the_time(check):
+    """At HiFi2 524 us, of which one pass of two stays."""
+    claim = check.pair(lambda ns: of(ns=ns, fidelity="HiFi2"), silent=1_050_000, fires=1_040_000).claim
+    assert claim.claim.startswith("1 matmul could do with fewer passes or not")
+    assert "math_fidelity=ttnn.MathFidelity.LoFi" in claim.fix
+    assert claim.at_most_ns.tolist() == [pytest.approx(520_000)]
+    assert claim.expected is None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.matmul_programs import of_sparse, sparse
+from tests.checks.matmul_programs import linear, of_sparse, sparse
 from tests.checks.step3_memory_sharding.test_minimal_matmul_blocks import of as minimal
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
 
 
 def test_experts_get_deeper_blocks_up_to_32_tiles(check):
@@ -13,13 +14,30 @@ def test_experts_get_deeper_blocks_up_to_32_tiles(check):
     outcome = check.ask(of_sparse(block=8))
     assert "program_config as now with in0_block_w=16 or 28 or 32" in outcome.claim.fix
     assert outcome.at_most_ns == pytest.approx(outcome.took_ns / 2)
-    assert check.ask(of_sparse(block=32)).status == "clean"
+    fix = check.ask(of_sparse(block=32)).claim.fix
+    assert "as now with half or twice of per_core_N=2 on twice or half of the cores" in fix
 
 
 def test_minimal_matmul_gets_other_blocks_in_every_form(check):
     for name in ("MinimalMatmul", "AllGatherMinimalMatmulAsync"):
-        fix = check.ask(minimal(name=name, block=(8, 6))).claim.fix
-        assert "M_block_size=4, then N_block_size=3 or K_block_size=16: half or twice of 8, 6 and 8 tiles" in fix
+        fix = check.ask(minimal(name=name, block=(8, 12))).claim.fix
+        assert fix == "MinimalMatmulConfig as now with M_block_size=4 or N_block_size=6; now 8 x 8 x 12 tiles"
+
+
+def test_only_blocks_that_ttnn_takes_and_l1_holds_are_told(check):
+    """Subblocks divide a half; K of 16 takes 1.2 MB at 4 x 8, 1.7 MB at 8 x 8 (real TTNN refuses it)."""
+
+    def tries(**how):
+        told = "; ".join(claim.fix for claim in check.ask(minimal(**how)).claims)
+        return told.partition(" with ")[2].partition(";")[0]
+
+    assert tries(block=(8, 6)) == "M_block_size=4 or N_block_size=3 (subblock_w=1) or K_block_size=16"
+    assert tries(block=(6, 16)) == "M_block_size=3 (subblock_h=1) or N_block_size=8"
+    assert tries(config="std::nullopt") == "M_block_size=4 or N_block_size=4"
+    one = "MinimalMatmulConfig(M_block_size=1,K_block_size={},N_block_size=1,subblock_h=1,subblock_w=1,compute_with_storage_grid_size=(x=8,y=9))"
+    assert tries(config=one.format(8)) == "K_block_size=16"
+    assert not tries(config=one.format(192))
+    assert not tries(config=one.replace("subblock_w=1", "").format(8))
 
 
 def test_experts_and_minimal_matmul_of_five_microseconds_under_60_percent_are_told(check):
@@ -29,11 +47,27 @@ def test_experts_and_minimal_matmul_of_five_microseconds_under_60_percent_are_to
     check.pair(lambda used: minimal(ns=round(engine / used)), silent=0.61, fires=0.59)
 
 
+def test_matmuls_beside_them_and_short_experts_are_not_told(check):
+    made = minimal()
+    linear(made, kernel_ns=400_000)
+    assert check.ask(made).claim.claim.startswith("1 matmul (870 us")
+    assert check.ask(of_sparse(block=8, k=1024, kernel_ns=4_900)).status == "clean"
+    deepest = check.ask(of_sparse(block=20, k=1280)).claim  # 40 tiles: deeper than any measured
+    assert "in0_block_w" not in deepest.fix
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_without_its_cells_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(rewritten(tmp_path, minimal(), DEVICE_ARCH="later_chip")), "architecture")
+    for lost, word in (("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")):
+        assert_cannot_tell(check.ask(without(tmp_path, (lost,), minimal())), word)
+
+
 def test_tries_elsewhere_let_expect_something(check):
     assert check.ask(of_sparse(block=8)).claim.expected.basis == "13 tries of blocks-untried"
 
 
-def test_without_a_printed_depth_nothing_is_told_of_experts(check):
+def test_without_a_printed_config_nothing_is_told_of_experts(check):
     assert check.ask(of_sparse(told=False)).status == "clean"
 
 

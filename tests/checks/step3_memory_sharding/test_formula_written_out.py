@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -71,6 +73,50 @@ def rotary(program, *, sliced="Slice", negated="NEG", joined="Concat", product="
     both = run(program, joined, (minus, first), [1, 1, 64, 513], "MUL" if joined == "BinaryNg" else "")
     by_sin = run(program, "BinaryNg", (both, program.tensor([1, 1, 1, 512])), [1, 1, 64, 514], product)
     run(program, "BinaryNg", (by_cos, by_sin), ROWS, last)
+
+
+def partial_rotary(program, *, cos_behind=True, other="", times=2):
+    """The first 384 of 512 columns, as the port of a video model had it: halves that are no whole tiles, cut as rows."""
+    part, half = [1, 1, 64, 384], [1, 1, 64, 192]
+    x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
+    front = run(program, "Slice", (x,), part)
+    rest = run(program, "Slice", (x,), [1, 1, 64, 128])
+    rows = run(program, "Untilize", (front,), part)
+    second = run(program, "Slice", (rows,), half)
+    first = run(program, "Slice", (rows,), [1, 1, 64, 191])
+    minus = run(program, "Unary", (run(program, "Tilize", (second,), half),), [1, 1, 64, 193], "NEG")
+    if other:
+        run(program, "Unary", (program.tensor(part, "FLOAT32"),), [1, 1, 64, 390], other)
+    both = run(program, "Concat", (run(program, "Untilize", (minus,), [1, 1, 64, 194]), first), [1, 1, 64, 385])
+    turned = run(program, "Tilize", (both,), [1, 1, 64, 386])
+    for place in range(times):
+        turned = run(program, "BinaryNg", (turned, program.tensor([1, 1, 1, 384])), [1, 1, 64, 387 + place], "MUL")
+    total = run(program, "BinaryNg", (turned, program.tensor(part, "FLOAT32")), [1, 1, 64, 395], "ADD")
+    run(program, "Concat" if cos_behind else "Pad", (total, rest), [1, 1, 64, 513])
+
+
+@for_all("how", [{}, {"times": 1}])
+def test_a_rotation_of_a_part_between_conversions_goes_whole(check, how):
+    claim = check.assert_sound(of(partial_rotary, **how))
+    ops = 12 + how.get("times", 2)
+    assert claim.claim.startswith(f"rotary embedding runs as its formula (1x, {ops} ops, ")
+    assert claim.rows.tolist() == list(range(1, 1 + ops))
+    assert "cos=1 and sin=0 for the channels it leaves, in place of the ops from line" in claim.fix
+
+
+def test_a_rotation_that_nothing_is_joined_to_ends_with_its_sum(check):
+    claim = check.ask(of(partial_rotary, cos_behind=False)).claim
+    assert claim.rows.tolist() == list(range(1, 14))
+    assert "cos=1" not in claim.fix
+
+
+def test_what_runs_between_and_is_no_part_of_it_stays(check):
+    assert check.ask(of(partial_rotary, other="RELU")).claim.rows.tolist() == [1, 3, 4, 5, 6, 7, *range(9, 16)]
+
+
+@for_all("how", [{"times": 0}, {"times": 3}])
+def test_a_rotation_has_one_or_two_products_behind_its_halves(check, how):
+    check.pair(lambda one: of(partial_rotary, **one), silent=how, fires={})
 
 
 def of(build, **how):
@@ -227,3 +273,49 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
     assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")
+
+
+def swish(
+    program, *, scaled="MUL", by="BinaryNg", squashed="SIGMOID", last="MUL", other=ROWS, also_read=False, up=0
+):
+    """x * sigmoid(1.702 * x); with `up`, as many tensors of its shape are made before x."""
+    for read in range(up):
+        y = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+        if read:
+            run(program, "Unary", (y,), [1, 1, 64, 500], "RELU")
+    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+    y = program.tensor(other)
+    multiple = run(program, "BinaryNg" if by == 2 else by, (x, y) if by == 2 else (x,), ROWS, scaled)
+    bent = run(program, "Unary", (multiple,), ROWS, squashed)
+    if also_read:
+        run(program, "Unary", (bent,), [1, 1, 64, 480], "RELU")
+    run(program, "BinaryNg", (y, bent), ROWS, last)
+
+
+@for_all("how", [{}, {"scaled": "DIV"}, {"by": "Unary", "scaled": "MUL_UNARY_SFPU"}, {"up": 2}])
+def test_gelu_by_a_sigmoid_is_silu_of_a_multiple(check, how):
+    claim = check.assert_sound(of(swish, **how))
+    assert claim.claim.startswith("SiLU of a multiple runs as its formula (1x, 3 ops, 60 us, ")
+    assert (np.diff(claim.rows) == 1).all()
+    assert claim.at_most_ns.tolist()[:2] == [20_000] * 2
+    assert claim.at_most_ns[2] < 20_000
+    assert "ttnn.multiply(x, 1.702, activations=[ttnn.UnaryOpType.SILU])" in claim.fix
+
+
+@for_all(
+    "how",
+    [
+        *({"scaled": "ADD"}, {"by": 2}, {"by": "Unary", "scaled": "RELU"}, {"squashed": "TANH"}, {"last": "ADD"}),
+        *({"other": [1, 1, 64, 1]}, {"also_read": True}, {"up": 1}),
+    ],
+)
+def test_a_sigmoid_of_something_else_is_none(check, how):
+    check.pair(lambda one: of(swish, **one), silent=how, fires={})
+
+
+def test_a_sigmoid_of_what_no_op_of_the_window_made_may_be_of_another_tensor(check):
+    program = Program("wormhole_b0")
+    multiple = run(program, "BinaryNg", (program.tensor(ROWS),), ROWS, "MUL")
+    bent = run(program, "Unary", (multiple,), ROWS, "SIGMOID")
+    run(program, "BinaryNg", (program.tensor(ROWS), bent), ROWS, "MUL")
+    assert not check.ask(program).fires

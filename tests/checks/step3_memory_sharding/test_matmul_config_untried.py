@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.checks.matmul_programs import config, deep, linear, of_linear
+from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear, one_way
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
-from tests.profiles import DRAM, Program, width_sharded
+from tests.profiles import DRAM, Program, block_sharded, width_sharded
 from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
 
@@ -40,34 +40,57 @@ def test_all_but_arithmetic_and_the_bytes_of_the_operands_may_go(check):
 
 
 def test_blocks_are_twice_as_deep_at_least(check):
-    """40 tiles of K divide by 20 and 40, and no block beyond 38 was measured."""
+    """Of 48 tiles of K 24 is deeper than 16, of 40 no block beyond 38 was measured."""
 
-    def fix(block):
-        given = config(block, 1, 4)
-        return check.ask(of_linear(k=1280, kernel_ns=80_000, program_config=given)).claim.fix
+    def fix(tiles, block):
+        made = of_linear(k=32 * tiles, kernel_ns=120_000, program_config=config(block, 2, 4))
+        return "; ".join(claim.fix for claim in check.ask(made).claims)
 
-    assert "in0_block_w=20" in fix(10)
-    assert "in0_block_w" not in fix(20)
+    assert fix(48, 12) == "program_config as now with in0_block_w=24"
+    assert not fix(48, 16)
+    assert fix(40, 10) == "program_config as now with in0_block_w=20"
+    assert not fix(40, 20)
+
+
+def subblocks(check, per_core, now=(1, 1), *, fits=True, into=DRAM, **flags):
+    """What is told of subblocks over blocks of 8 x 8 cores."""
+    made = Program("wormhole_b0")
+    m, n = (32 * 8 * (side if fits else side + 1) for side in per_core)
+    x, w, y = made.tensor([1, 1, m, 1024]), made.tensor([1, 1, 1024, n]), made.tensor([1, 1, m, n], placement=into)
+    op = matmul(
+        x, w, y, 60_000 * per_core[0] * per_core[1] // 8, program_config=config(32, *now, per_core=per_core)
+    )
+    kernel = str(op.attributes["compute_kernel_config"])
+    for name, value in flags.items():
+        assert f"{name}={1 - value}" in kernel
+        kernel = kernel.replace(f"{name}={1 - value}", f"{name}={value}")
+    op.attributes = {**op.attributes, "compute_kernel_config": kernel}
+    put(made, op)
+    return "; ".join(claim.fix for claim in check.ask(made).claims)
 
 
 def test_wider_subblocks_divide_the_share_of_a_core(check):
     """Three by five tiles hold subblocks of one by five in eight registers, and of one row of nothing in four."""
+    assert "out_subblock_h=1, out_subblock_w=5" in subblocks(check, (3, 5), (3, 1))
+    assert "out_subblock_h=2, out_subblock_w=4" in subblocks(check, (4, 4), (1, 4))
+    assert "out_subblock_h=3, out_subblock_w=2" in subblocks(check, (3, 4), (1, 4))
+    assert not subblocks(check, (4, 4), (2, 4))
+    assert not subblocks(check, (4, 4), (1, 4), fp32_dest_acc_en=1)
+    assert not subblocks(check, (7, 11), (7, 1))
 
-    def fix(per_core, now=(1, 1), *, fp32=False):
-        made = Program("wormhole_b0")
-        x, w, y = (made.tensor([1, 1, *sides]) for sides in ((1024, 1024), (1024, 1024), (1024, 1024)))
-        op = matmul(x, w, y, 60_000, program_config=config(32, *now, per_core=per_core))
-        if fp32:
-            kernel = str(op.attributes["compute_kernel_config"]).replace("fp32_dest_acc_en=0", "fp32_dest_acc_en=1")
-            op.attributes = {**op.attributes, "compute_kernel_config": kernel}
-        put(made, op)
-        return "; ".join(claim.fix for claim in check.ask(made).claims)
 
-    assert "out_subblock_h=1, out_subblock_w=5" in fix((3, 5), (3, 1))
-    assert "out_subblock_h=2, out_subblock_w=4" in fix((4, 4), (1, 4))
-    assert "out_subblock" not in fix((4, 4), (2, 4))
-    assert "out_subblock" not in fix((4, 4), (1, 4), fp32=True)
-    assert "out_subblock" not in fix((7, 11), (7, 1))
+def test_what_ttnn_refuses_of_the_op_is_not_told(check):
+    """More blocks than the grid has cores; shards of L1, whose subblocks of several rows are as wide as the share."""
+    assert not subblocks(check, (3, 5), (3, 1), fits=False)
+    shards = block_sharded(128, 256, (8, 8))
+    assert "out_subblock_h=1, out_subblock_w=8" in subblocks(check, (4, 8), (1, 4), into=shards)
+    assert "out_subblock_h=1, out_subblock_w=8" in subblocks(check, (4, 8), (4, 1))
+
+
+def test_rings_and_grids_without_a_config_are_not_told(check):
+    ring = f"{config(4, 1, 4, name=ONE_WAY)[:-1]},mcast_in0=0,gather_in0=1)"
+    assert check.ask(of_linear(kernel_ns=60_000, program_config=ring)).status == "clean"
+    assert check.ask(of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")).status == "clean"
 
 
 def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):
@@ -81,8 +104,11 @@ def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):
 
 
 def test_what_a_measured_rule_speaks_of_is_its_own(check):
-    assert check.ask(short_of_it(0.4, 1, 1, 4)).status == "clean"  # small blocks
-    assert check.ask(deep(kernel_ns=900_000)).status == "clean"  # many steps
+    assert check.ask(short_of_it(0.55, 1, 1, 4)).status == "clean"  # small blocks
+    assert check.ask(one_way(kernel_ns=118_000)).status == "clean"  # multicast one way over 128 rows
+    assert check.ask(one_way(kernel_ns=118_000, m=96)).fires
+    needed = check.ask(deep(kernel_ns=2_000_000)).case.roofline.dram_achievable_ns[0]
+    check.pair(lambda used: deep(kernel_ns=round(needed / used)), silent=0.495, fires=0.505)  # many steps
     assert check.ask(deep(block=16, kernel_ns=900_000)).fires
 
 
@@ -101,22 +127,23 @@ def test_the_depth_over_sharded_activations_is_that_of_their_shards(check):
             made.weight([1, 1, 2048, 2048]),
             made.tensor([1, 1, 32, 2048]),
         )
-        put(made, matmul(x, w, y, 80_000, program_config=config(4, 1, 2, per_core=(1, 4))))
-        return check.ask(made)
+        sizes = config(4, 1, 2, per_core=(1, 4), name="MatmulMultiCoreReuseMultiCast1DProgramConfig")
+        put(made, matmul(x, w, y, 80_000, program_config=f"{sizes[:-1]},fuse_batch=1,mcast_in0=1)"))
+        return check.ask(made).claim.fix
 
-    assert "in0_block_w" in fix(DRAM).claim.fix
-    sharded = fix(width_sharded(32, 64, 32))
-    assert "in0_block_w" not in sharded.claim.fix
+    assert fix(DRAM) == "program_config as now with in0_block_w=8 or 16 or 32, out_subblock_h=1, out_subblock_w=4"
+    assert fix(width_sharded(32, 128, 16)) == "program_config as now with out_subblock_h=1, out_subblock_w=4"
 
 
 def test_blocks_over_banked_weights_divide_the_shares_of_their_cores(check):
-    made = Program("blackhole")
-    x = made.tensor([1, 1, 32, 5120], placement=width_sharded(32, 320, 16, width=8))
-    place = Placement("DRAM", "WIDTH_SHARDED", core_ranges((8, 1)), (5120, 256))
-    w, y = made.tensor([1, 1, 5120, 2048], "BFLOAT8_B", placement=place), made.tensor([1, 1, 32, 2048])
-    given = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=4)"
+    """Of 120 tiles of K a core holds 10: blocks of 12 and 15 fit L1, on 10 and on 8 cores."""
+    made = Program("blackhole", grid=(12, 10))
+    x = made.tensor([1, 1, 32, 3840], placement=width_sharded(32, 320, 12, width=12))
+    place = Placement("DRAM", "WIDTH_SHARDED", core_ranges((8, 1)), (3840, 192))
+    w, y = made.tensor([1, 1, 3840, 1536], "BFLOAT8_B", placement=place), made.tensor([1, 1, 32, 1536])
+    given = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=5,per_core_M=1,per_core_N=4)"
     put(made, matmul(x, w, y, 60_000, program_config=given, fidelity="LoFi"))
-    assert "in0_block_w=16" in check.ask(made).claim.fix
+    assert check.ask(made).claim.fix == "program_config as now with in0_block_w=10"
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):

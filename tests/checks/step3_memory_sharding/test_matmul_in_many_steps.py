@@ -115,7 +115,7 @@ def banked(block=2, *, kernel_ns=59_300, k=5120, n=2048, per_n=4, cores=16):
 def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
     """Blocks of ten divide the shares of 16 cores, blocks of 16 those of 10."""
     claim = check.ask(banked()).claim
-    assert claim.fix == "program_config as now with in0_block_w=8 or 10 or 16; 16 with x on 10 cores, per_core_N=7"
+    assert claim.fix == "program_config as now with in0_block_w=16, per_core_N=7, x on 10 cores"
     assert "at most 1 us" in claim.assumption
     assert claim.at_most_ns.tolist() == pytest.approx([59_300 - 5120 * 2048 * 1.0625 / (0.85 * 512)], rel=0.05)
     assert check.ask(banked(kernel_ns=400_000)).at_most_ns == pytest.approx(70_000)  # 80 steps become 10
@@ -130,16 +130,14 @@ def test_on_banked_weights_steps_count_whatever_the_roofline(check):
 
 def test_blocks_of_banked_weights_divide_the_share_of_eight_cores_at_least(check):
     """Twelve tiles on each of 16 cores, 16 on each of 12; deeper ones were measured on no fewer cores."""
-    assert check.ask(banked(k=6144, kernel_ns=90_000)).claim.fix.endswith("16 with x on 12 cores, per_core_N=6")
-    assert check.ask(banked(k=16 * 32 * 19, kernel_ns=90_000)).claim.fix.endswith(
-        "19 with x on 16 cores, per_core_N=4"
-    )
-    assert check.ask(banked(k=8 * 32 * 13, block=1, cores=8)).claim.fix.endswith(
-        "13 with x on 8 cores, per_core_N=8"
-    )
-    assert check.ask(banked(k=7 * 32 * 11, block=1, cores=7)).claim.fix.endswith(
-        "7 with x on 11 cores, per_core_N=6"
-    )
+
+    def end(k, **how):
+        return check.ask(banked(k=k, **how)).claim.fix.partition("in0_block_w=")[2]
+
+    assert end(6144, kernel_ns=90_000) == "16, per_core_N=6, x on 12 cores"
+    assert end(16 * 32 * 19, kernel_ns=90_000) == "19, per_core_N=4, x on 16 cores"
+    assert end(8 * 32 * 13, block=1, cores=8) == "13, per_core_N=8, x on 8 cores"
+    assert end(7 * 32 * 11, block=1, cores=7) == "7, per_core_N=6, x on 11 cores"
     assert check.ask(banked(k=8 * 32 * 17, block=1, cores=8)).status == "clean"  # 17 tiles on each of 8 cores
 
 

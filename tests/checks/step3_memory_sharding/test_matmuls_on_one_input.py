@@ -88,6 +88,29 @@ def test_gate_and_up_are_told(check, name):
     assert check.ask(group(widths=(1920, 1920), name=name)).claim.rows.tolist() == [1, 2]
 
 
+def test_gate_and_up_of_one_token_stay_two(check):
+    """They meet in a product, with SiLU on one of them or without; 25 of 27 tries at one matmul brought nothing."""
+
+    def met(rows, function=False, third=False):
+        program = Program("wormhole_b0")
+        x = program.tensor([1, 1, rows, 1280])
+        put(program, DeviceOp("LayerNormDeviceOperation", (program.tensor([1, 1, rows, 1280]),), (x,), 9_000))
+        gate = projection(program, x, 1920)
+        if function:
+            gate = put(
+                program, DeviceOp("UnaryDeviceOperation", (gate,), (program.tensor([1, 1, rows, 1920]),), 3_000)
+            )
+        up = projection(program, x, 1920)
+        if third:
+            projection(program, x, 1920)
+        put(program, DeviceOp("BinaryNgDeviceOperation", (gate, up), (program.tensor([1, 1, rows, 1920]),), 3_000))
+        return program
+
+    for function in (False, True):
+        check.pair(lambda rows, function=function: met(rows, function), silent=32, fires=33)
+    assert check.ask(met(32, third=True)).fires
+
+
 def test_widths_may_differ(check):
     """Q, K and V with fewer heads for K and V."""
     assert check.ask(group(widths=(2048, 256, 256))).claim.rows.tolist() == [1, 2, 3]

@@ -26,7 +26,7 @@ from tests.real import l1_captures
 from tests.real.rig import proven_programs, report_rows, whole_programs
 from tests.real.rig import replays as scripts
 from tests.real.rig.anew import differences, of_program
-from tests.real.rig.claims import MESH, jobs
+from tests.real.rig.claims import jobs
 from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.environment import ROOT, ready
 from tests.real.rig.models import MODELS
@@ -164,7 +164,7 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
-        kinds = (*KINDS, MESH)
+        kinds = sorted({job["kind"] for job in found})
         told_by_kind = side_by_side(asked, lambda kind: _answers(python, file, kind), kinds)
         for kind, answers in zip(kinds, told_by_kind, strict=True):
             for answer in answers:

@@ -126,8 +126,18 @@ def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
             became["cores"].append(str(cores))
         then = _dry(ops, partial(Bound(now).execute, text)) if now and before and cores else []
         if then:
-            became["same" if then == before else "changed"].append(text)
+            same = then == before and not _is_another(ops, now, text)
+            became["same" if same else "changed"].append(text)
     return became
+
+
+def _is_another(ops: Ops, now: Ops, text: str) -> bool:
+    """Whether TTNN makes another program of a fix: no captured argument shows what a program config holds."""
+    ops.device.clear_program_cache()
+    now.again()
+    programs = ops.device.num_program_cache_entries()
+    Bound(now).execute(text)
+    return ops.device.num_program_cache_entries() > programs
 
 
 def _counted(ran: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -23,6 +23,7 @@ IN_WORDS = {
     "matmul-beside-exchange": "names fused ops, whose semaphores and buffers are the model's; `names` holds them",
     "pcc-below-bound": "takes the last change back",
     "repeated-small-ops": "joins calls of the model",
+    "results-in-dram": "one argument of the model's own call; `names` holds its value",
     "rotary-as-prefill": "another mode of the call, on operands in shards of the model; `names` holds the op",
     "rows-not-read": "slices what a call reads",
     "scaled-after-matmul": "multiplies weights in PyTorch",

@@ -178,7 +178,10 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     ),
     "ttnn.to_memory_config": lambda of: ([of.tiles(1, 1, 1024, 64), of.sharded(1024, 64, 8)], {}),
     "ttnn.create_sharded_memory_config": lambda of: ([of.value("shape")], {"core_grid": of.value("core_grid")}),
-    "ttnn.SDPAProgramConfig": lambda of: ([], {"q_chunk_size": 32, "k_chunk_size": 32}),
+    "ttnn.SDPAProgramConfig": lambda of: (
+        [],
+        {"compute_with_storage_grid_size": (8, 8), "q_chunk_size": 32, "k_chunk_size": 32},
+    ),
     "ttnn.copy_host_to_device_tensor": lambda of: (
         [of.ttnn.from_device(of.tiles(1, 1, 32, 64)), of.tiles(1, 1, 32, 64), 0],
         {},
@@ -227,6 +230,7 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "weight": lambda of: of.on_host(64, 64, 3, 3),
     "bias": lambda of: of.on_host(1, 1, 1, 64),
     "shape": lambda of: (1, 1, 1024, 1024),
+    "spec": lambda of: of.tiles(1, 1, 32, 64).spec,
     "core_grid": lambda of: of.ttnn.CoreGrid(y=4, x=4),
     "strategy": lambda of: of.ttnn.ShardStrategy.HEIGHT,
     "torch_w": lambda of: of.ttnn.to_torch(of.on_host(64, 64)),

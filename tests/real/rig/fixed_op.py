@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tests.real.rig.examples import VALUES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.real.rig.examples import Examples
 
 TILE = 32
@@ -65,8 +67,7 @@ class Ops:
         config = changed.get("program_config")
         if "DRAMSharded" in type(config).__name__:
             a, b = self._streamed(config)
-            changed.setdefault("memory_config", None)
-            changed = {name: value for name, value in changed.items() if value is not None}
+            changed.setdefault("memory_config", self.ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG)
         else:
             operands = self._operands()
             a, b = self.tensor(0, of=operands), self.tensor(1, of=operands)
@@ -96,7 +97,7 @@ class Ops:
         ttnn = self.ttnn
         told, weight = self.job["inputs"][0]["padded"], self.job["inputs"][1]["padded"]
         on = re.search(r"on (\d+) cores", self.job["fix"])
-        cores = int(on.group(1)) if on else told[3] // TILE // config.in0_block_w
+        cores = int(on.group(1)) if on else -(-weight[3] // TILE // config.per_core_N)
         grid = self.device.compute_with_storage_grid_size()
         workers = ttnn.num_cores_to_corerangeset(cores, grid, True)
         row = self._width_sharded(workers, "L1", (told[2], told[3] // cores))
@@ -187,6 +188,12 @@ BESIDE = {  # shapes of what lies beside the op's own operands
 }
 
 
+POINTS: dict[str, Callable[..., Any]] = {  # of a grid_sample: coordinates, and what is prepared of them
+    "grid": lambda of, *sides: of.on_host(*sides, 2),
+    "points": lambda of, *sides: of.tiles(*sides, 6, layout="ROW_MAJOR_LAYOUT"),
+}
+
+
 class Lazily(dict[str, Any]):
     """Inputs of an op by name, made when they are looked up."""
 
@@ -198,10 +205,9 @@ class Lazily(dict[str, Any]):
         inputs = self.ops.job["inputs"]
         if name in ("q", "k", "v") and len(inputs) < ATTENTION:
             raise KeyError(name)
-        if name == "logits":  # what the run reads back
-            return self.ops.tensor(0, of="outputs")
-        if name in BESIDE and inputs:
-            return self.examples.tiles(*BESIDE[name](self.ops.job))
+        beside = self._beside(name, inputs)
+        if beside is not None:
+            return beside
         number = LETTERS.index(name) if name in LETTERS else ALSO.get(name)
         if number is None or self.ops.job["family"] == "collective" or not inputs:
             return self.examples.value(name)  # a KeyError: then it is looked for among the globals
@@ -213,3 +219,10 @@ class Lazily(dict[str, Any]):
 
             return torch.zeros(inputs[number]["logical"])
         return self.ops.tensor(number)
+
+    def _beside(self, name: str, inputs: list[dict[str, Any]]) -> Any | None:
+        if name == "logits":  # what the run reads back
+            return self.ops.tensor(0, of="outputs")
+        if name in POINTS and self.ops.job["name"] == "GridSample":
+            return POINTS[name](self.examples, *inputs[1]["logical"][:3])
+        return self.examples.tiles(*BESIDE[name](self.ops.job)) if name in BESIDE and inputs else None

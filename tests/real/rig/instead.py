@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.op_config import present
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools.check_setting import Arguments, check_setting
@@ -17,10 +18,14 @@ CONV, MATMUL = "act_block_h_override", "in0_block_w"
 REFUSED = {CONV: 4096, MATMUL: 999}  # no op takes these: the answer has an `instead`
 OPS_AT_MOST = 6  # of each kind and report, the heaviest
 FIELD = re.compile(r"(in0_block_w|out_subblock_[hw]|per_core_[MN])=(\d+)")
+OTHER = re.compile(r" or (\d+)")  # of `in0_block_w=8 or 16`
+MINIMAL = re.compile(r"([MKN]_block_size|subblock_[hw])=(\d+)")
 GRID = re.compile(r"compute_with_storage_grid_size=\(x=(\d+);\s*y=(\d+)\)")
+BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"  # has neither grid nor subblocks
 KINDS = {
     "MatmulMultiCoreReuseMultiCastProgramConfig": "{fuses}, transpose_mcast=False, fused_activation=None",
     "MatmulMultiCoreReuseMultiCast1DProgramConfig": "{fuses}, fused_activation=None, mcast_in0={sends}",
+    BANKED: ", fused_activation=None",
 }
 
 
@@ -58,11 +63,23 @@ async def ask(facts: WindowFacts, row: int, setting: str, value: int | None) -> 
 
 def as_now(facts: WindowFacts, row: int, fix: str) -> str:
     """What a fix means by `program_config as now with ...`, as code; empty where it does not say so."""
-    _, said, rest = fix.partition("program_config as now with ")
+    _, said, rest = fix.partition("onfig as now with ")
+    if fix.startswith("MinimalMatmulConfig"):
+        return "; ".join(_minimal(facts, row, dict(MINIMAL.findall(each))) for each in rest.split(" or "))
     changed = {name: int(value) for name, value in FIELD.findall(rest)}
+    blocks = [{MATMUL: int(block)} for block in OTHER.findall(rest)]
     if size := re.search(r"grid_size=\((\d+), (\d+)\)", rest):
         changed |= {"x": int(size.group(1)), "y": int(size.group(2)), "out_subblock_h": 1, "out_subblock_w": 1}
-    return code(facts, row, changed) if said and changed else ""
+    return "; ".join(code(facts, row, changed | block) for block in ({}, *blocks)) if said and changed else ""
+
+
+def _minimal(facts: WindowFacts, row: int, changed: dict[str, str]) -> str:
+    """The call with the config that the report shows, or the usual one, with values changed."""
+    usual = {"M_block_size": 8, "K_block_size": 8, "N_block_size": 8, "subblock_h": 2, "subblock_w": 2}
+    fields = {**usual, **dict(MINIMAL.findall(facts.attributes(row).get("config") or "")), **changed}
+    sizes = ", ".join(f"{name}={size}" for name, size in fields.items())
+    grid = "compute_with_storage_grid_size=ttnn.CoreCoord({}, {})".format(*(worker_grid(facts.chip) or (8, 8)))
+    return f"ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig({sizes}, {grid}))"
 
 
 def now(facts: WindowFacts, row: int) -> str:
@@ -81,15 +98,16 @@ def code(facts: WindowFacts, row: int, changed: dict[str, int]) -> str:
     printed = facts.attributes(row).get("program_config") or ""
     name = next((name for name in KINDS if re.search(rf"\b{name}\(", printed)), None)
     grid = GRID.search(printed)
-    if name is None or grid is None or "in0_block_w=" not in printed:
+    if name is None or not (grid or name == BANKED) or "in0_block_w=" not in printed:
         return ""
-    x, y = changed.get("x", grid.group(1)), changed.get("y", grid.group(2))
-    fields = {"out_subblock_h": 1, "out_subblock_w": 1, **dict(FIELD.findall(printed)), **changed}
+    subblock = {} if name == BANKED else {"out_subblock_h": 1, "out_subblock_w": 1}
+    fields = {**subblock, **dict(FIELD.findall(printed)), **changed}
     inside = ", ".join(f"{field}={number}" for field, number in fields.items() if field not in "xy")
     fuses = f", fuse_batch={_is_true(printed, 'fuse_batch')}" if "fuse_batch" in printed or "1D" in name else ""
     rest = KINDS[name].format(fuses=fuses, sends=_is_true(printed, "mcast_in0"))
-    size = f"compute_with_storage_grid_size=({x}, {y})"
-    return f"ttnn.{name}({size}, {inside}{rest})"
+    x, y = (changed.get(side, now) for side, now in zip("xy", grid.groups() if grid else "00", strict=True))
+    size = f"compute_with_storage_grid_size=({x}, {y}), " if grid else ""
+    return f"ttnn.{name}({size}{inside}{rest})"
 
 
 def _is_true(printed: str, field: str) -> bool:

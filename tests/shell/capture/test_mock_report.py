@@ -98,6 +98,11 @@ async def test_a_report_that_cannot_be_read_fails_the_capture_in_a_sentence(tmp_
     made.report.write_bytes(b"\0" * 1000)
     assert await answers_of(session(tmp_path), made, as_json=False) == ""
     assert (made.status, len(sentences)) == (1, 1)
+    assert "Memory" not in sentences[0]
+    for text in ("TT_FATAL: Out of Memory: no room for it (a.cpp:3)\n", "other words\n"):
+        made.heard(text)
+    await answers_of(session(tmp_path), made, as_json=False)
+    assert sentences[1] == f"{sentences[0]} Out of Memory: no room for it (a.cpp:3)"
 
 
 async def test_what_laws_expect_is_told_as_predicted_with_what_they_would_change(tmp_path):
@@ -109,11 +114,14 @@ async def test_what_laws_expect_is_told_as_predicted_with_what_they_would_change
     )
     assert lines[at + 1].split(maxsplit=1) == [
         "operation",
-        "26 Matmul: in0_block_w=8 204.17 us (193.97 to 214.38) instead of 224.48",
+        "26 Matmul, 4 alike: in0_block_w: 4 -> 8, 817 us (776 to 858) instead of 898 us (853 to 943)",
     ]
-    assert (lines[-2].split()[-2], lines[-1].split()[-2]) == ("memory", "ops")
+    assert lines[at + 5].strip() == (
+        "with these settings 1,715 us (1,629 to 1,801) instead of 1,884 us (1,789 to 1,978)"
+    )
+    assert (lines[-2].split()[-2], lines[-1].split()[-2]) == ("memory", "check")
     told = json.loads(await answers_of(session(tmp_path), made, as_json=True))
-    assert told["predicted"]["kinds"]["rows"][0][:3] == ["Matmul", 10, 10]
+    assert told["predicted"]["changes"]["rows"][0][:2] == [26, "Matmul"]
 
 
 async def test_nothing_is_predicted_of_a_program_that_died_in_its_first_op(tmp_path):

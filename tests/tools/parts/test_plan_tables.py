@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from tests.checks.made_checks import four_ops
-from tests.checks.rows import ONE_PASS, case_of
+from tests.checks.rows import ONE_PASS, case_of, put
 from tests.for_all import for_all
+from tests.profiles import DRAM, Program, height_sharded
+from tests.profiles.model import DeviceOp
 from tests.programs import LAYERS, layered
 from ttnn_mcp.tools.parts.plan_tables import (
     other_edits,
@@ -123,3 +125,14 @@ def test_what_is_known_is_told_of_kinds_of_which_edits_save_the_smaller_part(cas
     assert table("RingJointSDPA", "after_edits", 5.0).rows[0][-1].startswith("chunks of 320 x 384")
     for name, why in (("Halo", "after_edits"), ("Embeddings", "no_edit")):
         assert table(name, why).columns[-1] == "heaviest_op"
+
+
+def test_an_op_in_shards_is_told_what_is_known_of_it_there(tmp_path):
+    program = Program("wormhole_b0")
+    for place in (DRAM, height_sharded(1024, 64, 8)):
+        x = program.tensor([1, 1, 1024, 64], placement=place)
+        put(program, DeviceOp("GroupNormDeviceOperation", (x,), (x,), 10_000))
+    case = case_of(tmp_path, program, ONE_PASS)
+    kinds = [SimpleNamespace(name="GroupNorm", ops=1, above_ns=9.0, now_ns=9.0, why="no_edit", heaviest=row) for row in (0, 1)]  # fmt: skip
+    hints = [row[-1] for row in unexplained_table(case, SimpleNamespace(kinds=kinds)).rows]
+    assert ["num_out_blocks" in hint for hint in hints] == [True, False]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.analyses.laws import asked as described
@@ -9,7 +12,10 @@ from tests.analyses.settings.graphs import MATMUL, TWO_D, graph, matmul, report
 from tests.analyses.settings.test_printed_row import DRAM, EMPTY
 from tests.asking import ask, session
 from tests.shared_reports import shared
+from tests.shell.test_shortage import ADD_ERROR, NO_L1
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.errors import QuestionRefused
 
 ADD = f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}<variant>, {DRAM}, "
 
@@ -45,14 +51,16 @@ async def test_ops_that_a_law_knows_have_its_time_and_all_others_their_least(tol
         2,
         *(pytest.approx(2 * us, abs=0.01) for us in (law.us, law.low_us, law.high_us)),
         None,
+        None,
     ]
     assert said["Binary"] == [
         1,
         1,
         *(pytest.approx(us, abs=0.01) for us in (added.us, added.low_us, added.high_us)),
         None,
+        None,
     ]
-    assert said["Transpose"] == [1, 0, None, None, None, pytest.approx(least_us, rel=0.01)]
+    assert said["Transpose"] == [1, 0, None, None, None, pytest.approx(least_us, rel=0.01), "no law of such an op"]
     predicted = answer["predicted"]
     assert predicted["at_least_us"] == pytest.approx(2 * law.low_us + added.low_us + least_us, rel=0.001)
     likely, high = 2 * law.us + added.us, 2 * law.high_us + added.high_us
@@ -67,8 +75,7 @@ async def test_without_a_law_no_time_is_told_and_without_an_op_nothing(told):
     assert alone["predicted"]["why"] == (
         "predicted, not measured: laws of time speak of 0 of 1 device ops; the others take 0 us at the very least"
     )
-    assert kinds(alone) == {"X": [1, 0, None, None, None, 0.37]}
-    assert "changes" not in alone["predicted"]
+    assert kinds(alone) == {"X": [1, 0, None, None, None, 0.37, "its graph does not print what a law asks for"]}
 
 
 async def test_a_program_that_died_has_no_prediction(told):
@@ -89,23 +96,80 @@ async def test_only_the_first_page_says_what_is_predicted(tmp_path):
     assert "predicted" not in await ask(at, "list_ops", run=path, limit=2, cursor=first["next_cursor"])
 
 
-async def test_on_a_real_graph_changes_are_told_that_fit_and_that_a_law_expects_to_be_faster(tmp_path):
-    """Llama's decode on a mock N150: its banked matmuls take deeper blocks beside the tensors alive there."""
-    at, path = session(tmp_path), str(shared("../real/reports/llama_decode"))
-    predicted = (await ask(at, "list_ops", run=path))["predicted"]
-    rows = [dict(zip(predicted["changes"]["columns"], row, strict=True)) for row in predicted["changes"]["rows"]]
-    assert [(one["op"], one["setting"], one["now"], one["value"]) for one in rows] == [
-        (26, "in0_block_w", 4, 8),
-        (32, "in0_block_w", 7, 28),
-        (3, "in0_block_w", 4, 8),
+LLAMA = "../real/reports/llama_decode"  # a decode on a mock N150: its banked matmuls take deeper blocks
+
+
+def records(table):
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+async def test_a_budget_of_a_memory_report_is_predicted_beside_its_ops_at_peak_rates(tmp_path):
+    at, path = (
+        session(tmp_path),
+        report(tmp_path / "m", *[("ttnn.linear", matmul(), {"program_config": TWO_D})] * 2),
+    )
+    budget = await ask(at, "time_budget", run=path)
+    listed = await ask(at, "list_ops", run=path)
+    assert budget["predicted"] == listed["predicted"]
+    assert (budget["verdict"], budget["why"]) == ("cannot_tell", listed["predicted"]["why"])
+    engine_us = 2 * 2 * 2048**3 * 2 / (4096 * 110 * 1.35) / 1e3  # two of them at HiFi2 on a chip of 110 cores
+    assert budget["predicted"]["at_peak_rates_us"] == pytest.approx(engine_us, rel=0.01)
+    [(what, least_us, *shares, _why)] = budget["floors"]["rows"]
+    assert (what, least_us, shares) == ("as_it_is", budget["predicted"]["at_peak_rates_us"], [None, None])
+    assert not {"ledger", "window", "window_us", "kernel_us", "device"} & budget.keys()
+
+
+async def test_what_needs_device_times_is_refused_and_nothing_is_predicted_without_an_op(tmp_path):
+    at, died = (
+        session(tmp_path),
+        graph("MatmulDeviceOperation", MATMUL, [(1, 1, 64, 64)] * 2, (1, 1, 64, 64), ends=False),
+    )
+    none, one = (
+        report(tmp_path / "none", ("ttnn.matmul", died, {})),
+        report(tmp_path / "one", ("ttnn.linear", matmul(), {})),
+    )
+    for tool, name, value in (("time_budget", "picture", "window"), ("optimization_check", "steps", [2])):
+        with pytest.raises(QuestionRefused, match=f"'{name}' needs device times"):
+            await ask(at, tool, run=one, **{name: value})
+        with pytest.raises(QuestionRefused, match="shows no device op that ran"):
+            await ask(at, tool, run=none)
+    with closing(sqlite3.connect(none)) as database, database:
+        database.execute(ADD_ERROR, (1, "ttnn.matmul", "RuntimeError", NO_L1))
+    with pytest.raises(QuestionRefused, match=r"^Run \w+ ran out of L1 .*\. It has no device times"):
+        await ask(session(tmp_path), "time_budget", run=none)
+    with pytest.raises(QuestionRefused, match="cursor"):
+        await ask(at, "optimization_check", run=one, cursor="5-00000000")
+
+
+async def test_a_plan_without_hardware_has_changes_that_fit_and_that_a_law_expects_to_be_faster(tmp_path):
+    at, path = session(tmp_path), str(shared(LLAMA))
+    answer = await ask(at, "optimization_check", run=path)
+    assert not {"kernel_ms", "total", "plan", "window"} & answer.keys()
+    assert answer["findings"] == []
+    assert answer["trust"] == [
+        f"the {len(CATALOGUE)} checks of the seven steps need device times: none of them was asked"
     ]
+    plan = answer["predicted"]
+    rows = records(plan["changes"])
+    assert [(one["op"], one["ops"], one["change"]) for one in rows] == [
+        (26, 4, "in0_block_w: 4 -> 8"),
+        (32, 2, "in0_block_w: 7 -> 28"),
+        (3, 2, "in0_block_w: 4 -> 8"),
+        (21, 2, "in0_block_w: 4 -> 16"),
+    ]
+    before, after = records(plan["total"])
+    for end in ("us", "low_us", "high_us"):
+        total = "predicted_us" if end == "us" else end
+        saved = sum(one[total] - one[f"then_{end}"] for one in rows)
+        assert before[total] - after[total] == pytest.approx(saved, abs=0.05)
     for one in rows:
         assert one["then_low_us"] < one["then_us"] < one["then_high_us"] < one["predicted_us"]
-        listed = await ask(at, "check_setting", run=path, op=one["op"], setting=one["setting"])
+        setting, _, now, _, value = one["change"].replace(":", " :").split()
+        listed = await ask(at, "check_setting", run=path, op=one["op"], setting=setting)
         of_value = {choice["value"]: choice for choice in listed["choices"]}
-        assert of_value[one["value"]]["verdict"] == "fits"
-        assert of_value[one["value"]]["expected_us"] == one["then_us"]
-        assert of_value[one["now"]]["expected_us"] == one["predicted_us"]
+        assert of_value[int(value)]["verdict"] == "fits"
+        assert of_value[int(value)]["expected_us"] * one["ops"] == pytest.approx(one["then_us"], abs=0.05)
+        assert of_value[int(now)]["expected_us"] * one["ops"] == pytest.approx(one["predicted_us"], abs=0.05)
         best = min((choice.get("expected_us", 1e9), choice["value"]) for choice in listed["choices"])
         assert f"; {best[1]}: predicted by a law, not measured: {best[0]:.1f} us (" in listed["expected"]
     single = await ask(at, "check_setting", run=path, op=26, setting="in0_block_w", value=8)

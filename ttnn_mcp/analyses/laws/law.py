@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ttnn_mcp.analyses.laws.descriptions import Described
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 COEFFICIENTS = Path(__file__).with_name("coefficients.json")
+UNFITTED, FORMLESS = 100, 101  # further from speaking than any count of differences
 MARGIN = 1.25  # so far outside the sizes that were measured a law still holds (ours)
 D = TypeVar("D", bound=Described)
 
@@ -119,7 +121,7 @@ class Law(Generic[D]):
     def expected(self, op: D) -> Expected | None:
         """The time of the op by this law; None where it is silent."""
         fitted = self.fitted(op.chip)
-        if fitted is None or not fitted.good or not self.was_measured(op, fitted):
+        if fitted is None or not fitted.good or self.unlike(op, fitted):
             return None
         factors = self.factors(op)
         if factors is None:
@@ -130,12 +132,31 @@ class Law(Generic[D]):
             return None
         return Expected(us, max(us * low, least), us * high, self.name, fitted.source)
 
-    def was_measured(self, op: D, fitted: Fitted) -> bool:
-        """Whether ops like this one were measured: formats and placements the same, sizes about the same."""
+    def unlike(self, op: D, fitted: Fitted) -> list[str]:
+        """In what the op is unlike all that were measured: formats and placements, sizes far outside of theirs."""
         ranges, alike = fitted.ranges.get(op.chip), fitted.alike.get(op.chip, {})
-        if ranges is None or any(str(getattr(op, name)) not in values for name, values in alike.items()):
-            return False
-        return all(_within(size, ranges[name]) for name, size in self.known(op))
+        if ranges is None:
+            return [f"nothing measured on {op.chip}"]
+        others = [
+            f"{name} {word or 'unknown'}, measured {' '.join(sorted(values))}"
+            for name, values in alike.items()
+            if (word := str(getattr(op, name))) not in values
+        ]
+        return others + [
+            f"{name} {figure(size, ',.0f')}, measured {' to '.join(figure(end, ',.0f') for end in ranges[name])}"
+            for name, size in self.known(op)
+            if not _within(size, ranges[name])
+        ]
+
+    def silence(self, op: D) -> tuple[int, str]:
+        """How far it is from speaking of an op of which it does not speak, and what keeps it."""
+        fitted = self.fitted(op.chip)
+        if self.factors(op) is None:
+            return FORMLESS, "no formula is about this form of it, or too little is told"
+        if fitted is None or not fitted.good:
+            return UNFITTED, f"{self.name}: none for {op.chip} that errs little enough"
+        unlike = self.unlike(op, fitted)
+        return len(unlike), f"{self.name}: {unlike[0] if unlike else 'its time would be outside of those measured'}"
 
     def known(self, op: D) -> list[tuple[str, float]]:
         """The sizes of the op that bound this law, as far as they are known."""

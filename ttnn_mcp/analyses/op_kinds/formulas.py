@@ -1,13 +1,15 @@
-"""Functions that TTNN has as one op, written out: norms, softmax and the rotary embedding of two halves."""
+"""Functions that TTNN has as one op, written out: norms, softmax, rotary embedding, GELU by a sigmoid."""
 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
@@ -42,12 +44,14 @@ class _Steps:
     roots: NDArray[np.bool_]
     exponents: NDArray[np.bool_]
     negates: NDArray[np.bool_]
+    sigmoids: NDArray[np.bool_]
+    by_numbers: NDArray[np.bool_]  # scales by a number
 
 
 def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
     """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
     steps = _steps(ops, joins)
-    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps)]
+    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps), *_swishes(ops, steps)]
 
 
 def _steps(ops: OpTable, joins: Joins) -> _Steps:
@@ -58,18 +62,21 @@ def _steps(ops: OpTable, joins: Joins) -> _Steps:
         return spelled_out.where(lambda text: spelled.search(text) is not None)
 
     functions, multiplies = ops.named("Unary"), kind("Binary", "MUL")
+    scales = multiplies | kind("Binary", "DIV")
     return _Steps(
         joins,
         sums=ops.named("Reduce") & one_column,
         thin=one_column,
         multiplies=multiplies,
-        scales=multiplies | kind("Binary", "DIV"),
+        scales=scales,
         subtracts=kind("Binary", "SUB"),
         adds=kind("Binary", "ADD"),
         squares=multiplies | kind("Binary", "POWER") | kind("Unary", "SQUARE", "POWER"),
         roots=functions & kind("Unary", "RSQRT", "SQRT"),
         exponents=functions & kind("Unary", "EXP"),
         negates=functions & kind("Unary", "NEG"),
+        sigmoids=functions & kind("Unary", "SIGMOID"),
+        by_numbers=(scales & ~ops.inputs[1].present) | (functions & kind("Unary", "MUL_UNARY_SFPU")),
     )
 
 
@@ -114,16 +121,60 @@ def _softmaxes(steps: _Steps) -> Iterator[Formula]:
 
 
 def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
-    """The sum of x * cos and concat(-x2, x1) * sin."""
-    joins, joined = steps.joins, ops.named("Concat")
-    follows, halves_or_products = joined | steps.multiplies | steps.adds, ops.named("Slice") | steps.multiplies
+    """The sum of x * cos and concat(-x2, x1) * sin, also of a part of x, which is joined to the rest.
+
+    Halves that are no whole tiles are cut and joined as rows, between conversions.
+    """
+    joins, joined, converts = steps.joins, ops.named("Concat"), ops.named(*TO_TILES, *TO_ROWS)
+    halves, products = ops.named("Slice") | converts, steps.multiplies
+    follows = joined | products | steps.adds | converts
     for negation in np.flatnonzero(steps.negates).tolist():
         chain = joins.chain(negation, follows)
-        if len(chain) != len(("negation", "concat", "product", "sum")):
+        work = [row for row in chain[1:] if not converts[row]]
+        times = len(list(takewhile(products.__getitem__, work[1:])))  # by sin, and by cos where that comes behind
+        if (
+            not 0 < times <= len(("sin", "cos"))
+            or not joined[work[0]]
+            or len(work) < times + len(("concat", "sum"))
+        ):
             continue
-        _, halves, product, last = chain
-        if not (joined[halves] and steps.multiplies[product] and steps.adds[last]):
+        sums = work[times + 1 :]
+        if not steps.adds[sums[0]] or (len(sums) > 1 and not joined[sums[1]]):
             continue
-        made = [int(made_by[row]) for row in (negation, halves, last) for made_by in joins.by_input]
-        others = {row for row in made if row != NOBODY and halves_or_products[row]}
-        yield Formula("rotary embedding", tuple(sorted({*chain, *others})), last)
+        last = sums[min(len(sums), 2) - 1]
+        made = [int(made_by[row]) for row in (negation, work[0], sums[0]) for made_by in joins.by_input]
+        rows = {
+            *chain[: chain.index(last) + 1],
+            *(row for row in made if row != NOBODY and (halves | products)[row]),
+        }
+        rows |= _before(joins, negation, halves)
+        between = range(min(rows), last + 1)
+        whole = (halves | follows | steps.negates)[between].all()
+        yield Formula("rotary embedding", tuple(between if whole else sorted(rows)), last)
+
+
+def _before(joins: Joins, row: int, among: NDArray[np.bool_]) -> set[int]:
+    """The ops of `among` behind which INPUT_0 of a row was made."""
+    rows = set[int]()
+    while (row := int(joins.makers[row])) != NOBODY and among[row]:
+        rows.add(row)
+    return rows
+
+
+def _swishes(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
+    """A tensor times the sigmoid of its multiple by a number: GELU's approximation in CLIP, with 1.702.
+
+    Tensor and sigmoid look alike in a report. A tensor that looks like them and that nobody else reads may be meant.
+    """
+    joins = steps.joins
+    keys = [joins.flow.keys[operand.name] for operand in ops.inputs[:2]]
+    for sigmoid in np.flatnonzero(steps.sigmoids).tolist():
+        scale, readers = int(joins.makers[sigmoid]), joins.readers(sigmoid)
+        if scale == NOBODY or not steps.by_numbers[scale] or len(readers) != 1 or not steps.multiplies[readers[0]]:
+            continue
+        source, last = int(joins.makers[scale]), readers[0]
+        if source == NOBODY or any(key[last] != keys[0][scale] for key in keys):
+            continue
+        before = int(joins.flow.output_before(np.array([source]))[0])
+        if before == NOBODY or joins.reader_counts[before]:
+            yield Formula("SiLU of a multiple", (scale, sigmoid, last), last)

@@ -94,6 +94,18 @@ class ShardedNorm:
         return self.rows == self.block_h
 
 
+def blocks_on(rows: int, columns: int, cores: Grid) -> tuple[int, int]:
+    """The rows and columns of a core's shard: of one row of tiles all cores share the width."""
+    x, y = cores
+    return (1, ceil(columns / (x * y))) if rows == 1 else (ceil(rows / y), ceil(columns / x))
+
+
+def leaves_none_out(rows: int, columns: int, cores: Grid) -> bool:
+    """Whether each core of the grid gets a shard; the last ones may be smaller (TTNN 0.81.1)."""
+    (high, wide), (x, y) = blocks_on(rows, columns, cores), cores
+    return ceil(columns / wide) == x * y if rows == 1 else (ceil(columns / wide), ceil(rows / high)) == cores
+
+
 def _within(grid: Grid, device_grid: Grid | None) -> dict[str, bool]:
     """0.81.1: "program_config grid must be contained within device grid", as an n300 of 8x7 cores says of 8x8."""
     if device_grid is None:

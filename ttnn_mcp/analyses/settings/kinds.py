@@ -31,8 +31,7 @@ def settings_of(op: Op, safe_bytes: float) -> OpSettings:
     normed = name in NORMS
     if kind not in ("conv", "matmul", "attention") and not normed:
         raise QuestionRefused(
-            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, a "
-            "group norm or a sharded norm."
+            f"{shown(name)} has no setting judged here: ask about a Conv2d, matmul or attention op, or a norm."
         )
     if len(op.table.inputs) < (1 if normed else OPERANDS) or not op.table.outputs:
         raise QuestionRefused(

@@ -54,14 +54,17 @@ class PrintedMatmul:
     first_bytes: Bounds | None = None
 
 
+UNKNOWN = PrintedMatmul(None, "operands of unknown data type")
+
+
 def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
     """The matmul of an op. A config that we suggest takes at most `safe_bytes` of L1."""
-    tiles = _tiles(op)
-    if tiles is None:
-        return PrintedMatmul(None, "operands of unknown data type")
     if canonical(op.table.texts("op_code")[0]).startswith("MinimalMatmul"):
-        return _minimal(op, tiles)
+        return printed_minimal(op)
     config = op.attributes.struct("program_config")
+    tiles = _tiles(op, config)
+    if tiles is None:
+        return UNKNOWN
     if config is None:
         return _suggested(op, tiles, safe_bytes)
     return _banked(op, tiles, config) if config.name == BANKED else _multicast(op, tiles, config)
@@ -93,7 +96,7 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         per_core_m=per_m,
         per_core_n=per_n,
         mcast_in0=config.fields.get("mcast_in0") == "1",
-        batch=_batch(op),
+        batch=_batch(op, config),
         block_h=_smaller(config.number("out_block_h"), per_m),
         block_w=_smaller(config.number("out_block_w"), per_n),
         fp32=accumulates_fp32(op),
@@ -111,7 +114,7 @@ def _multicast(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
 
 def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
     grid, fp32 = worker_grid(op.chip), accumulates_fp32(op)
-    if _batch(op) > 1:
+    if _batch(op, None) > 1:
         return PrintedMatmul(None, "the call set no program config, and both operands are batched")
     suggestion = suggested(tiles, grid, safe_bytes, fp32_acc=fp32) if grid else None
     if suggestion is None:
@@ -160,7 +163,11 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     return PrintedMatmul(plan, was_given=True, shard_unknown=shard is None)
 
 
-def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
+def printed_minimal(op: Op) -> PrintedMatmul:
+    """The minimal_matmul of an op, also where it is fused with an exchange."""
+    tiles = _tiles(op, None)
+    if tiles is None:
+        return UNKNOWN
     config, fp32 = op.attributes.struct("config"), accumulates_fp32(op)
     block, subblock = default_config(tiles.m, tiles.n, fp32=fp32)
     grid = grid_of(config) if config else worker_grid(op.chip)
@@ -177,20 +184,21 @@ def _minimal(op: Op, tiles: Tiles) -> PrintedMatmul:
     return PrintedMatmul(plan, was_given=config is not None)
 
 
-def _tiles(op: Op) -> Tiles | None:
+def _tiles(op: Op, config: PrintedStruct | None) -> Tiles | None:
     a, out = op.table.inputs[0], op.table.outputs[0]
     sizes = [tile_bytes(op, 0), tile_bytes(op, 1), tile_bytes(op, -1)]
     if None in sizes:
         return None
-    rows = int(a.padded[0, 2] if _batch(op) > 1 else a.height[0])
+    rows = int(a.padded[0, 2] if _batch(op, config) > 1 else a.height[0])
     m, k, n = (ceil(size / TILE_SIDE) for size in (rows, int(a.padded[0, 3]), int(out.padded[0, 3])))
     return Tiles(m, k, n, *(float(size or 0) for size in sizes)) if min(m, k, n) > 0 else None
 
 
-def _batch(op: Op) -> int:
-    """The number of pairs of matrices; 1 if the second operand is a single matrix."""
+def _batch(op: Op, config: PrintedStruct | None) -> int:
+    """Matrices of the first operand that are multiplied one after the other; 1 where they are rows of one matrix."""
+    apart = config is not None and config.number("fuse_batch") == 0
     second = int(op.table.inputs[1].padded[0, :2].prod())
-    return int(op.table.inputs[0].padded[0, :2].prod()) if second > 1 else 1
+    return int(op.table.inputs[0].padded[0, :2].prod()) if second > 1 or apart else 1
 
 
 def _bias_bytes(op: Op) -> float:

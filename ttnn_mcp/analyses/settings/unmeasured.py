@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.laws.anchored import outlook
-from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.catalogue import NO_LAW, expected, silence
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.parts_touched import taken_whole
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
+UNREAD = "its graph does not print what a law asks for"
+
 
 @dataclass(frozen=True, slots=True)
 class UnmeasuredOp:
@@ -43,19 +45,21 @@ class UnmeasuredOp:
         operation: that launched it.
         expected: its time by the law that speaks of it; None where all are silent.
         least_us: what a launch, its bytes and its products take at peak rates, as far as these are known.
+        silence: why no law speaks of it; empty where one does.
     """
 
     operation: int
     name: str
     expected: Expected | None
     least_us: float
+    silence: str
 
 
 @dataclass(frozen=True, slots=True)
 class LawfulChange:
-    """A legal value that fits beside the tensors alive there, and is faster by more than its law errs."""
+    """A legal value that fits beside the tensors alive at these ops, and is faster by more than its law errs."""
 
-    op: UnmeasuredOp
+    ops: tuple[UnmeasuredOp, ...]
     setting: str
     now: Value | None
     value: Value
@@ -68,7 +72,7 @@ async def unmeasured_ops(run: Run) -> list[UnmeasuredOp]:
     memory, ops = run.memory_report, list[UnmeasuredOp]()
     deciding = await memory.program_arguments()
     calls = dict(zip(memory.operations.ids.tolist(), memory.operations.names, strict=True))
-    known: dict[tuple[Launch, str, frozenset[tuple[str, str]]], tuple[Expected | None, float]] = {}
+    known: dict[tuple[Launch, str, frozenset[tuple[str, str]]], tuple[Expected | None, float, str]] = {}
     async for batch in iter_graph_batches(memory):
         for operation, text in batch:
             try:
@@ -88,13 +92,16 @@ async def unmeasured_ops(run: Run) -> list[UnmeasuredOp]:
     return ops
 
 
-def _times(run: Run, launch: Launch, call: str, arguments: Mapping[str, str]) -> tuple[Expected | None, float]:
+def _times(run: Run, launch: Launch, call: str, arguments: Mapping[str, str]) -> tuple[Expected | None, float, str]:
     if not launch.inputs:
-        return None, LAUNCH_FLOOR_NS / 1e3
+        return None, LAUNCH_FLOOR_NS / 1e3, UNREAD
     row = row_of(launch, arguments)
     silent = family(launch.name) == "matmul" and not tells_config(call, arguments)
     op = described_op(row, run.chip) if row is not None and not silent else None
-    return expected(op) if op is not None else None, _least_us(row or bare_row(launch), run.chip)
+    answer, least_us = expected(op) if op is not None else None, _least_us(row or bare_row(launch), run.chip)
+    if answer is not None:
+        return answer, least_us, ""
+    return None, least_us, silence(op) if op is not None else NO_LAW if row is not None and not silent else UNREAD
 
 
 def _least_us(row: OpTable | None, chip: Chip) -> float:
@@ -114,24 +121,29 @@ async def promising_changes(run: Run, ops: Sequence[UnmeasuredOp], most: int) ->
     heaviest = sorted(times.items(), key=lambda item: -item[0][1].us * len(item[1]))
     changes: list[LawfulChange] = []
     for _, alike in heaviest[:most]:
-        best = min([change async for change in _changes(run, alike[0])], key=lambda one: one.then.us, default=None)
-        changes += [best] if best is not None else []
+        ways = [change async for change in _changes(run, alike)]
+        changes += [min(ways, key=lambda one: one.then.us)] if ways else []
     return changes
 
 
-async def _changes(run: Run, unmeasured: UnmeasuredOp) -> AsyncIterator[LawfulChange]:
+async def _changes(run: Run, alike: Sequence[UnmeasuredOp]) -> AsyncIterator[LawfulChange]:
+    """What makes the first of some ops faster, for those of them that it fits beside the tensors alive there."""
+    limit, before = l1_limit(run), alike[0].expected
     try:
-        op, room = await captured_op(run, unmeasured.operation)
-        limit = l1_limit(run)
+        at = [(one, *await captured_op(run, one.operation)) for one in alike]
+        op = at[0][1]
         settings = settings_of(op, limit.safe_bytes if limit else 0)
     except QuestionRefused:
         return
-    before = unmeasured.expected
     for name in settings.takes if before is not None else ():
         for value in settings.choices(name) if name not in COST_ACCURACY else ():
             trial = settings.tried(name, value)
-            judged = judge(trial, limit, room, older=may_be_older(run))
-            fits = judged.verdict in ("fits", "legal") and not judged.wrong_values and trial.effect
-            then = predicted(op, settings, name, value, trial) if fits else None
+            rooms = {room: judge(trial, limit, room, older=may_be_older(run)) for _, _, room in at}
+            fits = {
+                room: judged.verdict in ("fits", "legal") and not judged.wrong_values and trial.effect
+                for room, judged in rooms.items()
+            }
+            then = predicted(op, settings, name, value, trial) if any(fits.values()) else None
             if before and then and outlook(then, before.us) == "faster":
-                yield LawfulChange(unmeasured, name, trial.now, value, before, then)
+                ops = tuple(one for one, _, room in at if fits[room])
+                yield LawfulChange(ops, name, trial.now, value, before, then)

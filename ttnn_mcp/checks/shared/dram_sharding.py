@@ -211,10 +211,16 @@ def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | N
 
 def by_row(facts: WindowFacts, rows: Rows, value_of: Callable[[int], float | None]) -> Floats:
     """A value per row that depends only on its shapes, types and attributes: computed once for each; None is NaN."""
+    firsts, kinds = kinds_of(facts, rows)
+    values = np.array([value_of(row) or np.nan for row in firsts.tolist()], dtype=np.float64)
+    return values[kinds]
+
+
+def kinds_of(facts: WindowFacts, rows: Rows) -> tuple[Rows, Rows]:
+    """The first row of each kind of shapes, types and attributes, and which kind each of the rows is."""
     alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
-    values = np.array([value_of(int(rows[first])) or np.nan for first in firsts], dtype=np.float64)
-    return values[kinds]
+    return rows[firsts], kinds
 
 
 def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:

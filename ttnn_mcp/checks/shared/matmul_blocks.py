@@ -14,7 +14,13 @@ import numpy as np
 from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.matmul_choice import FEW_CORES, MATMULS, in_l1_interleaved, in_small_blocks
+from ttnn_mcp.analyses.op_kinds.matmul_choice import (
+    FEW_CORES,
+    MATMULS,
+    in_l1_interleaved,
+    in_many_steps,
+    in_small_blocks,
+)
 from ttnn_mcp.checks.check import (
     Affected,
     Check,
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
 GUESSED_BADLY = 0.2  # between the two (ours)
 TALL = 1024  # rows of a head: blocks of 32 tiles of M did not fit L1 (GLM-4.7-Flash's port in tt-metal)
 ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's optimization skill)
+FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
 POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
 HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
@@ -129,6 +136,13 @@ def has_small_blocks(facts: WindowFacts) -> Mask:
     choice = facts.matmuls
     small = in_small_blocks(facts.ops, choice) & ~choice.dram_sharded & below(facts, WELL_USED)
     return small & ~multicasts_one_way(facts)
+
+
+def takes_many_steps(facts: WindowFacts) -> Mask:
+    """Per matmul, whether it is slow and takes K in many steps."""
+    far = np.where(facts.matmuls.dram_sharded, 1.0, FAR)
+    many = in_many_steps(facts.ops, facts.matmuls) & below(facts, far)
+    return many & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
 
 
 def guessed_badly(facts: WindowFacts) -> Mask:

@@ -45,6 +45,17 @@ def collectives_named(facts: WindowFacts, kind: str) -> Mask:
     return exchanges_named(facts, kind) & facts.of_family("collective")
 
 
+def reduced_and_gathered(facts: WindowFacts) -> tuple[Rows, Rows]:
+    """The reduce-scatters whose output one all-gather alone reads, and these, in step."""
+    makers, sole = (
+        facts.joins.makers,
+        facts.joins.reader_counts == 1,
+    )  # nobody's place is the last op's: read by nobody
+    gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
+    gathers = gathers[(collectives_named(facts, "ReduceScatter") & sole)[makers[gathers]]]
+    return makers[gathers], gathers
+
+
 def axis_argument(facts: WindowFacts, row: int) -> str:
     """', cluster_axis=1' as the exchange has it; empty where it names none."""
     axis = facts.attributes(row).number("cluster_axis")

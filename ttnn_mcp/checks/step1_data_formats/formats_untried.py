@@ -3,15 +3,18 @@
 Where bytes explain the time other checks promise (wide-weights, eight-bit-weights-stream, wide-kv-cache). Elsewhere it
 was measured both ways: on whole layers of tt-metal's ledgers experts' weights one format narrower saved 33 and 41 % of
 their matmuls, attention's 17 %, results, keys and values in BFLOAT8_B 11 to 41 %; a quarter of the tries brought
-nothing or lost their PCC. So nothing is expected, and it stands last in the plan.
+nothing or lost their PCC. LoFi saved time 12 times, and brought nothing or lost PCC 14 times. So nothing is expected,
+and it stands last in the plan.
 
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
 beside BFLOAT4_B. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys
-and values in BFLOAT16. Each 1 % of the window to save; the bound is the part of the bytes that goes, of all the time,
-and no more than what is above the arithmetic.
+and values in BFLOAT16. Passes of matmuls above LoFi, where arithmetic takes half of the time. Each 1 % of the window to
+save; the bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what is above the
+arithmetic.
 
-Silent on element-wise ops (wide-activations), on convs, and on results in L1.
+Silent on passes of which second-pass-for-eight-bits speaks, on element-wise ops (wide-activations), on convs, and on
+results in L1.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.formats import reads_weights, waits_for_bytes
+from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, reads_weights, waits_for_bytes
 from ttnn_mcp.checks.check import (
     Affected,
     Check,
@@ -37,6 +40,7 @@ from ttnn_mcp.checks.check import (
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
+from ttnn_mcp.checks.step1_data_formats import second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
@@ -57,11 +61,15 @@ def look(facts: WindowFacts) -> Problems:
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     weights = able & matmul & reads_weights(facts.ops, facts.flow) & weight.dtype.among(*NARROWER) & untold
-    yield _of(weights, saved, "weights", _narrower_weights)
+    yield _of(weights, saved, "narrower weights", _narrower_weights)
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
-    yield _of(results, saved, "results", _narrower_results)
+    yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
-    yield _of(keys, saved, "keys and values", _narrower_keys)
+    yield _of(keys, saved, "narrower keys and values", _narrower_keys)
+    passes = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), second_pass_for_eight_bits.LOFI))
+    spoken = np.concatenate([each.rows for each in second_pass_for_eight_bits.look(facts)])
+    beyond = able & matmul & (passes > 0) & ~np.isin(np.arange(len(facts)), spoken)
+    yield _of(beyond, passes, "fewer passes", _fewer_passes)
 
 
 def _of(able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str]) -> Problem:
@@ -71,12 +79,16 @@ def _of(able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], 
 
 def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> Words:
     return Words(
-        claim=f"{ops.kinds} could do with narrower {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
-        assumption="a trial: time falls at most with the bytes; a quarter of such tries brought nothing or lost PCC",
+        claim=f"{ops.kinds} could do with {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
+        assumption="a trial: time falls at most with the bytes or passes; a quarter to half of tries brought nothing",
         cells=((ops.facts.ops.inputs[1], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),
         fix=fix(ops.facts, ops.row),
-        caveat="PCC of the whole model decides, op by op",
+        caveat="instead of what other findings set there; PCC of the whole model decides, op by op",
     )
+
+
+def _fewer_passes(_facts: WindowFacts, _row: int) -> str:
+    return "math_fidelity=ttnn.MathFidelity.LoFi in its compute_kernel_config, the rest as now"
 
 
 def _narrower_weights(facts: WindowFacts, row: int) -> str:

@@ -2,22 +2,27 @@
 
 Which blocks are best no report tells, and TTNN's are of one size for all shapes: all of 13 tries on whole layers in
 tt-metal's ledgers saved time, other blocks of minimal_matmul 5 to 48 % (also in its forms fused with an exchange), and
-blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts. What is expected is their middle share of the bound.
+blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts; where K is one block already, other shares of N on
+other cores saved 50 % (Ornith 35B). What is expected is their middle share of the bound.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
-of tiles (minimal-matmul-on-few-rows speaks of one); SparseMatmul whose K divides by a deeper block. The bound is the
-roofline at peak rates, without the bytes of the result; half of the time where the report does not tell how many of
-the experts are read. It stands beside sparse-matmul-blocks, grid-left-idle and minimal-matmul-blocks.
+of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline
+at peak rates, without the bytes of the result; half of the time where the report does not tell how many of the experts
+are read. It stands beside sparse-matmul-blocks, grid-left-idle and minimal-matmul-blocks.
 
 Silent on dense matmuls with a program config: matmul-config-untried.
 """
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
-from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
+from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
+from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
@@ -26,6 +31,7 @@ from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
 ABLE = Subject(
@@ -38,9 +44,9 @@ def look(facts: WindowFacts) -> Problems:
     """Yield minimal_matmul, and experts."""
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
     short = ABLE.mask(facts) & leaves_much(facts, saved)
-    experts = [row for row in np.flatnonzero(short & sparse).tolist() if _deeper(facts, row)]
-    minimal = np.flatnonzero(short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE))
-    for rows in (minimal, np.array(experts, dtype=np.int64)):
+    minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
+    for able, other in ((minimal, _minimal), (short & sparse, _of_experts)):
+        rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
 
@@ -50,25 +56,42 @@ def _tell(ops: Affected) -> Words:
         claim=f"{ops.kinds} ({ops.time}) with blocks that this run did not vary: {ops.example}, {ops.took_us}",
         assumption="a trial: in ledgers of tt-metal other blocks saved 5 to 52 % of such a matmul",
         evidence=cite_op(facts, row),
-        fix=_deeper(facts, row) if facts.named("SparseMatmul")[row] else _minimal(facts, row),
+        fix=_of_experts(facts, row) if facts.named("SparseMatmul")[row] else _minimal(facts, row),
         caveat="deeper and larger blocks must fit L1 (check_setting tells); PCC after each",
     )
 
 
 def _minimal(facts: WindowFacts, row: int) -> str:
-    config = facts.attributes(row).struct("config")
-    m, k, n = ((config and config.number(f"{side}_block_size")) or DEFAULT_BLOCK for side in "MKN")
-    return (
-        f"config=ttnn.MinimalMatmulConfig(...) as now with M_block_size={max(m // 2, 1)}, then N_block_size="
-        f"{max(n // 2, 1)} or K_block_size={2 * k}: half or twice of {m}, {n} and {k} tiles"
-    )
+    """Rows or columns halved, with a subblock that divides the half, or K twice as deep: what L1 holds of it."""
+    plan = printed_minimal(op_of(facts.ops.take(np.array([row])), facts.chip)).plan
+    if not isinstance(plan, MinimalMatmul):
+        return ""
+    m, k, n = plan.block
+    tries = list[str]()
+    for block, subblock in (("M_block_size", "subblock_h"), ("N_block_size", "subblock_w")):
+        half = max(plan.field(block) // 2, 1)
+        side = gcd(half, plan.field(subblock))
+        if half < plan.field(block):
+            tries.append(f"{block}={half}" + f" ({subblock}={side})" * (side < plan.field(subblock)))
+    deeper = plan.with_field("K_block_size", 2 * k)
+    if sum(deeper.buffers.values()) <= facts.safe_l1_bytes:
+        tries.append(f"K_block_size={2 * k}")
+    return f"MinimalMatmulConfig as now with {' or '.join(tries)}; now {m} x {k} x {n} tiles" if tries else ""
 
 
-def _deeper(facts: WindowFacts, row: int) -> str:
-    now = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+def _of_experts(facts: WindowFacts, row: int) -> str:
+    """Deeper blocks of K, or where there are none other shares of N."""
+    now, columns = (config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_N"))
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
     deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and block > now][-3:]
-    return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
+    if deeper:
+        return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}"
+    if not columns > 0:
+        return ""
+    return (
+        f"program_config as now with half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the "
+        "cores, out_subblock_w up to it"
+    )
 
 
 CHECK = Check(

@@ -69,7 +69,7 @@ LOFI = 1  # phases: tt-metal's matrix_engine.md
 def look(facts: WindowFacts) -> Problems:
     """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
     choice = facts.matmuls
-    able = _decodes(facts)[choice.rows]
+    able = decodes(facts)[choice.rows]
     small = in_small_blocks(facts.ops, choice)
     first = choice.chosen & (facts.chip.arch in SLOW_SHARDED)  # a config of the caller's comes before banks there
     yield from _interleaved(facts, choice.rows[able & ~small & ~first])
@@ -83,7 +83,7 @@ def look(facts: WindowFacts) -> Problems:
     yield _sharded(facts, choice.rows[able & choice.dram_sharded & (shallow | slow) & ~wasted])
 
 
-def _decodes(facts: WindowFacts) -> Mask:
+def decodes(facts: WindowFacts) -> Mask:
     """Ops of one row of tiles on large weights in DRAM."""
     x, weight = facts.ops.inputs[:2]
     rows = x.height

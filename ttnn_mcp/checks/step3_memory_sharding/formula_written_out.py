@@ -1,14 +1,16 @@
-"""A norm, a softmax or a rotary embedding runs as its formula, op by op.
+"""A norm, a softmax, a rotary embedding or GELU by a sigmoid runs as its formula, op by op.
 
 Each op of a formula reads and writes the whole tensor, often in FLOAT32, and pays its launch; TTNN has the function as
 one op. Llama-3.1-8B lost 64 of its 65 RMSNorms to their formulas because of a cast in between: 1,618 ops more of 5,002,
 and 9 tokens per second where 11 were possible (tt-mlir #7590). tt-mlir fuses all of these formulas where it
-recognises them.
+recognises them. x * sigmoid(c * x), GELU's approximation with c = 1.702, is SiLU of c * x over c: one op, where the
+weights behind it take 1/c; and none where the linear in front takes c and applies SiLU.
 
 The line: a square, a sum over the last dim, a root of it and the product (RMSNorm; LayerNorm with the mean subtracted
-before); an exponent, its sum and the quotient (softmax); half of a slice negated, joined and multiplied, and the sum of
-both products (rotary embedding). Together 0.5 % of the window. The bound is the time of all of them, less the bytes of
-the last.
+before); an exponent, its sum and the quotient (softmax); half of a slice negated, joined and multiplied, and the sum
+of both products (rotary embedding, also of a part of a head, or cut as rows between conversions); a tensor times the
+sigmoid of its multiple by a number. Together 0.5 % of the window. The bound is the time of all of them, less the bytes
+of the last.
 
 Silent where a step is missing, or where more than one op reads the sum. Who reads whom is inferred from shapes.
 """
@@ -32,7 +34,13 @@ CALLS = {
     "LayerNorm": "ttnn.layer_norm(x, epsilon=1e-5, weight=gamma, bias=beta)",
     "softmax": "ttnn.softmax(x, dim=-1, numeric_stable=True)",
     "rotary embedding": "ttnn.experimental.rotary_embedding(x, cos, sin)",
+    "SiLU of a multiple": "ttnn.multiply(x, 1.702, activations=[ttnn.UnaryOpType.SILU]) and 1 / 1.702 in the weights "
+    "that read it,",
 }
+
+PARTIAL = (
+    ", on whole heads: weights' columns in pairs half a head apart, cos=1 and sin=0 for the channels it leaves,"
+)
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -55,7 +63,8 @@ def _tell(alike: list[Formula], ops: Affected) -> Words:
         ),
         assumption="one op reads the tensor and writes the result once",
         evidence=cite_each((first, ops.row), lambda row: cite_op(facts, row)),
-        fix=f"{CALLS[name]} in place of the ops from line {facts.line(first)} to {ops.line}",
+        fix=f"{CALLS[name]}{PARTIAL * bool(facts.named('Concat')[ops.row])} in place of the ops from line "
+        f"{facts.line(first)} to {ops.line}",
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
     )

@@ -6,60 +6,63 @@ ten tries brought nothing, lost or were refused. So nothing is expected, and it 
 `check_setting` orders the legal blocks by the laws of time.
 
 The line: 5 us and more, at under 60 % of the roofline, and TTNN would take something else: a config where it chose
-itself; blocks of K twice as deep that divide it and fit L1; an output subblock of more tiles that divides the core's
-share and fits the destination register. 1 % of the window to save. The bound is the roofline at peak rates, without the
-bytes of the result.
+itself; blocks of K twice as deep that fit L1; an output subblock of more tiles. What is printed breaks no rule of
+check_setting. 1 % of the window to save. The bound is the roofline at peak rates, without the bytes of the result.
 
 Silent where a measured rule speaks of the same blocks (matmul-without-config, matmul-small-blocks,
-matmul-multicast-one-way, matmul-in-many-steps), on rings, on weights in batches and in attention that is written out.
-The depth of blocks over sharded activations is that of their shards, so none is told there. Those of minimal_matmul and
-of experts are blocks-untried.
+matmul-multicast-one-way, matmul-in-many-steps), where TTNN's rules are not modelled (rings, transposed multicast,
+weights in shards of L1), on weights in batches and in attention that is written out. The depth of blocks over sharded
+activations is that of their shards, so none is told there. Those of minimal_matmul and of experts are blocks-untried.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
-from ttnn_mcp.analyses.op_kinds.matmul_choice import in_many_steps
+from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
+from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.settings.matmul import SUBBLOCKS
+from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
+from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
+from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
 from ttnn_mcp.checks.shared.matmul_blocks import (
     HALF_THE_STEPS,
-    banked_rows,
     below,
     block_check,
-    block_now,
     config_to_try,
     deeper_blocks,
     far_from_roofline,
     guessed_badly,
     has_small_blocks,
     multicasts_one_way,
+    takes_many_steps,
 )
-from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
-FAR = 0.5  # of the roofline, from 32 steps of K on: matmul-in-many-steps speaks there (measured)
 _NUMBERS = re.compile(r"[\d, ]|\bor\b")
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls of which TTNN would take another config."""
     choice, saved = facts.matmuls, trial_saves(facts)
-    able = below(facts, WELL_USED) & ~choice.ring & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
-    able &= ~(in_many_steps(facts.ops, choice) & below(facts, FAR)) & choice.has_config & ~guessed_badly(facts)
+    able = below(facts, WELL_USED) & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
+    able &= ~takes_many_steps(facts) & ~guessed_badly(facts)
     able &= facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1
     groups = defaultdict[str, list[int]](list, guessed=choice.rows[able & choice.chosen].tolist())
-    for row in choice.rows[able & ~choice.chosen].tolist():
-        if code := _as_now(facts, row):
-            groups[_NUMBERS.sub("", code)].append(row)
+    rows = choice.rows[able]
+    firsts, kinds = kinds_of(facts, rows)
+    for kind, first in enumerate(firsts.tolist()):
+        if code := _as_now(facts, first):
+            groups[_NUMBERS.sub("", code)] += rows[kinds == kind].tolist()
     for group in groups.values():
-        rows = np.array(group, dtype=np.int64)
-        yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
+        at = np.array(sorted(group), dtype=np.int64)
+        yield Problem(at, saved[at], tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
@@ -73,36 +76,42 @@ def _tell(ops: Affected) -> Words:
 
 
 def _as_now(facts: WindowFacts, row: int) -> str:
-    """What TTNN would take in the config of a matmul; empty where there is nothing."""
-    as_now = ", ".join(text for text in (_blocks(facts, row), _subblock(facts, row)) if text)
+    """What TTNN would take in the config of a matmul; empty where there is nothing, or its rules are not known."""
+    now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
+    plan = now.plan if now.was_given else None
+    if not isinstance(plan, MatmulPlan | DramSharded):
+        return ""
+    texts = (_blocks(facts, row, plan), _subblock(plan) if isinstance(plan, MatmulPlan) else "")
+    as_now = ", ".join(filter(None, texts))
     return f"program_config as now with {as_now}" if as_now else ""
 
 
-def _blocks(facts: WindowFacts, row: int) -> str:
-    banked = banked_rows(facts, np.array([row])).any()
-    if (facts.ops.inputs[0].sharded[row] and not banked) or not _printed(facts, row, "in0_block_w"):
+def _blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded) -> str:
+    if isinstance(plan, MatmulPlan) and facts.ops.inputs[0].sharded[row]:
         return ""
-    least = HALF_THE_STEPS * block_now(facts, row)
-    deeper = [block for block in deeper_blocks(facts, row) if block >= least]
+    deeper = [
+        block
+        for block in deeper_blocks(facts, row)
+        if block >= HALF_THE_STEPS * plan.in0_block_w and _is_legal(replace(plan, in0_block_w=block))
+    ]
     return f"in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
 
 
-def _subblock(facts: WindowFacts, row: int) -> str:
-    high, wide, now_h, now_w = (
-        _printed(facts, row, key) for key in ("per_core_M", "per_core_N", "out_subblock_h", "out_subblock_w")
-    )
-    if not high or not now_h * now_w:
-        return ""
-    fp32 = compute_setting(facts.ops, np.array([row]), "fp32_dest_acc_en")[0] == 1
-    room = DST_TILES_FP32 if fp32 else DST_TILES
-    sub_w = max(side for side in range(1, min(room, wide) + 1) if wide % side == 0)
-    sub_h = max(side for side in range(1, min(room // sub_w, high) + 1) if high % side == 0)
-    return f"out_subblock_h={sub_h}, out_subblock_w={sub_w}" if sub_h * sub_w > now_h * now_w else ""
+def _subblock(plan: MatmulPlan) -> str:
+    """The subblock of most tiles, and of these the widest."""
+    sides = ((high, wide) for high in SUBBLOCKS for wide in SUBBLOCKS)
+    legal = [
+        (high * wide, wide, high)
+        for high, wide in sides
+        if _is_legal(replace(plan, out_subblock_h=high, out_subblock_w=wide))
+    ]
+    tiles, wide, high = max(legal, default=(0, 0, 0))
+    more = tiles > plan.out_subblock_h * plan.out_subblock_w
+    return f"out_subblock_h={high}, out_subblock_w={wide}" if more else ""
 
 
-def _printed(facts: WindowFacts, row: int, key: str) -> int:
-    config = facts.attributes(row).struct("program_config")
-    return int((config and config.number(key)) or 0)
+def _is_legal(plan: MatmulPlan | DramSharded) -> bool:
+    return all(plan.rules().values())
 
 
 CHECK = block_check(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS, in_many_steps
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
@@ -32,30 +32,24 @@ from ttnn_mcp.checks.shared.floors import achievable_ns, least_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
     DEEPEST,
     banked_rows,
-    below,
     block_check,
     block_now,
     blocks_of,
     deeper_blocks,
     far_from_roofline,
-    has_small_blocks,
-    multicasts_one_way,
+    takes_many_steps,
 )
 from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
-FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that could take K in fewer steps."""
-    far = np.where(facts.matmuls.dram_sharded, 1.0, FAR)
-    shallow = in_many_steps(facts.ops, facts.matmuls) & below(facts, far)
-    shallow &= ~multicasts_one_way(facts) & ~has_small_blocks(facts)
-    shallow &= facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1
+    shallow = takes_many_steps(facts) & (facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1)
     rows = np.array(
         [row for row in facts.matmuls.rows[shallow].tolist() if deeper_blocks(facts, row)], dtype=np.int64
     )
@@ -82,11 +76,11 @@ def _tell(ops: Affected) -> Words:
 
 
 def _fix(facts: WindowFacts, row: int) -> str:
-    fix = f"program_config as now with in0_block_w={' or '.join(map(str, deeper_blocks(facts, row)))}"
+    """Each deeper block; over banked weights the deepest, with the cores whose shares it divides."""
     if not banked_rows(facts, np.array([row])).any():
-        return fix
+        return f"program_config as now with in0_block_w={' or '.join(map(str, deeper_blocks(facts, row)))}"
     last = deeper_in_shards(facts, row, DEEPEST)[-1]
-    return f"{fix}; {last.block} with x on {last.cores} cores, per_core_N={last.per_core_n}"
+    return f"program_config as now with in0_block_w={last.block}, per_core_N={last.per_core_n}, x on {last.cores} cores"
 
 
 def _steps_less(facts: WindowFacts, row: int) -> float:

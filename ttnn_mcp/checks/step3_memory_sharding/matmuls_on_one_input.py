@@ -11,11 +11,12 @@ have one row of tiles; 1 % of the window to save. The bound: one op takes no les
 their bytes and arithmetic together.
 
 For one token the op that splits the result costs what one matmul fewer saves: CosyVoice's Q, K and V took 8.29 ms a
-token apart and 8.31 packed, Qwen3.8's on Blackhole the same (tt-metal #55553), North-Mini's gate and up 1 % more.
+token apart and 8.31 packed, Qwen3.8's on Blackhole the same (tt-metal #55553), North-Mini's gate and up 1 % more. Gate
+and up as one lost or brought nothing in 25 of 27 tries of tt-metal's ledgers, most of them for one token.
 
-Silent where they stream their weights or compute near the roofline, on DRAM-sharded weights, on inputs that no op of
-the window made, and on sparse matmuls (sparse-matmuls-on-one-input). The split of the result costs something where no
-head op does it.
+Silent on two of one row of tiles whose results meet in one op (gate and up), where they stream their weights or compute
+near the roofline, on DRAM-sharded weights, on inputs that no op of the window made, and on sparse matmuls
+(sparse-matmuls-on-one-input). The split of the result costs something where no head op does it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
+PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
@@ -68,7 +70,7 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         fix=(
             "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), any "
             "program_config anew for its N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
-            "ttnn.split, or ttnn.experimental.minimal_matmul_split"
+            "ttnn.experimental.minimal_matmul_split, as slices of the result cost more than they save"
         ),
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
         caveat="who reads what is told by shapes; columns of heads must interleave for tensor parallel weights",
@@ -78,7 +80,13 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
 def _pays(facts: WindowFacts, group: Rows) -> bool:
     """Whether splitting the result costs less than one op saves: over many rows, or where they take long."""
     rows = facts.ops.inputs[0].height[group[0]]
-    return bool(rows > TILE_SIDE or facts.kernel_ns[group].sum() >= FEW_ROWS_NS)
+    return bool(rows > TILE_SIDE or (facts.kernel_ns[group].sum() >= FEW_ROWS_NS and not _meet(facts, group)))
+
+
+def _meet(facts: WindowFacts, group: Rows) -> bool:
+    """Whether two results, with a function on them or without, meet in one op."""
+    ends = [facts.joins.chain(row, facts.named("Unary"))[-1] for row in group.tolist()]
+    return len(group) == PAIR and bool({*facts.joins.readers(ends[0])} & {*facts.joins.readers(ends[1])})
 
 
 def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:

@@ -32,7 +32,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
-from ttnn_mcp.analyses.programs.norms import ShardedNorm
+from ttnn_mcp.analyses.programs.norms import ShardedNorm, blocks_on
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
@@ -162,10 +162,10 @@ def _sharded(facts: WindowFacts, row: int, grid: Grid) -> ShardedNorm:
     rows = -(-int(x.height[row]) // TILE_SIDE)
     if rows == 1:
         cores = most_cores_dividing(columns, grid) or (1, 1)
-        return ShardedNorm(rows, columns, cores, cores, 1, columns // (cores[0] * cores[1]), 1)
-    wide, high = -(-columns // grid[0]), -(-rows // grid[1])
-    cores = -(-columns // wide), -(-rows // high)
-    return ShardedNorm(rows, columns, cores, cores, high, wide, 1)
+    else:
+        high, wide = blocks_on(rows, columns, grid)
+        cores = -(-columns // wide), -(-rows // high)
+    return ShardedNorm(rows, columns, cores, cores, *blocks_on(rows, columns, cores), 1)
 
 
 def _fits(facts: WindowFacts, row: int, norm: ShardedNorm) -> bool:

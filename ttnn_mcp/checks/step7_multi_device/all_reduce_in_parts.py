@@ -20,17 +20,14 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, collectives_named
+from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, reduced_and_gathered
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all pads and slices around such exchanges."""
-    joins = facts.joins
-    makers, sole = joins.makers, joins.reader_counts == 1  # nobody's place is the last op's, which nobody reads
-    gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
-    gathers = gathers[(collectives_named(facts, "ReduceScatter") & sole)[makers[gathers]]]
-    scatters = makers[gathers]
+    makers, sole = facts.joins.makers, facts.joins.reader_counts == 1
+    scatters, gathers = reduced_and_gathered(facts)
     before = makers[scatters]
     pads = before[facts.named("Pad")[before] & sole[before]]
     slices = np.flatnonzero(facts.named("Slice") & np.isin(makers, gathers[sole[gathers]]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.errors import QuestionRefused, TtnnMcpError
 from ttnn_mcp.quoting import line
 from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.terminal import own_name
@@ -27,22 +27,26 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
     try:
         run = await session.open(None, str(capture.report))
         answer, _text = await answering.answer(session, tool_alone("memory_summary"), {"run": run.id})
-        listed, _text = await answering.answer(session, tool_alone("list_ops"), {"run": run.id, "limit": 1})
+        predicted = await _predicted(session, run.id)
     except TtnnMcpError as refusal:
-        capture.tell(str(refusal))
+        capture.tell(f"{refusal} {line(capture.shortage, LONGEST)}".strip())
         capture.status = capture.status or 1
         return ""
     if as_json:
         made = {"arch": capture.arch, "ttnn": capture.build.version, "status": capture.status, "times": None}
-        predicted = listed.get("predicted")
         return answering.compact({"run": run.id, "capture": made, "memory": answer, "predicted": predicted}) + "\n"
     made = f"{capture.arch}, TTNN {capture.build.version or 'of unknown version'}"
     ran = f"{len(run.memory_report.operations):,} operations"
     early = (
         f", then the program ended with status {capture.status}: nothing is known beyond" if capture.status else ""
     )
-    rows = [("mock device", f"{made}: {NO_TIMES}"), ("ran", f"{ran}{early}"), *rows_of(answer), *_predicted(listed)]
-    more = f"\nNext\n{own_name()} memory {run.id}\n{own_name()} ops {run.id}\n"
+    rows = [
+        ("mock device", f"{made}: {NO_TIMES}"),
+        ("ran", f"{ran}{early}"),
+        *rows_of(answer),
+        *_plan(predicted),
+    ]
+    more = f"\nNext\n{own_name()} memory {run.id}\n{own_name()} check {run.id}\n"
     return "".join(f"{name:<{WIDTH}}{text}\n" for name, text in rows) + more
 
 
@@ -60,23 +64,40 @@ def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _predicted(listed: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What laws of time expect of a run, and which settings they expect to change it."""
-    answer = listed.get("predicted")
+async def _predicted(session: Session, run: str) -> Mapping[str, Any] | None:
+    """The plan by laws of time; None where no device op ran."""
+    try:
+        return (await answering.answer(session, tool_alone("optimization_check"), {"run": run}))[0]["predicted"]
+    except QuestionRefused:
+        return None
+
+
+def _plan(answer: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """What laws of time expect of a run, and of what settings and moves they expect to change it."""
     if answer is None:
         return []
-    changes = answering.records(answer.get("changes") or {"columns": [], "rows": []})
+    before, after = (_within(one, "predicted") for one in answering.records(answer["total"]))
+    rows = answering.records(answer["changes"])
+    timed = [one for one in rows if "then_us" in one and one["then_us"] is not None]
+    moves = len(rows) - len(timed) + answer.get("more_changes", 0)
     return _led(
         "predicted",
         [
             answer["why"].removeprefix("predicted, "),
             *(
-                f"operation {one['op']} {one['op_code']}: {one['setting']}={one['value']} {one['then_us']} us "
-                f"({one['then_low_us']} to {one['then_high_us']}) instead of {one['predicted_us']}"
-                for one in changes
+                f"operation {one['op']} {one['op_code']}, {one['ops']} alike: {one['change']}, "
+                f"{_within(one, 'then')} instead of {_within(one, 'predicted')}"
+                for one in timed
             ),
+            *([f"with these settings {after} instead of {before}"] if timed else []),
+            *([f"and {moves} more that may change: {own_name()} check"] if moves else []),
         ],
     )
+
+
+def _within(one: Mapping[str, Any], name: str) -> str:
+    low, high = (one[f"{'then_' if name == 'then' else ''}{end}_us"] for end in ("low", "high"))
+    return f"{one[f'{name}_us']:,.0f} us ({low:,.0f} to {high:,.0f})"
 
 
 def _led(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:

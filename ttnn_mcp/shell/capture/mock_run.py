@@ -41,6 +41,7 @@ class MockCapture:
     Attributes:
         arch: a kind of chips that we know, or the path of a description of a cluster.
         python: the Python with TTNN, where the user names one.
+        shortage: TTNN's last words on memory that ran out: no report tells of it before the first operation.
     """
 
     command: Sequence[str]
@@ -52,6 +53,7 @@ class MockCapture:
     tell: Callable[[str], None]
     status: int = 0
     report: Path | None = None
+    shortage: str = ""
     build: Build = field(default_factory=lambda: Build(None, frozenset(), joins=False, records_graph=False))
 
     def run(self) -> None:
@@ -77,7 +79,7 @@ class MockCapture:
             chips = Path(aside, "chips.yaml")
             chips.write_text(text, encoding="utf-8")
             call = [target.python, str(MOCKED), str(folder), str(chips), *limits, *target.words]
-            self.status = streamed(call, _nobody, self.minutes * 60 + GRACE_S)
+            self.status = streamed(call, self.heard, self.minutes * 60 + GRACE_S)
         if (folder / DATABASE).is_file():
             self.report = folder / DATABASE
             manifest = manifests.manifest_of(self.command, started, self.status, self.build, folder)
@@ -86,6 +88,11 @@ class MockCapture:
         else:
             self.tell(self.unrecorded())
             self.status = self.status or 1
+
+    def heard(self, text: str) -> None:
+        """A line of what the program says."""
+        _, out, words = text.partition("Out of Memory: ")
+        self.shortage = f"{out}{words}".strip() or self.shortage
 
     def target(self) -> UserCommand:
         """The command with the Python that runs it: the stated one, else its own, else one that has TTNN."""
@@ -153,7 +160,3 @@ def _cluster(arch: str) -> str:
 
 def _physical_bytes() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _nobody(_line: str) -> None:
-    return

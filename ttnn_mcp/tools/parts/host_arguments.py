@@ -25,5 +25,5 @@ def refuse_device_arguments(asked: Arguments) -> None:
             continue
         instead = f"can be {' or '.join(VALUES[name])}" if name in VALUES else "must be left out"
         raise QuestionRefused(
-            f"'{name}' chooses among device ops, and this run is a memory report alone: here it {instead}."
+            f"'{name}' needs device times, and this run is a memory report alone: here it {instead}."
         )

@@ -131,8 +131,9 @@ def where(facts: WindowFacts, rows: Rows) -> str:
 
 def unexplained_table(facts: WindowFacts, left: Unexplained) -> Table:
     """The heaviest kinds of op above their floors, and what is known of those of which edits save the smaller part."""
+    first = facts.ops.inputs[:1]
     hints = [
-        hint_of(kind.name)
+        hint_of(kind.name, sharded=any(one.sharded[kind.heaviest] for one in first))
         if place < HINTED and (kind.why in (NO_EDIT, NO_FLOOR) or kind.above_ns >= MOSTLY_LEFT * kind.now_ns)
         else None
         for place, kind in enumerate(left.kinds)

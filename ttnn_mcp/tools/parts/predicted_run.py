@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
-from ttnn_mcp.errors import shown
+from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.tools.parts.memory_errors import ending_of
+from ttnn_mcp.tools.parts.memory_tables import model_line
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from ttnn_mcp.analyses.laws.law import Expected
+    from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.settings.unmeasured import UnmeasuredOp
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.wire import Cell
 
+ENDS = ("us", "low_us", "high_us")
 KINDS = Columns(
-    *("op_code", "ops", "by_laws", "predicted_us", "low_us", "high_us", "others_at_least_us"), quoted=("op_code",)
+    *("op_code", "ops", "by_laws", "predicted_us", "low_us", "high_us", "others_at_least_us", "others_because"),
+    quoted=("op_code",),
 )
 CHANGES = Columns(
-    *("op", "op_code", "setting", "now", "value", "predicted_us", "then_us", "then_low_us", "then_high_us"),
-    quoted=("op_code", "now"),
+    *("op", "op_code", "line", "ops", "change", "predicted_us", "low_us", "high_us"),
+    *("then_us", "then_low_us", "then_high_us"),
+    quoted=("op_code", "line"),
 )
-KINDS_SHOWN, CHANGED_OPS = 8, 3
+TOTAL = Columns("plan", "predicted_us", "low_us", "high_us")
+KINDS_SHOWN, CHANGED_OPS, CHANGES_SHOWN = 8, 8, 12
 
 
 class PredictedRun(Wire):
@@ -30,9 +40,23 @@ class PredictedRun(Wire):
 
     why: Quoting
     at_least_us: Us
+    at_peak_rates_us: Us
     kinds: Annotated[Table, KINDS]
     more_kinds: int = 0
-    changes: Annotated[Table, CHANGES] | None = None
+
+
+class PredictedPlan(Wire):
+    """By laws, nothing measured. `total` and `then` are of ops that laws speak of; `ops` have the change together.
+
+    A setting is legal, fits beside the tensors alive there, keeps accuracy and is faster by more than its law errs.
+    A move that can be left out is in no total.
+    """
+
+    why: Quoting
+    total: Annotated[Table, TOTAL]
+    others_at_least_us: Us
+    changes: Annotated[Table, CHANGES]
+    more_changes: int = 0
 
 
 async def predicted_run(run: Run) -> PredictedRun | None:
@@ -40,44 +64,108 @@ async def predicted_run(run: Run) -> PredictedRun | None:
     known = run.kept.get(PredictedRun)
     if known is not None:  # unmoved: it only saves time
         return known
-    from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops  # noqa: PLC0415 - lists of ops load fast
+    from ttnn_mcp.analyses.settings.unmeasured import unmeasured_ops  # noqa: PLC0415 - lists of ops load fast
 
     ops = await unmeasured_ops(run)
-    if not ops:
-        return None
+    return run.kept.store(_told(ops)) if ops else None
+
+
+async def prediction(run: Run) -> PredictedRun:
+    """The same.
+
+    Raises:
+        QuestionRefused: the report shows no device op.
+    """
+    answer = await predicted_run(run)
+    if answer is None:
+        ran_out = (await ending_of(run)).ran_out
+        first = f"{ran_out}. It " if ran_out else ""
+        raise QuestionRefused(
+            f"Run {run.id} {first}has no device times, and its memory report shows no device op that ran: nothing "
+            "can be predicted either. Profile with `ttnn-mcp profile -- pytest <test>`, then ask again."
+        )
+    return answer
+
+
+async def predicted_plan(run: Run) -> PredictedPlan:
+    """What laws expect of the settings that the report's ops could have.
+
+    Raises:
+        QuestionRefused: the report shows no device op.
+    """
+    known = run.kept.get(PredictedPlan)
+    if known is not None:  # unmoved: it only saves time
+        return known
+    why = (await prediction(run)).why
+    from ttnn_mcp.analyses.memory.replay import replay_of  # noqa: PLC0415 - as above
+    from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves  # noqa: PLC0415
+    from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops  # noqa: PLC0415
+
+    ops, replayed = await unmeasured_ops(run), await replay_of(run)
+    before = after = _times(op.expected for op in ops)
+    ranked: list[tuple[float, tuple[Cell, ...]]] = []
+    for one in await promising_changes(run, ops, CHANGED_OPS):
+        now, then = (_times([each] * len(one.ops)) for each in (one.before, one.then))
+        after = [total - was + us for total, was, us in zip(after, now, then, strict=True)]
+        change = f"{one.setting}: {one.now} -> {one.value}"
+        ranked.append((now[0] - then[0], (*_place(replayed, one.ops[0]), len(one.ops), change, *now, *then)))
+    rows = [row for _, row in sorted(ranked, key=lambda one: -one[0])]
+    launched = {op.operation: op for op in ops}
+    for move in remembered_moves(run.memory_report):
+        op = launched.get(move.operation)
+        if op is not None and move.avoidable != "no":
+            times = _times([op.expected]) if op.expected else [None] * 3
+            change = f"leave it out: {move.pattern}, avoidable: {move.avoidable}"
+            rows.append((*_place(replayed, op), 1, change, *times, *[None] * 3))
+    plan = PredictedPlan(
+        why=why,
+        total=TOTAL.table([("as it is", *before), ("with the settings below", *after)]),
+        others_at_least_us=_rest_us(ops),
+        changes=CHANGES.table(rows[:CHANGES_SHOWN]),
+        more_changes=max(len(rows) - CHANGES_SHOWN, 0),
+    )
+    return run.kept.store(plan)
+
+
+def _told(ops: Sequence[UnmeasuredOp]) -> PredictedRun:
     by_kind: dict[str, list[UnmeasuredOp]] = {}
     for op in ops:
         by_kind.setdefault(canonical(op.name), []).append(op)
-    rows = sorted(((name, *_sums(alike)) for name, alike in by_kind.items()), key=lambda row: -row[3] - row[6])
-    _, by_laws, likely_us, low_us, high_us, rest_us = _sums(ops)
-    changes = [
-        (
-            *(one.op.operation, shown(canonical(one.op.name)), one.setting, one.now, one.value),
-            *(one.before.us, one.then.us, one.then.low_us, one.then.high_us),
-        )
-        for one in await promising_changes(run, ops, CHANGED_OPS)
-    ]
+    heaviest = sorted(
+        by_kind.items(), key=lambda kind: -_times(op.expected for op in kind[1])[2] - _rest_us(kind[1])
+    )
+    likely_us, low_us, high_us = _times(op.expected for op in ops)
+    by_laws, rest_us = sum(op.expected is not None for op in ops), _rest_us(ops)
     within = f"{figure(likely_us, '.0f')} us ({figure(low_us, '.0f')} to {figure(high_us, '.0f')})"
     times = f": {within}, at most {figure(high_us / (high_us + rest_us), '.0%')} of the time" if by_laws else ""
-    answer = PredictedRun(
+    return PredictedRun(
         why=f"predicted, not measured: laws of time speak of {by_laws} of {len(ops)} device ops{times}; the others "
         f"take {figure(rest_us, '.0f')} us at the very least",
         at_least_us=low_us + rest_us,
-        kinds=KINDS.table(
-            [
-                (shown(name), count, some, *(ends if some else (None, None, None)), least or None)
-                for name, count, some, *ends, least in rows[:KINDS_SHOWN]
-            ]
-        ),
-        more_kinds=max(len(rows) - KINDS_SHOWN, 0),
-        changes=CHANGES.table(changes) if changes else None,
+        at_peak_rates_us=sum(op.least_us for op in ops),
+        kinds=KINDS.table([_kind(name, alike) for name, alike in heaviest[:KINDS_SHOWN]]),
+        more_kinds=max(len(heaviest) - KINDS_SHOWN, 0),
     )
-    return run.kept.store(answer)
 
 
-def _sums(ops: Sequence[UnmeasuredOp]) -> tuple[int, int, float, float, float, float]:
-    """How many ops, of how many laws speak, what these take by them, and what the others take at least."""
-    by_laws = [op.expected for op in ops if op.expected is not None]
-    rest_us = sum(op.least_us for op in ops if op.expected is None)
-    likely_us, low_us, high_us = (sum(getattr(one, end) for one in by_laws) for end in ("us", "low_us", "high_us"))
-    return len(ops), len(by_laws), likely_us, low_us, high_us, rest_us
+def _kind(name: str, alike: Sequence[UnmeasuredOp]) -> tuple[Cell, ...]:
+    """How many ops, of how many laws speak and with which times, what the others take at least, and why."""
+    why = Counter(op.silence for op in alike if op.expected is None)
+    by_laws = len(alike) - why.total()
+    times = _times(op.expected for op in alike) if by_laws else [None] * len(ENDS)
+    because = why.most_common(1)[0][0] if why else None
+    return shown(name), len(alike), by_laws, *times, _rest_us(alike) or None, because
+
+
+def _times(answers: Iterable[Expected | None]) -> list[float]:
+    """What they expect together, and both ends of it."""
+    times = [one for one in answers if one is not None]
+    return [float(sum(getattr(one, end) for one in times)) for end in ENDS]
+
+
+def _rest_us(ops: Sequence[UnmeasuredOp]) -> float:
+    return sum(op.least_us for op in ops if op.expected is None)
+
+
+def _place(replayed: Replayed, op: UnmeasuredOp) -> tuple[int, str, str | None]:
+    return op.operation, shown(canonical(op.name)), model_line(replayed, op.operation)

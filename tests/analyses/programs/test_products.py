@@ -1,0 +1,37 @@
+"""A program for products of batches: most cores, one block each, what L1 holds."""
+
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.products import suggested_products
+
+TILE = 2048
+GRID = (11, 10)
+
+
+def suggested(m=10, k=10, n=1, batch=16, room=1_300_000, **flags):
+    return suggested_products(
+        Tiles(m, k, n, TILE, TILE, TILE), batch, GRID, room, **{"fp32": False, "packer_l1": False, **flags}
+    )
+
+
+def test_the_fewest_rows_that_leave_no_core_two_blocks():
+    assert suggested().per_core_m == 2
+    assert suggested(batch=11).per_core_m == 1  # 110 blocks on 110 cores
+    assert suggested(batch=12).per_core_m == 2
+    assert suggested(batch=220).per_core_m == 20  # two whole products
+    assert suggested(m=1, batch=331).per_core_m == 331  # a prime number of them: one core
+
+
+def test_k_is_as_deep_as_l1_holds():
+    deep = suggested()
+    needed = sum(deep.buffers.values())
+    assert deep.in0_block_w == 10
+    assert suggested(room=needed).in0_block_w == 10
+    assert suggested(room=needed - 1).in0_block_w == 5
+    assert suggested(room=1_000) is None
+
+
+def test_subblocks_fill_the_destination_register():
+    assert (suggested(m=8, n=4, batch=12).out_subblock_h, suggested(m=8, n=4, batch=12).out_subblock_w) == (1, 4)
+    wide = suggested(m=8, n=2, batch=26, fp32=True)
+    assert (wide.per_core_m, wide.out_subblock_h, wide.out_subblock_w) == (2, 2, 2)
+    assert suggested(m=8, n=6, batch=26).out_subblock_w == 6

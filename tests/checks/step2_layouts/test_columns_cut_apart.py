@@ -1,0 +1,59 @@
+"""columns-cut-apart: the wide result of a matmul, cut into its columns by slices."""
+
+from __future__ import annotations
+
+from tests.checks.rows import pass_time, put
+from tests.profiles import Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import matmul
+
+
+def cut(program, *, widths=(2048, 4096), taken=None, rows=32, part_rows=None, read=False, name="Slice"):
+    """One linear for all columns, then a slice of each part."""
+    x, w = program.tensor([1, 1, rows, 4096]), program.weight([1, 1, 4096, sum(widths)], "BFLOAT8_B")
+    y = put(program, matmul(x, w, program.tensor([1, 1, rows, sum(widths)]), 200_000))
+    for width in taken or widths:
+        part = program.tensor([1, 1, part_rows or rows, width])
+        put(program, DeviceOp(f"{name}DeviceOperation", (y,), (part,), 10_000))
+    if read:
+        put(program, DeviceOp("ReduceDeviceOperation", (y,), (program.tensor([1, 1, rows, 1]),), 9_000))
+    return program
+
+
+def of(**how):
+    return cut(Program("blackhole"), **how)
+
+
+def test_slices_of_all_columns_are_told(check):
+    outcome = check.ask(of())
+    claim, case = outcome.claim, outcome.case
+    assert (claim.rows.tolist(), claim.at_most_ns.tolist()) == ([1, 2], [10_000, 10_000])
+    assert claim.claim.startswith(
+        "2 slices cut the results of 1 matmul into their columns (20 us, 9.0%): 32x6144 -> 32x2048"
+    )
+    assert claim.fix.startswith(
+        f"separate matmuls for the one at line {case.line(0)}: `w1, ... = torch.split(torch_w, [2048, 4096], dim=-1)`"
+    )
+    assert "ttnn.linear(x, w1), ttnn.linear(x, w2)" in claim.fix
+    assert case.line(0) in {cell.row for cell in claim.evidence}
+
+
+def test_parts_of_1024_columns_and_more_are_told(check):
+    check.pair(lambda width: of(widths=(width, 4096)), silent=992, fires=1024)
+
+
+def test_what_is_not_all_of_it_or_read_whole_stays(check):
+    assert check.ask(of(taken=(2048, 2048))).status == "clean"
+    assert check.ask(of(rows=64, part_rows=32)).status == "clean"
+    assert check.ask(of(read=True)).status == "clean"
+    assert check.ask(of(name="Untilize")).status == "not_applicable"
+
+
+def test_texts_are_short_and_cells_its_own(check):
+    check.assert_sound(of(), above=2)
+
+
+def test_one_percent_of_the_window_is_worth_telling(check):
+    program = of()
+    pass_time(program, 2_000_000)
+    assert check.ask(program).status == "clean"

@@ -1,0 +1,79 @@
+"""A matmul writes one wide result, and slices cut its columns apart again.
+
+Two matmuls on the halves of the weights write the same parts and read no more weights. One op on stacked weights saves
+a launch, and its slices cost more: of 27 tries in tt-metal's ledgers at gate and up as one matmul 25 lost or brought
+nothing, and taking them apart again saved 29 of 29 us of slices (Muse) and 513 us where they took 480 (Ornith 9B).
+
+The line: a matmul whose result slices of columns alone read, which take all of its columns, each 1024 wide and more;
+together 1 % of the window. The bound is the slices' time.
+
+Silent on parts under 1024 columns, whose matmuls would be too short to stream their weights, and where another op reads
+the whole result.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
+from ttnn_mcp.checks.needs import OPERANDS, TWO_OPERANDS
+from ttnn_mcp.checks.wording import cite_op, counted
+from ttnn_mcp.checks.worth import USUAL, Worth
+
+ALIKE = ("Matmul", "Linear", "MinimalMatmul")
+LEAST_COLUMNS = 1024  # of a part: below it the stream of weights is too short to saturate DRAM (domain practice)
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield the slices of all such results."""
+    cut = facts.joins.read_only_by(facts.named("Slice"))
+    cuts = {
+        row: slices
+        for row in np.flatnonzero(facts.named(*ALIKE) & cut).tolist()
+        if _apart(facts, row, slices := [*facts.joins.readers(row)])
+    }
+    rows = np.array(sorted(each for slices in cuts.values() for each in slices), dtype=np.int64)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, cuts))
+
+
+def _apart(facts: WindowFacts, row: int, slices: list[int]) -> bool:
+    """Whether the slices take all columns of all rows, in wide parts."""
+    whole, parts = facts.ops.outputs[0].logical[row], facts.ops.outputs[0].logical[slices]
+    same_rows = bool((parts[:, :3] == whole[:3]).all())
+    return same_rows and bool((parts[:, 3] >= LEAST_COLUMNS).all()) and parts[:, 3].sum() == whole[3]
+
+
+def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
+    facts = ops.facts
+    matmul, slices = next((row, slices) for row, slices in cuts.items() if ops.row in slices)
+    widths = [int(width) for width in facts.ops.outputs[0].logical[slices, 3]]
+    each = ", ".join(f"ttnn.linear(x, w{place})" for place in range(1, len(widths) + 1))
+    return Words(
+        claim=(
+            f"{ops.many('slice')} cut the results of {counted(len(cuts), 'matmul')} into their columns ({ops.time}): "
+            f"{ops.example}"
+        ),
+        assumption="separate matmuls take as long together as the wide one, and write their parts themselves",
+        also=cite_op(facts, matmul),
+        fix=(
+            f"separate matmuls for the one at line {facts.line(matmul)}: "
+            f"`w1, ... = torch.split(torch_w, {widths}, dim=-1)` at load time, then {each}, any program_config anew "
+            "for its N"
+        ),
+        verify="re-profile; list_ops(group_by='op_code') shows fewer Slice; PCC unchanged",
+        caveat="each matmul more costs a launch; who reads what is told by shapes",
+    )
+
+
+CHECK = Check(
+    title="a matmul's columns cut apart by slices",
+    look=look,
+    lever=LAYOUT,
+    of=ops_named("no Slice ops", "Slice"),
+    needs=(OPERANDS, TWO_OPERANDS),
+    worth=Worth(saving=USUAL),
+    general=True,
+)

@@ -1,0 +1,57 @@
+"""A decode matmul's weights lie interleaved in DRAM or sharded over its banks, and the other was not tried: a trial.
+
+Which form is faster no rule tells where decode-matmul-bandwidth is silent: on whole layers of tt-metal's ledgers 14
+matmuls gained from DRAM-sharded weights (10 to 67 %), and 22 lost or did not fit; four gained and four lost when they
+were taken back to interleaved weights under a 1D config. So nothing is expected, and it stands last in the plan.
+
+The line: that of decode-matmul-bandwidth, at any bandwidth; a DRAM-sharded config fits L1 where the weights are
+interleaved; 1 % of the window to save. The bound is the roofline at peak rates, without the bytes of the result.
+
+Silent on ops of which decode-matmul-bandwidth speaks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
+from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, multicast
+from ttnn_mcp.checks.shared.floors import trial_saves
+from ttnn_mcp.checks.step3_memory_sharding import decode_matmul_bandwidth as bandwidth
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
+    choice, saved = facts.matmuls, trial_saves(facts)
+    spoken = np.concatenate([each.rows for each in bandwidth.look(facts)])
+    rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken)
+    in_banks = facts.ops.inputs[1].sharded[rows]
+    able = np.array([row for row in rows[~in_banks].tolist() if dram_sharded(facts, row)], dtype=np.int64)
+    for these in (able, rows[in_banks]):
+        yield Problem(these, saved[these], tell=_tell, is_trial=True)
+
+
+def _tell(ops: Affected) -> Words:
+    facts, row, weight = ops.facts, ops.row, ops.facts.ops.inputs[1]
+    now, other = ("DRAM-sharded", "interleaved") if weight.sharded[row] else ("interleaved", "DRAM-sharded")
+    return Words(
+        claim=f"{ops.kinds} {ops.verb('read')} {now} weights, {other} ones were not tried ({ops.time}): {ops.example}",
+        assumption="a trial: in ledgers of tt-metal 10 to 67 % less, and more tries that lost",
+        cells=((weight, "MEMORY"),),
+        fix=multicast(facts, row) if weight.sharded[row] else dram_sharded(facts, row) or "",
+        caveat="measure each shape with the moves into shards; keep those that gain",
+    )
+
+
+CHECK = Check(
+    title="the other place of decode weights, a trial",
+    look=look,
+    lever=UNTRIED,
+    slot=PROGRAM,
+    of=bandwidth.CHECK.of,
+    needs=bandwidth.CHECK.needs,
+    worth=bandwidth.CHECK.worth,
+    compiled=bandwidth.CHECK.compiled,
+    general=True,
+)

@@ -1,0 +1,94 @@
+"""Products of many matrices with as many (scores and context of an attention) run on few cores by TTNN's own choice.
+
+Where both operands are batched, TTNN divides each product by blocks of its output. A context of one or two tiles of N
+has few of them: 16 heads of 320 x 320 times 320 x 32 ran on 10 cores of 110. `MatmulMultiCoreReuseProgramConfig` gives
+each core rows of tiles of one head, or whole heads, with the same bits: all eight such products in three models on
+Blackhole took 43 to 94 % less (tt-bio's sweeps of sites of attention).
+
+The line: a matmul with batches on both sides, 5 us and more, no config or core grid, operands in no shards, on at most
+half of the cores that the config would use and that fits L1; 1 % of the window to save. The bound is the roofline;
+arithmetic on all cores, DRAM at peak.
+
+Silent on products that use more of those cores already (seven scores there gained 0 to 47 %, and other counts of rows
+lost), and where no config fits.
+One fused op for all of the attention comes first where its mask allows it (unfused-attention).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
+from ttnn_mcp.analyses.programs.products import suggested_products
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.levers import MORE_CORES
+from ttnn_mcp.checks.shared.dram_sharding import ROOMY_L1_SHARE, by_row
+from ttnn_mcp.checks.shared.floors import least_ns
+from ttnn_mcp.checks.shared.matmul_blocks import block_check
+from ttnn_mcp.checks.wording import cite_op
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.quoting import figure
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+
+FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
+HALF = 0.5  # of the cores that the config uses: measured, products on 10 of 80 to 38 of 76 gained
+
+
+def look(facts: WindowFacts) -> Problems:
+    """Yield all such products."""
+    choice, (x, y), out = facts.matmuls, facts.ops.inputs[:2], facts.ops.outputs[0]
+    batches = x.padded[:, :2].prod(axis=1)
+    able = choice.chosen & ((batches > 1) & (batches == y.padded[:, :2].prod(axis=1)))[choice.rows]
+    able &= ~(x.sharded | y.sharded | out.sharded)[choice.rows] & (facts.kernel_ns[choice.rows] >= SMALL_NS)
+    rows = choice.rows[able]
+    then = by_row(facts, rows, lambda row: (plan := _plan(facts, row)) and _cores(plan))
+    rows = rows[facts.ops.numbers("cores")[rows] <= HALF * np.nan_to_num(then)]
+    yield Problem(rows, (facts.kernel_ns - least_ns(facts))[rows], tell=_tell)
+
+
+def _plan(facts: WindowFacts, row: int) -> MatmulPlan | None:
+    grid, operands = worker_grid(facts.chip), (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    if grid is None:
+        return None
+    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    m, k = (int(side) // TILE_SIDE for side in facts.ops.inputs[0].padded[row, 2:])
+    tiles = Tiles(m, k, int(facts.ops.outputs[0].padded[row, 3]) // TILE_SIDE, a, b, out)
+    fp32, packer = (bool(compute_setting(facts.ops, np.array([row]), key)[0] == 1) for key in FLAGS)
+    batch = int(facts.ops.inputs[0].padded[row, :2].prod())
+    return suggested_products(tiles, batch, grid, ROOMY_L1_SHARE * facts.safe_l1_bytes, fp32=fp32, packer_l1=packer)
+
+
+def _cores(plan: MatmulPlan) -> int:
+    return plan.batch * plan.tiles.m // plan.per_core_m
+
+
+def _tell(ops: Affected) -> Words:
+    facts, plan = ops.facts, _plan(ops.facts, ops.row)
+    assert plan is not None  # noqa: S101 - only such rows are told
+    now = figure(facts.ops.numbers("cores")[ops.row], ".0f")
+    return Words(
+        claim=(
+            f"{ops.kinds} of batches with batches ({ops.time}): the heaviest on {now} cores where {_cores(plan)} can "
+            f"work: {ops.example}"
+        ),
+        assumption="the roofline is reached: arithmetic on all cores, DRAM at its peak",
+        evidence=(*cite_op(facts, ops.row), *facts.cite(ops.row, "cores")),
+        fix=(
+            f"program_config=ttnn.MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size={plan.grid}, "
+            f"in0_block_w={plan.in0_block_w}, out_subblock_h={plan.out_subblock_h}, "
+            f"out_subblock_w={plan.out_subblock_w}, per_core_M={plan.per_core_m}, per_core_N={plan.per_core_n}); "
+            "keep compute_kernel_config"
+        ),
+        verify=f"re-profile; op_detail(op={ops.line}).cores rises, kernel_us falls; PCC unchanged",
+        caveat="per shape: sweep per_core_M; core_grid alone mostly helps too, less",
+    )
+
+
+CHECK = block_check(title="products of batches on few cores", look=look, lever=MORE_CORES)
