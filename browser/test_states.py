@@ -99,7 +99,7 @@ def test_the_first_screen_has_verdict_bar_plan_and_total(opened, runs, name):
         assert places[-1] <= SCREEN
         assert page.locator("#kinds .stack").count() == 1 + (name == "compared")
         total = content(page)["check"]["total"]
-        assert f"{total['after_us']:,}" in page.locator("#plan tfoot").text_content()
+        assert f"{total['after_us']:,.1f}" in page.locator("#plan tfoot").text_content()
         assert page.evaluate(OVERLAPS) == 0
 
 
@@ -230,10 +230,12 @@ def test_the_table_sorts_by_every_heading_in_both_directions(opened):
         head = page.locator("#ops th", has_text="kernel")
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "descending"
-        assert column(page, "kernel [us]")[:3] == [f"{us:g}" for us in sorted(ops["kernel_us"], reverse=True)[:3]]
+        assert column(page, "kernel [us]")[:3] == [
+            f"{us:,.2f}" for us in sorted(ops["kernel_us"], reverse=True)[:3]
+        ]
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "ascending"
-        assert column(page, "kernel [us]")[:3] == [f"{us:g}" for us in sorted(ops["kernel_us"])[:3]]
+        assert column(page, "kernel [us]")[:3] == [f"{us:,.2f}" for us in sorted(ops["kernel_us"])[:3]]
         page.locator("#ops th", has_text="DRAM").get_by_role("button").click()
         settled(page)
         page.locator("#ops-rows").evaluate("(holder) => { holder.scrollTop = holder.scrollHeight; }")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.report.reading import Page
-from ttnn_mcp.report.kinds import KindTime, of_comparison, of_window, short, signed, stacked
+from ttnn_mcp.report.kinds import KindTime, of_comparison, of_window, short, stacked
 
 RECTS = re.compile(r'<rect class="([\w-]+)" x="([\d.]+)" y="0" width="([\d.]+)" height="30"><title>([^<]*)<')
 ITEMS = re.compile(r"<li>(.*?)</li>")
@@ -25,11 +25,6 @@ def texts(item):
 )
 def test_a_kind_is_called_by_what_tells_it_apart(op_code, name):
     assert short(op_code) == name
-
-
-@pytest.mark.parametrize(("value", "told"), [(1234.5678, "+1,234.568"), (-0.25, "-0.25")])
-def test_a_change_has_its_sign_and_the_digits_of_answers(value, told):
-    assert signed(value) == told
 
 
 def test_the_kinds_of_a_window_stand_by_their_time_and_gaps_last():

@@ -3,7 +3,18 @@
 import re
 
 from tests.for_all import for_all
-from ttnn_mcp.report.markup import Markup, element, heading, joined, number, percent, rows_told, table, worded
+from ttnn_mcp.report.markup import (
+    Markup,
+    decimals,
+    element,
+    heading,
+    joined,
+    number,
+    percent,
+    rows_told,
+    table,
+    worded,
+)
 
 
 def test_only_what_is_finished_is_taken_as_it_is():
@@ -21,6 +32,18 @@ def test_only_what_is_finished_is_taken_as_it_is():
 )
 def test_a_value_is_written_with_all_its_digits(value, written):
     assert number(value) == written
+
+
+@for_all(
+    ("column", "cells", "digits"),
+    [("kernel_us", [2, 1.5, None, 0.25], 2), ("kernel_us", [2, 3], 0), ("value", [0.25], 0), ("a_us", [1e-7], 0)],
+)
+def test_the_amounts_of_a_column_have_the_decimals_of_the_longest(column, cells, digits):
+    assert decimals(column, cells) == digits
+    made = table("", (column,), [[cell] for cell in cells])
+    wanted = [number(cell, digits) for cell in cells]
+    assert re.findall(r"<td[^>]*>([^<]*)<", made) == wanted
+    assert (number(2, 2), number(None, 2), number("a", 2)) == ("2.00", "-", "a")
 
 
 @for_all(

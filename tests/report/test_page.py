@@ -93,6 +93,7 @@ async def test_every_level_in_the_page_is_the_one_of_memory_summary(demo, tmp_pa
 def test_every_number_that_is_printed_stands_in_an_answer(demo):
     known = {float(number) for number in numbers_in(demo.answers)}
     known |= {round(number * 100, 10) for number in known}  # shares are printed in percent
+    known |= {round(number, 1) for number in known}  # and times of the plan with one decimal
     known |= {float(len(demo.answers["card"]["devices"])), float(len(demo.answers["check"]["findings"]))}
     figures = [cell for cell in demo.cells if FIGURE.fullmatch(cell.removesuffix("%").removesuffix(" us"))]
     assert len(figures) > 100

@@ -56,8 +56,10 @@ def test_every_edit_has_its_numbers_and_its_cells_say_what_they_are(check):
     for row in check["plan"]["rows"]:
         edit = dict(zip(columns, row, strict=True))
         for name in ("alone_us", "then_us"):
-            assert f"{edit[name]:,}" in made.cells
-        assert ("a trial" if edit["expected_us"] is None else f"{edit['expected_us']:,}") in made.cells
+            assert f"{edit[name]:,.1f}" in made.cells
+        assert edit["expected_us"] is None or f"{edit['expected_us']:,.1f}" in made.cells
+    trials = sum(row[columns.index("expected_us")] is None for row in check["plan"]["rows"])
+    assert len(re.findall('<abbr title="An edit of whose saving[^"]*">trial</abbr>', plan_section(check))) == trials
     labels = [names.get("data-label") for tag, names in made.elements if tag == "td"][:7]
     assert labels == [
         None, "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy",
@@ -76,10 +78,10 @@ def test_the_total_is_what_is_left(check):
     made, total = plan_section(check), check["total"]
     foot = made.partition("<tfoot>")[2].partition("</tfoot>")[0]
     for words in (
-        f"Left of {total['before_us']:,} us of {total['of']}",
-        f"speed of light {total['speed_of_light_us']:,} us",
-        f">{total['expected_after_us']:,}<",
-        f">{total['after_us']:,}<",
+        f"Left of {total['before_us']:,.1f} us of {total['of']}",
+        f"speed of light {total['speed_of_light_us']:,.1f} us",
+        f">{total['expected_after_us']:,.1f}<",
+        f">{total['after_us']:,.1f}<",
     ):
         assert words in foot
 

@@ -61,7 +61,7 @@ def test_a_window_without_ops_has_no_pictures_of_them(demo):
 
 def test_the_gaps_of_the_ledger_stand_among_the_kinds(demo, compared):
     gaps = next(row[1] for row in demo.budget["ledger"]["rows"] if row[0] == "gaps")
-    assert f"<title>gaps {gaps:,} us</title>" in kinds_section(demo)
+    assert f"<title>gaps {gaps:,.1f} us</title>" in kinds_section(demo)
     ledger = {**demo.budget["ledger"], "rows": [row for row in demo.budget["ledger"]["rows"] if row[0] != "gaps"]}
     assert "<title>gaps" not in kinds_section(replace(demo, budget={**demo.budget, "ledger": ledger}))
     assert "<title>gaps" not in kinds_section(replace(demo, budget=None))
@@ -83,7 +83,7 @@ def figures(answers):
 
 def test_the_summary_tells_what_the_answers_do(demo, compared):
     kernel_ms, peak = (
-        f"{demo.budget['kernel_us']:,} us",
+        f"{demo.budget['kernel_us']:,.1f} us",
         f"{demo.memory['l1_peak']['bytes_per_bank']:,} B",
     )
     verdicts, cells = figures(demo)

@@ -28,13 +28,13 @@ def edit(rank, what="ops on more cores", where="line 57", expected=1000.0, accur
 def test_the_first_lines_say_run_window_times_and_what_they_mean():
     assert screen(windowed(warm=False, rows=1)).splitlines()[:4] == [
         "demo: iteration 3 of 3, not warm, 1 op",
-        "kernels 5.00 ms; wall time not known: not a warm window; speed of light 0.80 ms",
-        "6.2 times its speed of light. The plan saves 1.00 ms (20%) as far as known, at",
-        "most 2.60 ms (52%).",
+        "kernels 5.000 ms; wall time unknown: not a warm window; speed of light 0.800 ms",
+        "6.2 times its speed of light. The plan saves 1.000 ms (20%) as far as known, at",
+        "most 2.600 ms (52%).",
     ]
     assert screen(ANSWER).splitlines()[:2] == [
         "demo: iteration 3 of 3, warm, 1,200 ops",
-        "kernels 5.00 ms; wall time not known: it has no gaps; speed of light 0.80 ms",
+        "kernels 5.000 ms; wall time unknown: it has no gaps; speed of light 0.800 ms",
     ]
 
 
@@ -52,10 +52,21 @@ def test_the_plan_is_a_table_of_what_where_expected_at_most_and_accuracy():
     assert lines[4:9] == [
         "",
         " # what                  where         expected   at most  accuracy",
-        " 1 ops on more cores     line 57        1.00 ms   2.50 ms  -",
-        " 2 data type of weights  lines 57, 58     trial   0.40 ms  may cost",
-        "   and 3 more: --all",
+        " 1 ops on more cores     line 57       1.000 ms  2.500 ms  -",
+        " 2 data type of weights  lines 57, 58     trial  0.400 ms  may cost",
+        "   and 3 more: --all; trial: no more than a bound is known, so try and measure",
     ]
+
+
+def test_a_trial_is_explained_where_one_is_shown_and_nowhere_else():
+    few = {**planned(edit(1), edit(2, expected=None)), "smaller_edits": 0}
+    assert "   trial: no more than a bound is known, so try and measure\n" in screen(few)
+    assert "trial" not in screen({**planned(edit(1)), "smaller_edits": 0})
+
+
+def test_where_no_edit_fits_their_number_is_told(monkeypatch):
+    monkeypatch.setattr(check_screen, "LINES", 8)
+    assert "\n   and 5 more: --all\n" in screen(planned(edit(1), edit(2)))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +121,9 @@ def test_as_many_edits_are_shown_as_the_lines_hold():
     lines = screen(bare).splitlines()
     assert len(lines) == 24
     assert "   and 25 more: --all" in lines
-    fits = screen({**planned(*edits[:14]), "findings": [], "trust": [], "smaller_edits": 0})
+    fits = screen({**planned(*edits[:15]), "findings": [], "trust": [], "smaller_edits": 0})
     assert "more: --all" not in fits
-    assert len(fits.splitlines()) == 23
+    assert len(fits.splitlines()) == 24
 
 
 @pytest.mark.parametrize(
@@ -139,8 +150,8 @@ def test_a_narrow_terminal_has_sentences_in_place_of_a_table():
     assert " # what" in screen(planned(edit(1)), 45)  # 35 columns of figures, 5 of "cores", 5 of "where"
     text = screen({**planned(edit(1), edit(2, expected=None, accuracy="may cost")), "findings": []}, 44)
     assert " # what" not in text
-    assert " 1 ops on more cores: 1.00 ms, at most 2.50\n   ms\n" in text
-    assert " 2 ops on more cores: trial, at most 2.50\n   ms, may cost accuracy\n" in text
+    assert " 1 ops on more cores: 1.000 ms, at most\n   2.500 ms\n" in text
+    assert " 2 ops on more cores: trial, at most\n   2.500 ms, may cost accuracy\n" in text
 
 
 def test_without_a_plan_it_says_that_nothing_pays():

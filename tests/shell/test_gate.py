@@ -16,7 +16,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli, markdown
-from ttnn_mcp.shell.gate import judged, share_of
+from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
 
 BASE = Model()
 AGAIN = Model(jitter=0.001)  # the same model, measured another time
@@ -133,6 +133,17 @@ def test_the_markdown_names_the_ops_behind_a_regression(gate):
     assert text.startswith("### TTNN performance: **regression**")
     assert "| MatmulDeviceOperation |" in text.replace("Matmul |", "MatmulDeviceOperation |")
     assert "noise" in text
+
+
+def test_memory_that_ran_out_is_told_before_the_outcome_is_explained():
+    window = {"kind": "all", "rows": 3, "warm": False}
+    answer = {"kernel_ms": {"before": 1.0, "after": 1.0}, "baseline_window": window, "window": window}
+    answer |= {"change_share": 0.0, "noise_share": 0.02, "noise_from": "n"}
+    lines = [
+        pull_request(one, Ruling("pass", "why"), ("a", "b")).splitlines()[2:5]
+        for one in ({**answer, "ran_out": "the candidate ran out of L1"}, answer)
+    ]
+    assert lines == [["Memory: **the candidate ran out of L1**", "", "why"], ["why", "", *lines[1][2:]]]
 
 
 def test_json_says_the_same_in_one_line(gate):

@@ -76,14 +76,14 @@ def test_each_turn_of_the_kernels_names_the_ops_behind_it():
     }
     assert list(_lines(answer)) == [
         *("b.csv: turned", "  It turned."),
-        "\n2026-01-01  kernel 0.10 ms -> 1.50 ms (+1400.0%)  a.csv",
-        "  Matmul  0.009 ms -> 1.40 ms: slower, line 7",
+        "\n2026-01-01  kernel 0.100 ms -> 1.500 ms (+1400.0%)  a.csv",
+        "  Matmul  0.009 ms -> 1.400 ms: slower, line 7",
         "\n2026-01-02  gaps 20.0 us -> 10.0 us (-50.0%)  b.csv  0.81",
-        "\n2026-01-02  kernel 1.50 ms -> 0.050 ms (-96.7%)  b.csv  0.81",
-        "  Conv  1.40 ms -> 0.009 ms: gone",
+        "\n2026-01-02  kernel 1.500 ms -> 0.050 ms (-96.7%)  b.csv  0.81",
+        "  Conv  1.400 ms -> 0.009 ms: gone",
         "",
-        "  2026-01-02       50.0 us  b.csv  0.81  <- turned",
-        "  2026-01-01       1.50 ms  a.csv  <- turned",
+        "  2026-01-02      0.050 ms  b.csv  0.81  <- turned",
+        "  2026-01-01      1.500 ms  a.csv  <- turned",
     ]
 
 

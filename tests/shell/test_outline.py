@@ -57,7 +57,7 @@ def test_shares_are_percents_and_headings_have_units():
     table = {"columns": ["key", "share", "kernel_us"], "rows": [["Matmul", 0.6161, 1.5], ["Conv", None, 2]]}
     (section,) = outline_of({"groups": table}).sections
     assert section.columns == ("key", "share", "kernel [us]")
-    assert [tuple(map(written, row)) for row in section.rows] == [("Matmul", "61.61%", "1.5"), ("Conv", "-", "2")]
+    assert [tuple(map(written, row)) for row in section.rows] == [("Matmul", "61.61%", "1.5"), ("Conv", "-", "2.0")]
     assert outline_of({"change_share": -0.05, "both": {"busy_share": 1}}).facts == [
         ("change share", "-5%"),
         ("both", "busy share 100%"),
@@ -70,6 +70,16 @@ def test_an_object_with_more_than_three_values_is_a_table_of_its_own():
     assert outline_of({"peak": many}) == Outline(
         [("peak: d", "4, 5")], [Section("peak", ("", ""), [("a", 1), ("b", 2), ("c [us]", 3)])]
     )
+
+
+def test_an_object_that_holds_a_table_is_told_in_parts_however_few_they_are():
+    table = {"columns": ["id", "host_ms"], "rows": [[31, 2.25], [32, 3]]}
+    outline = outline_of({"host": {"operations": 5, "groups": table}})
+    assert [(one.title, one.columns) for one in outline.sections] == [
+        ("host", ("", "")),
+        ("host: groups", ("id", "host [ms]")),
+    ]
+    assert [tuple(map(written, row)) for row in outline.sections[1].rows] == [("31", "2.25"), ("32", "3.00")]
 
 
 def test_objects_that_hold_tables_are_told_one_after_the_other():

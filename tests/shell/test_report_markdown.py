@@ -8,6 +8,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
 from ttnn_mcp.report.answers import Answers, answers_of
+from ttnn_mcp.served.documents import meaning_of
 from ttnn_mcp.shell.report_markdown import FINDINGS, comment
 
 
@@ -17,10 +18,10 @@ async def test_the_comment_has_verdict_budget_findings_and_peak(tmp_path):
     budget, check = await ask(at, "time_budget", run="demo"), await ask(at, "optimization_check", run="demo")
     assert "**above its floor**" in text
     for row in budget["ledger"]["rows"]:
-        assert re.search(rf"\| {row[0]} +\| {row[1]:,} \| ", text.replace("\\", "")), row
+        assert re.search(rf"\| {row[0]} +\| {row[1]:,.2f} \| ", text.replace("\\", "")), row
     for finding in check["findings"]:
         assert f"**{finding['check']}**" in text
-        assert f"at most {finding['saving_us']['at_most']:,} us" in text
+        assert f"at most {finding['saving_us']['at_most']:,.1f} us" in text
     assert text.count("   - fix:") == FINDINGS
     found = int(re.search(r"\*\*Findings: (\d+)\*\*", text)[1])
     assert f"{found - FINDINGS} more findings" in text
@@ -84,14 +85,15 @@ def test_a_finding_is_told_with_what_it_has():
         },
     }
     assert told(check=check)[1:] == [
-        *("", "**The plan: 5,000 us of kernels, at best 2,400 us after all edits**", ""),
+        *("", "**The plan: 5,000.0 us of kernels, at best 2,400.0 us after all edits**", ""),
         "|  | change | where | expected \\[us\\] | at most alone \\[us\\] | after those above \\[us\\] | accuracy |",
         "| --- | --- | --- | ---: | ---: | ---: | --- |",
-        "| 1 | few cores | line 7 | 1,000.5 | 2,000 | 2,000 | none |",
-        "| 2 | gaps | all ops | a trial | 600 | 0 | none |",
+        "| 1 | few cores | line 7 | 1,000.5 | 2,000.0 | 2,000.0 | - |",
+        "| 2 | gaps | all ops | trial | 600.0 | 0.0 | - |",
+        *("", f"- trial: {meaning_of('trial')}"),
         *("", "**Findings: 1**", ""),
         "1. **few-cores** (step 3): It is slow.",
-        "   - saving: at least 1.5 us, at most 2,000 us; not known: a trial; assumes time falls",
+        "   - saving: at least 1.5 us, at most 2,000.0 us (a trial: how much is not known); assumes time falls",
         *("   - fix:", "", "     ```python", "     # once", "     ttnn.a(1)", "     ```", ""),
         "   - verify: Look.",
         "   - evidence: ops.csv, line 7: CORE COUNT = 8",

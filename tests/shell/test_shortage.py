@@ -21,6 +21,7 @@ from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.check_report import check_report
 from ttnn_mcp.shell.check_screen import LINES, check_screen
+from ttnn_mcp.shell.outline import outline_of
 from ttnn_mcp.shell.report_markdown import comment, shortage
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 
@@ -57,6 +58,27 @@ async def test_every_door_tells_the_sentence_once_and_first(tmp_path):
     assert shortage(check) == [f"Memory: **{told}**", ""]
     assert [shown.count(told) for shown in (markdown, unescape(summary(answers)))] == [1, 1]
     assert f'Memory: <strong class="verdict slower">{told}' in unescape(page(answers))
+
+
+async def test_a_comparison_that_succeeds_tells_which_side_ran_out_first_at_every_door(tmp_path):
+    at, card = await both(tmp_path, NO_L1)
+    for before, after, sides in (
+        ("demo", card["id"], ["candidate"]),
+        (card["id"], "demo", ["baseline"]),
+        (card["id"], card["id"], ["candidate", "baseline"]),
+        ("demo", "demo", []),
+    ):
+        answer = await ask(at, "compare_runs", baseline=before, candidate=after)
+        told = "; ".join(f"the {side} {card['ran_out']}" for side in sides)
+        assert answer.get("ran_out", "") == told
+        if told:
+            assert next(iter(answer)) == "ran_out"
+            assert outline_of(answer).facts[0] == ("ran out", told)
+            answers = await answers_of(at, after, before)
+            assert comment(answers).splitlines()[2] == f"Memory: **{told}**"
+            shown = unescape(summary(answers))
+            assert shown.startswith(f'<p class="verdicts">Memory: <strong class="verdict slower">{told}<')
+            assert shown.count("ran out") == len(sides)
 
 
 def told_at_all_doors(folder, capsys, memory):

@@ -102,8 +102,9 @@ def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatc
         "verify": "`ttnn-mcp memory`", "fix": "see ttnn-mcp memory", "name": "list_ops",
         "deep": [{"why": ["`ttnn-mcp ops`", 3]}],
     }  # fmt: skip
-    assert cli.main(["check", "nothing-here"]) == 1
-    assert "Call `ttnn-mcp runs`, or give a path." in capsys.readouterr().err
+    for words in (["check"], ["report"], ["baseline", "a"], ["gate", "--candidate", "demo", "--baseline"]):
+        assert cli.main([*words, "nothing-here"]) != 0
+        assert "Call `ttnn-mcp runs`, or give a path." in "".join(capsys.readouterr()), words
     assert cli.main(["call", "optimization_check", "run=nothing-here"]) == 1
     assert "Call list_runs, or give a path." in capsys.readouterr().err
 

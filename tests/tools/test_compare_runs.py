@@ -93,15 +93,16 @@ async def test_a_default_answer_fits_in_four_kilobytes_however_much_changed(pair
 
 async def test_an_answer_has_as_many_rows_as_fit(tmp_path, at, monkeypatch):
     paths = [write(tmp_path / str(up), replace(BASE, layers=14, up_ns=up)) for up in (90_000, 50_000)]
-    comparison = compared(await runs_compared(at, *paths), Windows())
+    pair = await runs_compared(at, *paths)
+    comparison = compared(pair, Windows())
     asked = module.Arguments(baseline="before", group_by="layer")
     for rows in (10, 7, 5, 3):
-        whole = module.answer_of(comparison, asked.model_copy(update={"limit": rows}))
+        whole = module.answer_of(comparison, asked.model_copy(update={"limit": rows}), pair)
         assert len(whole.groups.rows) == rows + 1  # and the others
         monkeypatch.setattr(module, "ANSWER_BYTES", len(whole.model_dump_json(exclude_defaults=True)))
-        assert module.answer_of(comparison, asked) == whole
+        assert module.answer_of(comparison, asked, pair) == whole
     monkeypatch.setattr(module, "ANSWER_BYTES", 0)
-    assert module.answer_of(comparison, asked) == whole
+    assert module.answer_of(comparison, asked, pair) == whole
 
 
 async def test_nothing_is_grouped_twice_nor_by_what_a_run_does_not_have(pair, tmp_path, at):

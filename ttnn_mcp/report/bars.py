@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_mcp.report.markup import Markup, element, number, percent, worded
+from ttnn_mcp.report.markup import Markup, element, microseconds, percent, worded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def budget_bars(ledger: dict[str, Any]) -> Markup:
         [
             _row(
                 name.replace("_", " "),
-                f"{number(time_us)} us, {percent(share)}",
+                f"{microseconds(time_us)}, {percent(share)}",
                 [(name if name in ("roofline", "gaps") else "ledger", time_us / longest)],
             )
             for name, time_us, share in rows
@@ -53,7 +53,7 @@ def before_after_bars(groups: Sequence[Sequence[Any]]) -> Markup:
         [
             _row(
                 name,
-                f"{number(before_us)} -> {number(after_us)} us, {'+' if delta_us > 0 else ''}{number(delta_us)} us",
+                f"{before_us:,.1f} -> {microseconds(after_us)}, {'+' if delta_us > 0 else ''}{microseconds(delta_us)}",
                 [("before", before_us / longest), ("after", after_us / longest)],
             )
             for name, before_us, after_us, delta_us, *_counts in groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.report.markup import Markup, element, number
+from ttnn_mcp.report.markup import Markup, element, microseconds, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,19 +29,14 @@ class KindTime(NamedTuple):
     def ends(self) -> str:
         """What stands behind the name of its time: how many ops, or how the time changed."""
         if self.before_us is not None:
-            change = round(self.after_us - self.before_us, 3)
-            return f"{signed(change)} us" if change else "as before"
+            change = round(self.after_us - self.before_us, 1)
+            return f"{change:+,.1f} us" if change else "as before"
         return f"{number(self.ops)} op{'s' * (self.ops != 1)}" if self.ops is not None else ""
 
 
 def short(op_code: str) -> str:
     """`MatmulDeviceOperation` -> `Matmul`."""
     return op_code.removesuffix("DeviceOperation") or op_code
-
-
-def signed(value: float) -> str:
-    """A change of a time, to the nanosecond that answers have."""
-    return f"{round(value, 3):+,}"
 
 
 def of_window(kinds: Answer, gaps_us: float) -> list[KindTime]:
@@ -91,7 +86,7 @@ def _bar(label: str, parts: Sequence[tuple[KindTime, float]], longest: float) ->
     at = 0.0
     for kind, us in parts:
         wide = us / longest * WIDTH
-        title = element("title", f"{kind.name} {number(round(us, 3))} us")
+        title = element("title", f"{kind.name} {microseconds(us)}")
         shape = {"x": f"{at:.2f}", "y": 0, "width": f"{wide:.2f}", "height": HEIGHT}
         rects.append(element("rect", title, class_=kind.style, **shape))
         at += wide
@@ -116,7 +111,7 @@ def _item(kind: KindTime, total_us: float) -> Markup:
         else element("span", kind.name, class_=f"key {kind.style}")
     )
     figures = (
-        element("span", f"{number(round(kind.after_us, 3))} us"),
+        element("span", microseconds(kind.after_us)),
         element("span", share),
         element("span", kind.ends, class_="quiet"),
     )

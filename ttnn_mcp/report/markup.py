@@ -10,7 +10,7 @@ from ttnn_mcp.checks.fixes import CODE
 from ttnn_mcp.served.documents import meaning_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB", "ghz": "GHz", "gb_s": "GB/s"}
 OURS = frozenset({"how", "what", "remedy", "why", "status"})  # columns whose words are ours
@@ -40,13 +40,26 @@ def joined(*children: str) -> Markup:
     return Markup("".join(child if isinstance(child, Markup) else escape(child) for child in children))
 
 
-def number(value: Any) -> str:
-    """A value of an answer with all its digits; a dash where nothing was measured."""
+def number(value: Any, digits: int = 0) -> str:
+    """A value of an answer with all its digits, at least so many decimals; a dash where nothing was measured."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-    return f"{value:,}"
+    return f"{value:,.{digits}f}" if digits else f"{value:,}"
+
+
+def decimals(column: str, cells: Iterable[Any]) -> int:
+    """As many as the longest number of a column of amounts has, so that all stand alike; 0 for what is no amount."""
+    if heading(column) == column.replace("_", " "):
+        return 0
+    fractions = [str(cell).partition(".")[2] for cell in cells if isinstance(cell, float)]
+    return max((len(one) for one in fractions if one.isdecimal()), default=0)
+
+
+def microseconds(us: float) -> str:
+    """A time of a plan, of a saving or of a window: one unit and one decimal, wherever it stands."""
+    return f"{us:,.1f} us"
 
 
 def percent(share: float | None) -> str:
@@ -73,6 +86,7 @@ def worded(word: str) -> Markup:
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
     """A table of an answer; shares are shown in percent."""
     kinds = ["number" if any(_is_number(row[place]) for row in rows) else None for place in range(len(columns))]
+    digits = [decimals(column, (row[place] for row in rows)) for place, column in enumerate(columns)]
     head = [
         element("th", worded(heading(name)), scope="col", class_=kind)
         for name, kind in zip(columns, kinds, strict=True)
@@ -81,8 +95,8 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -
         element(
             "tr",
             *(
-                element("td", _written(column, cell), class_=kind)
-                for column, cell, kind in zip(columns, row, kinds, strict=True)
+                element("td", _written(column, cell, most), class_=kind)
+                for column, cell, kind, most in zip(columns, row, kinds, digits, strict=True)
             ),
         )
         for row in rows
@@ -106,10 +120,10 @@ def coded(fix: str) -> Markup:
     return joined(*(element("code", text) if place % 2 else text for place, text in enumerate(fix.split(CODE))))
 
 
-def _written(column: str, cell: Any) -> str:
+def _written(column: str, cell: Any, digits: int) -> str:
     if isinstance(cell, str) and column in OURS:
         return coded(cell) if column == "how" else worded(cell.replace("_", " "))
-    return percent(cell) if column.endswith("share") and not isinstance(cell, str) else number(cell)
+    return percent(cell) if column.endswith("share") and not isinstance(cell, str) else number(cell, digits)
 
 
 def _is_number(cell: Any) -> bool:

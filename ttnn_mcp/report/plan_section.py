@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told, table, worded
+from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, percent, rows_told, table, worded
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
 
@@ -18,6 +18,7 @@ CODE_COLUMNS = 100  # of code beside the margins of a page 1400 pixels wide, wit
 FIRST_ROWS = 8  # of the plan: what a screen of 900 pixels holds below verdict and bar (ours)
 HEADS = ("", "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy")
 NUMBERS = frozenset(HEADS[3:6])
+TRIAL = "trial"
 
 
 def plan_section(check: Answer) -> Markup:
@@ -78,22 +79,25 @@ def _edits(edits: Sequence[Answer], total: Answer | None) -> Markup:
 def _cells(edit: Answer) -> list[str]:
     relation = [element("span", f" {edit['relation']}", class_="quiet")] if edit.get("relation") else []
     opener = element("button", edit["what"], type="button", data_edit=edit["edit"], class_="plain")
-    expected = edit["expected_us"]
     return [
         number(edit["rank"]),
         joined(opener, *relation),
         edit["where"] or "-",
-        "a trial" if expected is None else number(expected),
-        number(edit["alone_us"]),
-        number(edit["then_us"]),
-        edit["accuracy"],
+        *map(worded, told_of(edit)),
     ]
 
 
+def told_of(edit: Answer) -> list[str]:
+    """What an edit saves in the three columns of numbers, and what it costs."""
+    times = [edit[name] for name in ("expected_us", "alone_us", "then_us")]
+    cost = "-" if edit["accuracy"] == "none" else edit["accuracy"]
+    return [*(TRIAL if us is None else f"{us:,.1f}" for us in times), cost]
+
+
 def _total(total: Answer) -> list[str]:
-    left = f"Left of {number(total['before_us'])} us of {total['of']}"
-    light = f"speed of light {number(total['speed_of_light_us'])} us"
-    return ["", left, light, number(total["expected_after_us"]), number(total["after_us"]), "", ""]
+    left = f"Left of {microseconds(total['before_us'])} of {total['of']}"
+    light = f"speed of light {microseconds(total['speed_of_light_us'])}"
+    return ["", left, light, *(f"{total[name]:,.1f}" for name in ("expected_after_us", "after_us")), "", ""]
 
 
 def _row(tag: str, cells: Sequence[str], kinds: Sequence[str | None]) -> Markup:
@@ -111,7 +115,7 @@ def findings_section(check: Answer) -> Markup:
         for step in check["steps"]
     ]
     parts = ", ".join(
-        f"{why.replace('_', ' ')} {number(us)} us" for why, us in check.get("unexplained_us", {}).items()
+        f"{why.replace('_', ' ')} {microseconds(us)}" for why, us in check.get("unexplained_us", {}).items()
     )
     title = f"Left above the floors after the plan: {parts}"
     return section(
@@ -125,7 +129,7 @@ def findings_section(check: Answer) -> Markup:
 
 
 def _finding(rank: int, finding: Answer) -> Markup:
-    saves = saving_words(finding["saving_us"], lambda us: f"{number(us)} us")
+    saves = saving_words(finding["saving_us"], microseconds)
     head = element(
         "summary",
         element("span", f"{rank}. {finding['check']}", class_="check"),

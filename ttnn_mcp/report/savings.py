@@ -16,6 +16,7 @@ def saving_words(saving: Mapping[str, Any], spoken: Callable[[float], str]) -> s
     least, most = saving.get("at_least"), f"at most {spoken(saving['at_most'])}"
     bounds = f"at least {spoken(least)}, {most}" if least else most
     if saving.get("expected") is None:
-        return f"{bounds}; not known: a trial" if saving["at_most"] else bounds
+        return f"{bounds} (a trial: how much is not known)" if saving["at_most"] else bounds
     low, high = map(spoken, saving["interval"])
-    return f"expected {spoken(saving['expected'])} ({low} to {high} in 8 of 10; {saving['basis']}), {bounds}"
+    likely = "" if low == high else f"{low} to {high} in 8 of 10; "
+    return f"expected {spoken(saving['expected'])} ({likely}{saving['basis']}), {bounds}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import budget_bars
 from ttnn_mcp.report.kinds import of_comparison, of_window, stacked
-from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told, worded
+from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, rows_told, worded
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -71,10 +71,10 @@ def summary(answers: Answers) -> Markup:
     """What a reader must know first."""
     budget, check, comparison, memory = answers.budget, answers.check, answers.comparison, answers.memory
     verdicts: list[Markup] = []
-    if memory and memory["errors"]:
-        words = element(
-            "strong", memory.get("ran_out") or failure_words(memory["errors"][0]), class_="verdict slower"
-        )
+    failed = failure_words(memory["errors"][0]) if memory and memory["errors"] else None
+    failed = next((one["ran_out"] for one in (comparison, memory) if one and one.get("ran_out")), failed)
+    if failed:
+        words = element("strong", failed, class_="verdict slower")
         verdicts.append(paragraph("Memory: ", words, kind="verdicts"))
     if comparison:
         verdicts.append(verdict("Against the baseline", comparison["verdict"], comparison["why"]))
@@ -108,11 +108,11 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
     check, card, pairs = answers.check, answers.card, list[tuple[str, str]]()
     if answers.budget and check:
         pairs += [
-            ("window", f"{number(answers.budget['window_us'])} us"),
-            ("kernel time", f"{number(answers.budget['kernel_us'])} us"),
-            ("expected after the plan", f"{number(check['total']['expected_after_us'])} us"),
-            ("at best after the plan", f"{number(check['total']['after_us'])} us"),
-            ("speed of light", f"{number(check['total']['speed_of_light_us'])} us"),
+            ("window", microseconds(answers.budget["window_us"])),
+            ("kernel time", microseconds(answers.budget["kernel_us"])),
+            ("expected after the plan", microseconds(check["total"]["expected_after_us"])),
+            ("at best after the plan", microseconds(check["total"]["after_us"])),
+            ("speed of light", microseconds(check["total"]["speed_of_light_us"])),
             ("findings", number(len(check["findings"]))),
         ]
     if answers.memory:

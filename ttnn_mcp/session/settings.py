@@ -54,7 +54,9 @@ class Settings:
         """The folders in which reports are looked for."""
         folders = self.roots or (Path(os.environ.get("TT_METAL_HOME", ""), "generated"),)
         with suppress(FileNotFoundError):  # the current folder was removed
-            return tuple(folder.absolute() for folder in folders)  # as runs that were opened are known
+            return tuple(
+                dict.fromkeys(folder.absolute() for folder in folders)
+            )  # as runs that were opened are known
         return tuple(folders)
 
     @property

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side
 LEAST = 12  # columns of text beside a lead
+OF_NUMBER = re.compile(r"(?<=\d) (?=(?:[um]s|[kMG]?B)\b)")  # between a number and its unit
 
 
 def check_report(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
@@ -37,10 +38,11 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def duration(microseconds: float, beside: float = 0.0) -> str:
-    """A duration with its unit: us where it and the longest one `beside` it are below a millisecond, otherwise ms."""
-    if max(abs(microseconds), abs(beside)) < 1000:
+    """A duration in the unit and with the decimals that give the longest one `beside` it four digits."""
+    longest = max(abs(microseconds), abs(beside))
+    if longest < 1000:
         return f"{microseconds:,.1f} us"
-    digits = 2 if abs(microseconds) >= 100 or not microseconds else 3  # 0.05 ms beside 0.054 ms tells too little
+    digits = sum(longest < least for least in (10_000, 100_000, 1_000_000))
     return f"{microseconds / 1000:,.{digits}f} ms"
 
 
@@ -91,7 +93,7 @@ class _Report:
 
     def headed(self, text: str, rest: str = "") -> list[str]:
         """A heading in bold and what follows it, in as many lines as it takes."""
-        first, *others = textwrap.wrap(text + rest, self.width, break_on_hyphens=False)
+        first, *others = in_lines(text + rest, self.width)
         bold = f"\x1b[1m{first[: len(text)]}\x1b[0m{first[len(text) :]}" if self.colour else first
         return [bold, *others]
 
@@ -179,13 +181,16 @@ class _Report:
         return self.wrapped(text, " " * indent + (f"{label:<{LABEL}}" if label else ""))
 
     def wrapped(self, text: str, lead: str) -> list[str]:
-        return textwrap.wrap(
-            text,
-            max(self.width, len(lead) + LEAST),
-            initial_indent=lead,
-            subsequent_indent=" " * len(lead),
-            break_on_hyphens=False,
-        )
+        return in_lines(text, max(self.width, len(lead) + LEAST), lead)
+
+
+def in_lines(text: str, width: int, lead: str = "") -> list[str]:
+    """A text behind a lead in lines of this width, which end between words and never between a number and its unit."""
+    kept = OF_NUMBER.sub("\xa0", text)
+    lines = textwrap.wrap(
+        kept, width, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+    )
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _spoken_here(fix: str) -> str:

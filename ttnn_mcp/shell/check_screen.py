@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.sections import ops_counted
-from ttnn_mcp.shell.check_report import duration, named_rows
+from ttnn_mcp.shell.check_report import duration, in_lines, named_rows
 from ttnn_mcp.shell.suggestions import command
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class _Screen:
             yield from self.wrapped(sentence)
 
     def times(self, total: dict[str, Any]) -> str:
-        """'kernels 5.00 ms; wall time 10.00 ms; speed of light 800.0 us'."""
+        """'kernels 5.00 ms; wall time 10.00 ms; speed of light 0.80 ms'."""
         kernel_us = self.answer["kernel_ms"] * 1000
         longest = max(total["before_us"], kernel_us)
         kernel, light = duration(kernel_us, longest), duration(total["speed_of_light_us"], longest)
         window: dict[str, Any] = self.answer.get("window") or {}
         why = "it has no gaps" if window.get("warm") else "not a warm window"
-        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"not known: {why}"
+        wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"unknown: {why}"
         return f"kernels {kernel}; wall time {wall}; speed of light {light}"
 
     def verdict(self, total: dict[str, Any]) -> str:
@@ -87,19 +87,25 @@ class _Screen:
             return
         head, blocks = self.table(edits) or ([], self.sentences(edits))
         yield from ["", *head]
-        room, shown = room - 2 - len(head), 0  # of the empty line, and of the one behind the table
-        for lines in blocks:
-            if room < len(lines):
+        room -= 1 + len(head)  # and the empty line
+        rows, notes = list[str](), self.notes(edits, 0)
+        for shown, lines in enumerate(blocks, start=1):
+            below = self.notes(edits, shown)
+            if room < len(rows) + len(lines) + len(below):
                 break
-            room, shown = room - len(lines), shown + 1
-            yield from lines
+            rows, notes = [*rows, *lines], below
+        yield from (*rows, *notes)
+
+    def notes(self, edits: list[dict[str, Any]], shown: int) -> list[str]:
+        """The lines below the first edits: how many more there are, and what words among them mean."""
         left = len(edits) - shown + self.answer.get("smaller_edits", 0)
         notes = [f"and {left} more: --all"] if left else []
+        if any(edit["expected_us"] is None for edit in edits[:shown]):
+            notes.append("trial: no more than a bound is known, so try and measure")
         last = [str(edit["rank"]) for edit in edits[:shown] if "symptom" in (edit.get("relation") or "")]
         if last:
             notes.append(f"{', '.join(last)} last, as a symptom that edits above may take away")
-        if notes:
-            yield f"   {'; '.join(notes)}"
+        return [f"   {line}" for line in self.wrapped("; ".join(notes), self.width - 3)]
 
     def table(self, edits: list[dict[str, Any]]) -> tuple[list[str], Iterator[list[str]]] | None:
         """The heading, and the lines of each edit; None where the terminal is too narrow for names."""
@@ -124,7 +130,7 @@ class _Screen:
             expected, most, accuracy = _figures(edit, edit["alone_us"])
             cost = "" if accuracy == "-" else f", {accuracy} accuracy"
             text = f"{edit['what']}: {expected}, at most {most}{cost}"
-            yield textwrap.wrap(text, self.width, initial_indent=f"{edit['rank']:>2} ", subsequent_indent="   ")
+            yield in_lines(text, self.width, f"{edit['rank']:>2} ")
 
     def first(self) -> Iterator[str]:
         """The first edit, and its heaviest claim."""
@@ -163,7 +169,7 @@ class _Screen:
         return [f"\x1b[1m{line}\x1b[0m" for line in lines] if self.colour else lines
 
     def wrapped(self, text: str, width: int | None = None) -> list[str]:
-        return textwrap.wrap(text, width or self.width, break_on_hyphens=False)
+        return in_lines(text, width or self.width)
 
 
 def _window(window: dict[str, Any] | None) -> str:

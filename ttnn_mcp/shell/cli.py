@@ -107,8 +107,8 @@ def _command(argv: list[str]) -> int:
 
 
 def _told(refusal: TtnnMcpError, command: str | None) -> str:
-    """A refusal in the words of the door: commands where a command was given."""
-    if command not in PEOPLE:
+    """A refusal in the words of the door: tools where tools are called, else commands."""
+    if command in ("call", "serve", None):
         return str(refusal)
     from ttnn_mcp.shell.suggestions import spoken_here  # noqa: PLC0415 - only a mistake waits for it
 

@@ -14,6 +14,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.experiments.rules import WALL_NOISE_SHARE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.shell import markdown
+from ttnn_mcp.shell.report_markdown import shortage
 from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[s
     lines = [
         f"### TTNN performance: {title[judgement.outcome]}",
         "",
+        *shortage(answer),
         markdown.text(judgement.why),
         "",
         *markdown.table(

@@ -11,6 +11,7 @@ from ttnn_mcp.session.pair import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
 from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.suggestions import spoken_here
 from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
-JSON_FIELDS = ("verdict", "change_share", "noise_share", "kernel_ms", "baseline", "candidate")
+JSON_FIELDS = ("ran_out", "verdict", "change_share", "noise_share", "kernel_ms", "baseline", "candidate")
 
 
 async def gate(session: Session, options: argparse.Namespace) -> tuple[str, int]:
@@ -28,15 +29,20 @@ async def gate(session: Session, options: argparse.Namespace) -> tuple[str, int]
     try:
         answer, names = await _compared(session, options)
     except TtnnMcpError as refusal:
-        outcome = Ruling("cannot_judge", str(refusal))
+        why = spoken_here(str(refusal))
+        outcome = Ruling("cannot_judge", why)
         printed = {"outcome": outcome.outcome, "why": outcome.why}
-        text = f"{json.dumps(printed)}\n" if options.json else f"### TTNN performance: cannot judge\n\n{refusal}\n"
+        text = f"{json.dumps(printed)}\n" if options.json else f"### TTNN performance: cannot judge\n\n{why}\n"
         return text, outcome.status(bisect=options.bisect)
     outcome = judged(answer, worse)
     status = outcome.status(bisect=options.bisect)
     if not options.json:
         return pull_request(answer, outcome, names), status
-    printed = {"outcome": outcome.outcome, "why": outcome.why, **{name: answer[name] for name in JSON_FIELDS}}
+    printed = {
+        "outcome": outcome.outcome,
+        "why": outcome.why,
+        **{name: answer[name] for name in JSON_FIELDS if name in answer},
+    }
     return f"{json.dumps(printed)}\n", status
 
 

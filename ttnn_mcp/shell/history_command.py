@@ -39,9 +39,11 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
             line = f", line {op['op']}" if op["op"] is not None else ""
             yield f"  {op['op_code']}  {_change(op)}: {op['how']}{line}"
     yield ""
-    for row in _rows(answer, "runs"):
+    runs = _rows(answer, "runs")
+    longest = max((row["time_us"] for row in runs), default=0.0)
+    for row in runs:
         mark = "  <- turned" if row["run"] in turned else ""
-        yield f"  {row['recorded']}  {duration(row['time_us']):>12}  {row['run']}{_build(row)}{mark}"
+        yield f"  {row['recorded']}  {duration(row['time_us'], longest):>12}  {row['run']}{_build(row)}{mark}"
     if answer.get("more_runs"):
         yield f"  and {answer['more_runs']} older"
     yield from (
@@ -54,7 +56,7 @@ def _build(row: dict[str, Any]) -> str:
 
 
 def _change(row: dict[str, Any]) -> str:
-    """'0.10 ms -> 1.50 ms', in one unit."""
+    """'0.100 ms -> 1.500 ms', in one unit."""
     longest = max(row["before_us"], row["after_us"])
     return f"{duration(row['before_us'], longest)} -> {duration(row['after_us'], longest)}"
 

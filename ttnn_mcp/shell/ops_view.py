@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.sections import ops_counted, window_words
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.shell.outline import Outline, Section
+from ttnn_mcp.shell.outline import Outline, Section, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,11 +67,17 @@ def _short(name: Any) -> Any:
 
 
 def _percents(share: Any) -> Any:
-    return None if share is None else round(share * 100, 1)
+    return None if share is None else measured(round(share * 100, 1), 1)
+
+
+def _times(us: Any) -> Any:
+    return measured(us, 1)
 
 
 TOLD: dict[str, Callable[[Any], Any]] = {
     "op": _short,
+    "time [us]": _times,
+    "gap [us]": _times,
     "time %": _percents,
     "DRAM %": _percents,
     "FLOP %": _percents,

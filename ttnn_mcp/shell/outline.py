@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.report.markup import heading, percent
+from ttnn_mcp.report.markup import decimals, heading, number, percent
 from ttnn_mcp.report.sections import window_words
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class Count(int):
 
 
 class Measure(float):
-    """A time or a rate, to be told in the same way."""
+    """A time or a rate, to be told in the same way, with as many decimals as others of its column."""
+
+    digits = 0
 
 
 class MarkedCode(str):
@@ -70,7 +72,7 @@ def _add(outline: Outline, title: str, value: Any) -> None:
     """A field of the answer: as a line, as a table, or as several tables where it holds tables itself."""
     if isinstance(value, dict) and "kind" in value and "first_row" in value:
         outline.facts.append((title, window_words(cast("dict[str, Any]", value))))
-    elif isinstance(value, dict) and len(cast("dict[str, Any]", value)) > FEW:
+    elif isinstance(value, dict) and (len(cast("dict[str, Any]", value)) > FEW or _holds_parts([value])):
         _add_parts(outline, title, cast("dict[str, Any]", value))
     elif _holds_parts(value):
         for place, entry in enumerate(cast("list[dict[str, Any]]", value), start=1):
@@ -126,7 +128,8 @@ def written(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, (Percent, Count, Measure)):
-        return percent(value) if isinstance(value, Percent) else f"{value:,}"
+        digits = value.digits if isinstance(value, Measure) else 0
+        return percent(value) if isinstance(value, Percent) else number(value, digits)
     if isinstance(value, str):
         return single_line(value)
     if isinstance(value, dict):
@@ -168,5 +171,20 @@ def _table(title: str, value: Any) -> Section | None:
 
 
 def _section(title: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Section:
-    cells = [tuple(_told(name, cell) for name, cell in zip(names, row, strict=True)) for row in rows]
-    return Section(title, tuple(map(heading, names)), cells)
+    columns = [_column(name, [row[place] for row in rows]) for place, name in enumerate(names)]
+    return Section(title, tuple(map(heading, names)), [*zip(*columns, strict=True)])
+
+
+def _column(name: str, cells: Sequence[Any]) -> list[Any]:
+    """The values of a column, the numbers among them with the same decimals."""
+    digits = decimals(name, cells)
+    return [measured(cell, digits) if digits else _told(name, cell) for cell in cells]
+
+
+def measured(cell: Any, digits: int) -> Any:
+    """A number to be told with so many decimals; what is none stays as it is."""
+    if not isinstance(cell, (int, float)):
+        return cell
+    measure = Measure(cell)
+    measure.digits = digits
+    return measure

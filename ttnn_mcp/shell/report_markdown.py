@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import heading, number, percent
-from ttnn_mcp.report.plan_section import HEADS, NUMBERS
+from ttnn_mcp.report.markup import decimals, heading, microseconds, number, percent
+from ttnn_mcp.report.plan_section import HEADS, NUMBERS, TRIAL, told_of
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import NOT_BOUNDED, WORDS, budget_why, not_bounded, run_words, window_words
+from ttnn_mcp.served.documents import meaning_of
 from ttnn_mcp.shell.check_report import named_rows
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ttnn_mcp.report.answers import Answers
 
@@ -28,7 +29,7 @@ CODE_COLUMNS = 90  # a comment on GitHub shows as many without a scroll bar
 def comment(answers: Answers) -> str:
     """The report of a run as Markdown."""
     against = f" against {text(run_words(answers.base))}" if answers.base else ""
-    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", "", *shortage(answers.card)]
+    lines = [f"{MARK}: {text(run_words(answers.card))}{against}", "", *shortage(answers.comparison or answers.card)]
     if answers.comparison:
         lines += compared(answers.comparison)
     if answers.budget:
@@ -42,7 +43,7 @@ def comment(answers: Answers) -> str:
     return "\n".join([*lines, *_listed([*answers.left_out, *caveats])]).rstrip() + "\n"
 
 
-def shortage(answer: Answer) -> list[str]:
+def shortage(answer: Mapping[str, Any]) -> list[str]:
     """Where memory ran out, of an answer that tells it."""
     return [f"Memory: **{text(answer['ran_out'])}**", ""] if answer.get("ran_out") else []
 
@@ -77,7 +78,7 @@ def _budget(budget: Answer) -> list[str]:
         _verdict("By its own measure", {**budget, "why": budget_why(budget)}),
         "",
         f"Window: {text(window_words(budget['window']))}.",
-        *_table(f"Where {number(budget['window_us'])} us go", budget["ledger"]),
+        *_table(f"Where {microseconds(budget['window_us'])} go", budget["ledger"]),
         *_table("Lower bounds", budget["floors"]),
         *_table(NOT_BOUNDED, not_bounded(budget)),
         "",
@@ -89,12 +90,12 @@ def findings(check: Answer) -> list[str]:
     total = check.get("total")
     lines: list[str] = []
     if total:
-        times = f"{number(total['before_us'])} us of {total['of']}, at best {number(total['after_us'])} us"
+        times = f"{microseconds(total['before_us'])} of {total['of']}, at best {microseconds(total['after_us'])}"
         lines += _plan(f"The plan: {times} after all edits", named_rows(check["plan"]))
     lines += ["", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]
-        saves = saving_words(saving, lambda us: f"{number(us)} us")
+        saves = saving_words(saving, microseconds)
         lines += [f"{rank}. **{finding['check']}** (step {finding['step']}): {text(finding['claim'])}"]
         lines += [f"   - saving: {text(saves)}; assumes {text(finding['assumption'])}"]
         lines += _fix(finding["fix"])
@@ -108,9 +109,11 @@ def findings(check: Answer) -> list[str]:
 
 def _plan(title: str, edits: Sequence[Answer]) -> list[str]:
     """The edits with the columns of the page: what a comment has no room for stands in the findings."""
-    names = ("rank", "what", "where", "expected_us", "alone_us", "then_us", "accuracy")
-    rows = [["a trial" if edit[name] is None else number(edit[name]) for name in names] for edit in edits]
-    return [f"**{title}**", "", *table(HEADS, rows, [head in NUMBERS for head in HEADS])] if rows else []
+    if not edits:
+        return []
+    rows = [[edit["rank"], edit["what"], edit["where"], *told_of(edit)] for edit in edits]
+    trial = [f"{TRIAL}: {meaning_of(TRIAL)}"] if any(TRIAL in row for row in rows) else []
+    return [f"**{title}**", "", *table(HEADS, rows, [head in NUMBERS for head in HEADS]), *_listed(trial)]
 
 
 def _fix(fix: str) -> list[str]:
@@ -139,9 +142,14 @@ def _table(title: str, answer: Answer | None) -> list[str]:
     if not answer or not answer["rows"]:
         return []
     columns: Sequence[str] = answer["columns"]
+    shown = answer["rows"][:ROWS]
+    digits = [decimals(name, (row[place] for row in shown)) for place, name in enumerate(columns)]
     rows = [
-        [percent(cell) if name.endswith("share") else number(cell) for name, cell in zip(columns, row, strict=True)]
-        for row in answer["rows"][:ROWS]
+        [
+            percent(cell) if name.endswith("share") else number(cell, most)
+            for name, cell, most in zip(columns, row, digits, strict=True)
+        ]
+        for row in shown
     ]
     left = len(answer["rows"]) - ROWS
     more = ["", f"{left} more rows are not listed."] if left > 0 else []

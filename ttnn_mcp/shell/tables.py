@@ -23,7 +23,7 @@ WORD = 30  # columns up to which a name is kept whole
 BAND = 4  # columns that a table has at least, on average, if one becomes several
 FOLDED = 12  # of names and sentences alike, before a table becomes blocks
 BREAKS = re.compile(
-    r"(?<=[ ;/(|])|(?<=,)(?!\d)"
+    r"(?<=[ ;/|])|(?<=\w\()|(?<=,)(?!\d)"
 )  # where a line may end: names and numbers stay whole where they fit
 FILLED = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)  # rich fills lines with spaces
 NAME = "bold"

@@ -11,10 +11,11 @@ from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.grouping import Grouping
 from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
-from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta, memory_delta
+from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
+from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS, engaged, suspicious
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
@@ -63,6 +64,7 @@ class SampleTimes(Wire):
 class Answer(Wire):
     """Answer of compare_runs."""
 
+    ran_out: Quoting | None = None
     verdict: Verdict
     credit: Credit | None = None
     why: Quoting
@@ -98,15 +100,17 @@ def compare_runs(pair: RunsCompared, asked: Arguments) -> Answer:
     called faster; `credit`: whether one change made it so.
     """
     windows = Windows(asked.iteration, asked.candidate_iteration, asked.start_signpost, asked.end_signpost)
-    return answer_of(compared(pair, windows), asked, pair.memory)
+    return answer_of(compared(pair, windows), asked, pair)
 
 
 async def _opened(session: Session, asked: Arguments) -> RunsCompared:
     pair = await runs_compared(session, asked.baseline, asked.candidate, asked.repeats or ())
-    return pair._replace(memory=await memory_delta(pair.before, pair.after))
+    sides = {"candidate": await ending_of(pair.after), "baseline": await ending_of(pair.before)}
+    short = [f"the {side} {ending.ran_out}" for side, ending in sides.items() if ending.ran_out]
+    return pair._replace(memory=await memory_delta(pair.before, pair.after), ran_out="; ".join(short) or None)
 
 
-def answer_of(comparison: Comparison, asked: Arguments, memory: MemoryDelta | None = None) -> Answer:
+def answer_of(comparison: Comparison, asked: Arguments, pair: RunsCompared) -> Answer:
     """The answer, with fewer rows where it would be long.
 
     Raises:
@@ -116,21 +120,21 @@ def answer_of(comparison: Comparison, asked: Arguments, memory: MemoryDelta | No
     if asked.group_by == "layer" and comparison.layers is None:
         raise QuestionRefused("No block of ops repeats over most of the baseline: it has no layers to group by.")
     if asked.limit is not None:
-        return _answer(comparison, verdict, memory, asked.group_by, asked.limit)
-    answers = (_answer(comparison, verdict, memory, asked.group_by, rows) for rows in FEWER)
+        return _answer(comparison, verdict, pair, asked.group_by, asked.limit)
+    answers = (_answer(comparison, verdict, pair, asked.group_by, rows) for rows in FEWER)
     short = (one for one in answers if len(one.model_dump_json(exclude_defaults=True)) <= ANSWER_BYTES)
-    return next(short, None) or _answer(comparison, verdict, memory, asked.group_by, FEWER[-1])
+    return next(short, None) or _answer(comparison, verdict, pair, asked.group_by, FEWER[-1])
 
 
-def _answer(
-    comparison: Comparison, verdict: Judgement, memory: MemoryDelta | None, by: Grouping, rows: int
-) -> Answer:
+def _answer(comparison: Comparison, verdict: Judgement, pair: RunsCompared, by: Grouping, rows: int) -> Answer:
     edits = edits_of(comparison)
     some = max(3, rows // 2)
     total = comparison.total
     per = comparison.per_sample
     wall, busy = _host(comparison)
+    memory = pair.memory
     return Answer(
+        ran_out=pair.ran_out,
         verdict=verdict.verdict,
         credit=verdict.credit,
         why=verdict.why,

@@ -5,6 +5,8 @@ import csv
 import pytest
 
 from tests.asking import session
+from tests.profiles import Iteration, write_performance_report
+from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.session.session import Session, Settings
@@ -40,6 +42,15 @@ async def test_a_run_without_times_has_no_such_table(tmp_path):
     at = Session(Settings(state=tmp_path / "state", memory=memory))
     with pytest.raises(QuestionRefused, match="needs a performance report"):
         await perf_report(at, [], lambda _sentence: None)
+
+
+async def test_a_table_that_signposts_leave_empty_says_how_to_get_all(tmp_path):
+    told = []
+    path = str(write_performance_report(tmp_path / "r", demo_program(), [Iteration(signposts=("start", "stop"))]))
+    assert rows(await perf_report(session(tmp_path), [path], told.append)) == {}
+    assert told == ["tt-perf-report takes no op between the signposts of this report; iteration=all takes all."]
+    assert rows(await perf_report(session(tmp_path), [path, "iteration=all"], told.append))
+    assert len(told) == 1
 
 
 async def test_a_run_that_nobody_named_is_told(tmp_path):

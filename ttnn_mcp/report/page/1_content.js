@@ -16,9 +16,9 @@ function cell(column, row) {
   return place === null ? null : column.words[place];
 }
 
-function shown(number, unit) {
+function shown(number, unit, digits = 0) {
   if (number === null || number === undefined) return "not measured";
-  const written = number.toLocaleString("en-US", { maximumFractionDigits: 6 });
+  const written = number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits || 6 });
   return unit ? `${written} ${unit}` : written;
 }
 

@@ -89,7 +89,7 @@ class OpsTable {
     line.dataset.row = String(row);
     line.append(...this.columns.map((column) => {
       const cellOfRow = document.createElement("td"), value = column.value(row);
-      cellOfRow.textContent = value === null ? "-" : column.number && column.name !== "line" ? shown(value) : String(value);
+      cellOfRow.textContent = value === null ? "-" : column.number && column.name !== "line" ? shown(value, "", column.digits) : String(value);
       if (column.number) cellOfRow.className = "number";
       else cellOfRow.title = cellOfRow.textContent;
       return cellOfRow;
@@ -144,13 +144,13 @@ function columnsOfOps() {
     { name: "layer", words: "layer", number: true, value: texts(content.layer) },
     { name: "stage", words: "stage", value: texts(content.stage) },
     { name: "device", words: "device", number: true, value: (row) => ops.device[row] },
-    { name: "kernel", words: "kernel [us]", number: true, value: (row) => ops.kernel_us[row] },
-    { name: "share", words: "share [%]", number: true, value: times100(ops.share) },
-    { name: "gap", words: "gap [us]", number: true, value: (row) => ops.gap_us[row] },
+    { name: "kernel", words: "kernel [us]", number: true, digits: 2, value: (row) => ops.kernel_us[row] },
+    { name: "share", words: "share [%]", number: true, digits: 2, value: times100(ops.share) },
+    { name: "gap", words: "gap [us]", number: true, digits: 2, value: (row) => ops.gap_us[row] },
     { name: "cores", words: "cores", number: true, value: (row) => ops.cores[row] },
     { name: "bound", words: "bound", value: texts(ops.bound) },
-    { name: "efficiency", words: "of roofline [%]", number: true, value: times100(roofline.efficiency) },
-    { name: "dram", words: "DRAM [GB/s]", number: true, value: texts(roofline.achieved_dram_gb_s) },
+    { name: "efficiency", words: "of roofline [%]", number: true, digits: 2, value: times100(roofline.efficiency) },
+    { name: "dram", words: "DRAM [GB/s]", number: true, digits: 1, value: texts(roofline.achieved_dram_gb_s) },
     { name: "fidelity", words: "fidelity", value: texts(ops.fidelity) },
     { name: "shapes", words: "shapes", value: shapesOf },
   ];

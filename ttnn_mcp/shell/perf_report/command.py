@@ -37,4 +37,7 @@ async def perf_report(session: Session, words: Sequence[str], tell: Callable[[st
         for line in lines:
             advice.setdefault(line, []).append(f"{finding['check']}: {finding['fix'].replace(CODE, '')}")
     joined = {line: " • ".join(texts) for line, texts in advice.items()}
-    return perf_report_csv(run.performance, joined, signposts=EVERYTHING not in words)
+    text = perf_report_csv(run.performance, joined, signposts=EVERYTHING not in words)
+    if text.count("\n") == 1:
+        tell(f"tt-perf-report takes no op between the signposts of this report; {EVERYTHING} takes all.")
+    return text

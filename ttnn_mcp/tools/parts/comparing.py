@@ -23,12 +23,14 @@ class RunsCompared(NamedTuple):
         after: the run after it.
         repeats: more runs of the unchanged baseline, for the noise.
         memory: what the change did to memory, where that was asked for.
+        ran_out: which of the two ran out of it, in a sentence.
     """
 
     before: Run
     after: Run
     repeats: tuple[Run, ...] = ()
     memory: MemoryDelta | None = None
+    ran_out: str | None = None
 
     @property
     def runs(self) -> tuple[Run, ...]:
