@@ -10,7 +10,7 @@ half of the cores that the config would use and that fits L1; 1 % of the window 
 with the cores that it gets, and not below its roofline.
 
 Silent on products that use more of those cores already (seven scores there gained 0 to 47 %, and other counts of rows
-lost), and where no config fits.
+lost), where no config fits, and with operands interleaved in L1 (matmul-operands-in-l1-interleaved).
 One fused op for all of the attention comes first where its mask allows it (unfused-attention).
 """
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.products import suggested_products
@@ -47,6 +48,7 @@ def look(facts: WindowFacts) -> Problems:
     batches = x.padded[:, :2].prod(axis=1)
     able = choice.chosen & ((batches > 1) & (batches == y.padded[:, :2].prod(axis=1)))[choice.rows]
     able &= ~(x.sharded | y.sharded | out.sharded)[choice.rows] & (facts.kernel_ns[choice.rows] >= SMALL_NS)
+    able &= ~in_l1_interleaved(facts.ops)[choice.rows]
     rows = choice.rows[able]
     then = by_row(facts, rows, lambda row: (plan := _plan(facts, row)) and _cores(plan))
     stays = facts.ops.numbers("cores")[rows] / then
