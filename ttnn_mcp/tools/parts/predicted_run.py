@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.memory_tables import model_line
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Wire
 
@@ -78,6 +77,8 @@ async def prediction(run: Run) -> PredictedRun:
     """
     answer = await predicted_run(run)
     if answer is None:
+        from ttnn_mcp.tools.parts.memory_errors import ending_of  # noqa: PLC0415 - no other answer waits for it
+
         ran_out = (await ending_of(run)).ran_out
         first = f"{ran_out}. It " if ran_out else ""
         raise QuestionRefused(
