@@ -24,6 +24,11 @@ def test_what_no_rule_tells_of_may_be_tried_over_the_banks(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(85_800 - moved / PEAK_GB_S, rel=0.01)]
 
 
+def test_where_the_banks_are_expected_to_be_slower_they_are_no_try(check):
+    """The law expects 81.5 us of them."""
+    check.pair(lambda ns: of_decoding(kernel_ns=ns), silent=81_000, fires=82_000)
+
+
 def test_weights_in_the_banks_may_be_tried_interleaved(check):
     """At LoFi they stream: decode-matmul-bandwidth is silent."""
     claim = check.ask(on_blackhole(fidelity="LoFi", kernel_ns=43_000)).claim

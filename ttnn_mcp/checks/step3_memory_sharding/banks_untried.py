@@ -5,7 +5,7 @@ matmuls gained from DRAM-sharded weights (10 to 67 %), and 22 lost or did not fi
 were taken back to interleaved weights under a 1D config. So nothing is expected, and it stands last in the plan.
 
 The line: that of decode-matmul-bandwidth, at any bandwidth; a DRAM-sharded config fits L1 where the weights are
-interleaved; 1 % of the window to save. The bound is the roofline at peak rates, without the bytes of the result.
+interleaved, and is not expected to be slower; 1 % of the window to save. The bound is the roofline at peak rates, without the bytes of the result.
 
 Silent on ops of which decode-matmul-bandwidth speaks.
 """
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, spoken_of
+from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, spoken_of
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
-from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, multicast
+from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, multicast, sharded_ns
 from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.step3_memory_sharding import decode_matmul_bandwidth as bandwidth
 
@@ -26,9 +26,13 @@ def look(facts: WindowFacts) -> Problems:
     choice, saved = facts.matmuls, trial_saves(facts)
     rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken_of(bandwidth.look(facts)))
     in_banks = facts.ops.inputs[1].sharded[rows]
-    able = np.array([row for row in rows[~in_banks].tolist() if dram_sharded(facts, row)], dtype=np.int64)
-    for these in (able, rows[in_banks]):
+    for these in (rows[~in_banks][_may_gain(facts, rows[~in_banks])], rows[in_banks]):
         yield Problem(these, saved[these], tell=_tell, is_trial=True)
+
+
+def _may_gain(facts: WindowFacts, rows: Rows) -> Mask:
+    """Per matmul on interleaved weights, whether the banks are expected to be no slower: by law or by bandwidth."""
+    return sharded_ns(facts, rows).expected_ns <= facts.kernel_ns[rows]
 
 
 def _tell(ops: Affected) -> Words:
