@@ -55,6 +55,7 @@ def test_what_was_not_measured_has_no_answer(how):
         # the law with the fewest differences, though another one stands before it
         (asked.many_rows(n=33_000), "matmul of many rows, 2D: n 33,000, measured 32 to 13,312"),
         (asked.norm("blackhole"), "norm, sharded: none for blackhole that errs little enough"),
+        (asked.addition("wormhole_b0"), "element-wise, two tensors: none for wormhole_b0 that errs little enough"),
         (asked.addition("grayskull"), "element-wise, two tensors: none for grayskull that errs little enough"),
     ],
     ids=lambda value: "",

@@ -153,7 +153,7 @@ class Law(Generic[D]):
         fitted = self.fitted(op.chip)
         if self.factors(op) is None:
             return FORMLESS, "no formula is about this form of it, or too little is told"
-        if fitted is None or not fitted.good:
+        if fitted is None:
             return UNFITTED, f"{self.name}: none for {op.chip} that errs little enough"
         unlike = self.unlike(op, fitted)
         return len(unlike), f"{self.name}: {unlike[0] if unlike else 'its time would be outside of those measured'}"
