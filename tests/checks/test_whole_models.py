@@ -117,13 +117,7 @@ async def test_a_claim_in_two_edits_tells_of_each_what_it_saves_there(answers):
     ("name", "edit", "check", "text"),
     [
         # core_grid left its 32 cores; TTNN 0.81.1 takes 88 where all operands lie in DRAM
-        (
-            DEEPLAB,
-            "matmul-config",
-            "matmul-operands-in-l1-interleaved",
-            "fix",
-            "a and b in DRAM too: 88 of 110 cores",
-        ),
+        (DEEPLAB, "matmul-config", "matmul-operands-in-l1-interleaved", "a and b in DRAM too: 88 of 110 cores"),
         # by the CSV 2.69 and 3.40 ms, the longest together; line 339 has the longest first leg
         (OFT, "layout-chain-2", "tilize-round-trip", "at line 285 and 286"),
     ],

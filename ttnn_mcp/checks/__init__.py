@@ -14,9 +14,12 @@ def _modules_below(package: str, path: list[str]) -> list[str]:
     return [f"{package}.{module.name}" for module in iter_modules(path)]
 
 
-STEPS = [name for name in _modules_below(__name__, [*__path__]) if name.rpartition(".")[2].startswith("step")]
-CATALOGUE: tuple[Check, ...] = tuple(
-    import_module(module).CHECK
-    for step in STEPS
-    for module in _modules_below(step, [*import_module(step).__path__])
-)
+def __getattr__(name: str) -> tuple[Check, ...]:
+    """CATALOGUE, read when it is first asked for: words and fixes of this package are used where no check is."""
+    if name != "CATALOGUE":
+        raise AttributeError(name)
+    steps = [step for step in _modules_below(__name__, [*__path__]) if step.rpartition(".")[2].startswith("step")]
+    modules = [module for step in steps for module in _modules_below(step, [*import_module(step).__path__])]
+    catalogue: tuple[Check, ...] = tuple(import_module(module).CHECK for module in modules)
+    globals()["CATALOGUE"] = catalogue
+    return catalogue

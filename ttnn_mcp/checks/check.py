@@ -30,7 +30,7 @@ __all__ = [
     "Words",
     "no_saving",
 ]
-__all__ += ["ANY_OPS", "CannotTell", "Check", "Problems", "Subject", "ops_named", "ops_of_family"]
+__all__ += ["ANY_OPS", "CannotTell", "Check", "Problems", "Subject", "ops_named", "ops_of_family", "spoken_of"]
 STEP_TITLES = {
     1: "Data formats",
     2: "Tensor layouts",
@@ -59,6 +59,12 @@ class CannotTell:
 
 
 Problems: TypeAlias = "Iterator[Problem | CannotTell]"
+
+
+def spoken_of(problems: Problems) -> Rows:
+    """The rows of which they speak: another check leaves these to them."""
+    rows = [each.rows for each in problems if isinstance(each, Problem)]
+    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import no_such_ops
-from tests.profiles import DRAM, Program, height_sharded
+from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.ops import matmul
 
 
@@ -53,7 +53,7 @@ def test_half_of_the_cores_are_enough(check):
 @pytest.mark.parametrize(
     "how",
     [{"heads": 1}, {"batches": 1}, {"config": "MatmulMultiCoreReuseProgramConfig(in0_block_w=1)"},
-     {"placement": height_sharded(5120, 320, 80)}, {"ns": 4_999}, {"keys": 320 * 64}],
+     {"placement": height_sharded(5120, 320, 80)}, {"placement": L1}, {"ns": 4_999}, {"keys": 320 * 64}],
     ids=str,
 )  # fmt: skip
 def test_others_are_not_told(check, how):

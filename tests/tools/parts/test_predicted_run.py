@@ -16,6 +16,8 @@ from tests.shell.test_shortage import ADD_ERROR, NO_L1
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.session.places import demo_reports
+from ttnn_mcp.tools.parts import predicted_run
 
 ADD = f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}<variant>, {DRAM}, "
 
@@ -175,3 +177,20 @@ async def test_a_plan_without_hardware_has_changes_that_fit_and_that_a_law_expec
     single = await ask(at, "check_setting", run=path, op=26, setting="in0_block_w", value=8)
     assert single["expected"].endswith("; predicted by a law, not measured: 204.2 us (194.0 to 214.4)")
     assert "now_us" not in single
+
+
+async def test_moves_that_can_be_left_out_stand_last_and_in_no_total(tmp_path, monkeypatch):
+    path = str(demo_reports()[1])
+    plan = (await ask(session(tmp_path), "optimization_check", run=path))["predicted"]
+    none = [None] * 6
+    first, second = (
+        [11, "ShardedToInterleaved", "model.py:71", 1, "leave it out: round-trip, avoidable: certain", *none],
+        [12, "InterleavedToSharded", "model.py:72", 1, "leave it out: round-trip, avoidable: certain", *none],
+    )
+    assert plan["changes"]["rows"] == [first, second]
+    assert "more_changes" not in plan
+    before, after = (row[1:] for row in plan["total"]["rows"])
+    assert before == after
+    monkeypatch.setattr(predicted_run, "CHANGES_SHOWN", 1)
+    plan = (await ask(session(tmp_path), "optimization_check", run=path))["predicted"]
+    assert (plan["changes"]["rows"], plan["more_changes"]) == ([first], 1)

@@ -36,6 +36,7 @@ from ttnn_mcp.checks.check import (
     WindowFacts,
     Words,
     ops_of_family,
+    spoken_of,
 )
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
@@ -67,8 +68,8 @@ def look(facts: WindowFacts) -> Problems:
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
     yield _of(keys, saved, "narrower keys and values", _narrower_keys)
     passes = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), second_pass_for_eight_bits.LOFI))
-    spoken = np.concatenate([each.rows for each in second_pass_for_eight_bits.look(facts)])
-    beyond = able & matmul & (passes > 0) & ~np.isin(np.arange(len(facts)), spoken)
+    beyond = able & matmul & (passes > 0)
+    beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, spoken_of
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, multicast
 from ttnn_mcp.checks.shared.floors import trial_saves
@@ -24,8 +24,7 @@ from ttnn_mcp.checks.step3_memory_sharding import decode_matmul_bandwidth as ban
 def look(facts: WindowFacts) -> Problems:
     """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
     choice, saved = facts.matmuls, trial_saves(facts)
-    spoken = np.concatenate([each.rows for each in bandwidth.look(facts)])
-    rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken)
+    rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken_of(bandwidth.look(facts)))
     in_banks = facts.ops.inputs[1].sharded[rows]
     able = np.array([row for row in rows[~in_banks].tolist() if dram_sharded(facts, row)], dtype=np.int64)
     for these in (able, rows[in_banks]):

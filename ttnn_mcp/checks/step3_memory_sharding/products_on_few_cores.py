@@ -6,11 +6,11 @@ each core rows of tiles of one head, or whole heads, with the same bits: all eig
 Blackhole took 43 to 94 % less (tt-bio's sweeps of sites of attention).
 
 The line: a matmul with batches on both sides, 5 us and more, no config or core grid, operands in no shards, on at most
-half of the cores that the config would use and that fits L1; 1 % of the window to save. The bound is the roofline;
-arithmetic on all cores, DRAM at peak.
+half of the cores that the config would use and that fits L1; 1 % of the window to save. The bound: its time goes down
+with the cores that it gets, and not below its roofline.
 
 Silent on products that use more of those cores already (seven scores there gained 0 to 47 %, and other counts of rows
-lost), and where no config fits.
+lost), where no config fits, and with operands interleaved in L1 (matmul-operands-in-l1-interleaved).
 One fused op for all of the attention comes first where its mask allows it (unfused-attention).
 """
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.products import suggested_products
@@ -47,10 +48,13 @@ def look(facts: WindowFacts) -> Problems:
     batches = x.padded[:, :2].prod(axis=1)
     able = choice.chosen & ((batches > 1) & (batches == y.padded[:, :2].prod(axis=1)))[choice.rows]
     able &= ~(x.sharded | y.sharded | out.sharded)[choice.rows] & (facts.kernel_ns[choice.rows] >= SMALL_NS)
+    able &= ~in_l1_interleaved(facts.ops)[choice.rows]
     rows = choice.rows[able]
     then = by_row(facts, rows, lambda row: (plan := _plan(facts, row)) and _cores(plan))
-    rows = rows[facts.ops.numbers("cores")[rows] <= HALF * np.nan_to_num(then)]
-    yield Problem(rows, (facts.kernel_ns - least_ns(facts))[rows], tell=_tell)
+    stays = facts.ops.numbers("cores")[rows] / then
+    idle = stays <= HALF
+    rows, took = rows[idle], facts.kernel_ns[rows[idle]]
+    yield Problem(rows, took - np.maximum(took * stays[idle], least_ns(facts)[rows]), tell=_tell)
 
 
 def _plan(facts: WindowFacts, row: int) -> MatmulPlan | None:
@@ -78,7 +82,7 @@ def _tell(ops: Affected) -> Words:
             f"{ops.kinds} of batches with batches ({ops.time}): the heaviest on {now} cores where {_cores(plan)} can "
             f"work: {ops.example}"
         ),
-        assumption="the roofline is reached: arithmetic on all cores, DRAM at its peak",
+        assumption="the time falls with the cores that the products get, to their roofline at most",
         evidence=(*cite_op(facts, ops.row), *facts.cite(ops.row, "cores")),
         fix=(
             f"program_config=ttnn.MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size={plan.grid}, "

@@ -111,13 +111,12 @@ async def predicted_plan(run: Run) -> PredictedPlan:
         change = f"{one.setting}: {one.now} -> {one.value}"
         ranked.append((now[0] - then[0], (*_place(replayed, one.ops[0]), len(one.ops), change, *now, *then)))
     rows = [row for _, row in sorted(ranked, key=lambda one: -one[0])]
-    launched = {op.operation: op for op in ops}
-    for move in remembered_moves(run.memory_report):
-        op = launched.get(move.operation)
-        if op is not None and move.avoidable != "no":
-            times = _times([op.expected]) if op.expected else [None] * 3
+    moves = {move.operation: move for move in remembered_moves(run.memory_report) if move.avoidable != "no"}
+    for op in ops:
+        if op.operation in moves:
+            move, times = moves[op.operation], _times([op.expected]) if op.expected else [None] * len(ENDS)
             change = f"leave it out: {move.pattern}, avoidable: {move.avoidable}"
-            rows.append((*_place(replayed, op), 1, change, *times, *[None] * 3))
+            rows.append((*_place(replayed, op), 1, change, *times, *[None] * len(ENDS)))
     plan = PredictedPlan(
         why=why,
         total=TOTAL.table([("as it is", *before), ("with the settings below", *after)]),
