@@ -46,7 +46,7 @@ def same_as_kept(chromium: Browser, page: Page, name: str, pictures: Path) -> No
         pytest.fail(f"kept as {file}: look at {pictures / name}.png, then run again")
     kept_fonts, *kept = file.read_text(encoding="utf-8").split("\n")[:-1]
     if fonts != kept_fonts:
-        pytest.skip("the screens were kept with other fonts")
+        pytest.skip(f"kept with other fonts: look at {pictures / name}.png, or remove {file} to keep it with these")
     pairs = zip("".join(lines), "".join(kept), strict=True)
     steps = [abs(int(one, 16) - int(other, 16)) for one, other in pairs]
     changed = sum(max(steps[cell : cell + 3]) > STEPS for cell in range(0, len(steps), 3))
