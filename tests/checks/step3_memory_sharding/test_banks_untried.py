@@ -42,7 +42,7 @@ def test_a_short_k_has_no_config_over_the_banks(check):
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(of_decoding(kernel_ns=85_800))
-    check.assert_sound(on_blackhole(where=DRAM, kernel_ns=60_000))
+    check.assert_sound(on_blackhole(where=DRAM, kernel_ns=63_000))
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):

@@ -4,8 +4,9 @@ Which form is faster no rule tells where decode-matmul-bandwidth is silent: on w
 matmuls gained from DRAM-sharded weights (10 to 67 %), and 22 lost or did not fit; four gained and four lost when they
 were taken back to interleaved weights under a 1D config. So nothing is expected, and it stands last in the plan.
 
-The line: that of decode-matmul-bandwidth, at any bandwidth; a DRAM-sharded config fits L1 where the weights are
-interleaved, and is not expected to be slower; 1 % of the window to save. The bound is the roofline at peak rates, without the bytes of the result.
+The line: that of decode-matmul-bandwidth, at any bandwidth; where the weights are interleaved, a DRAM-sharded config
+fits L1 and is not expected to be slower; 1 % of the window to save. The bound is the roofline at peak rates, without
+the bytes of the result.
 
 Silent on ops of which decode-matmul-bandwidth speaks.
 """
