@@ -215,7 +215,7 @@ REVIEWED: list[
         "more-cores",
         [
             (
-                named("Matmul", since=938),
+                named("Matmul", "INPUT_1_Z_PAD[LOGICAL]", "20", since=938),
                 lambda rows, line: us(rows, line) * (1 - int(rows[line]["CORE COUNT"]) / 20),
             )
         ],
