@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.questions import QUESTIONS
@@ -215,3 +216,21 @@ def test_an_argument_that_the_tool_lacks_is_no_run(ttnn_mcp, tmp_path):
     assert "`ttnn-mcp ops` has no argument 'grup_by'. Did you mean group_by" in err
     (tmp_path / "a=b").mkdir()
     assert "no argument" not in ttnn_mcp("ops", "a=b")[2]
+
+
+ONE_TIME = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)? (ns|us|ms|s)\b")
+LONG = re.compile(
+    r"(?<![\w.,/=#\[\]\u200b-])\d{5,}(?![\w.\[\]=-])"
+)  # no cell, shape, share of a name or number of an issue
+
+
+@pytest.mark.parametrize("name", ["demo", CLIP, DEEPLAB, DEEPSEEK, OFT])
+def test_every_sentence_has_one_unit_of_time_and_groups_its_digits(ttnn_mcp, monkeypatch, name):
+    """Cells are cited as they stand in the report."""
+    monkeypatch.setenv("COLUMNS", "4000")
+    run = name if name == "demo" else str(shared(name))
+    for form in ("--all", "--markdown"):
+        text = ttnn_mcp("check", run, form)[1]
+        for said in re.split(r"(?<=[.;:|]) |\n", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+            assert len({*ONE_TIME.findall(said)}) < 2, said
+            assert not LONG.search(re.sub(r"= [\d.]+|\w+(?:\\?\[\d+\\?\])?x\w+|tensors:\d+", "", said)), said

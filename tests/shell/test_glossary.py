@@ -28,6 +28,10 @@ def test_a_word_is_told_by_the_terms_that_are_it_else_hold_it(word, terms):
     assert [line.partition(": ")[0] for line in explained(word).splitlines()] == terms
 
 
+def test_pages_are_files_at_a_shell():
+    assert explained("C5").endswith("see resources/formats.md.")
+
+
 def test_a_word_that_nobody_explains_is_refused_with_the_nearest():
     with pytest.raises(ArgumentsInvalid, match=r"The glossary has no 'rooflyne'\. Did you mean roofline"):
         explained("rooflyne")

@@ -87,7 +87,7 @@ HINTS = {
     # tt-metal #38487 (widths), autoports of Nemotron 3 Nano and gpt-oss (argmax of rows on all cores)
     "TopK": (
         "greedy sampling needs none: ttnn.argmax(logits in ROW_MAJOR, dim=-1) works on all cores; otherwise widths "
-        "that are powers of two up to 32768, split before and merged"
+        "that are powers of two up to 32,768, split before and merged"
     ),
 }
 

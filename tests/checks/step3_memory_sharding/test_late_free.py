@@ -21,8 +21,8 @@ def test_two_percent_of_a_bank_returned_at_the_peak_is_worth_telling(check):
     outcome = check.pair(lambda size: held(size, 3), silent=27_392, fires=27_456, memory="3.3")
     claim = outcome.claim
     assert claim.claim == (
-        "1 tensor in L1 freed late: tensor 2 (27456 bytes per bank) stays 3 device operations too long; "
-        "in time, the L1 peak falls by 27456 bytes"
+        "1 tensor in L1 freed late: tensor 2 (27,456 bytes per bank) stays 3 device operations too long; "
+        "in time, the L1 peak falls by 27,456 bytes"
     )
     assert claim.evidence[0].row.startswith("buffers:operation_id=2,address=")
     assert [one.value for one in claim.evidence] == [27_456, BANK]
@@ -92,9 +92,9 @@ def several(count):
 
 def test_the_largest_is_named_and_three_are_cited(check):
     claim = ask(check, several(5)).claim
-    assert claim.claim.startswith("5 tensors in L1 freed late: tensor 6 (84096 bytes per bank) stays 3 device op")
+    assert claim.claim.startswith("5 tensors in L1 freed late: tensor 6 (84,096 bytes per bank) stays 3 device op")
     assert [one.value for one in claim.evidence] == [84_096, 83_072, 82_048, BANK]
-    assert claim.claim.endswith(f"the L1 peak falls by {sum(80_000 + 1_024 * n for n in range(5))} bytes")
+    assert claim.claim.endswith(f"the L1 peak falls by {sum(80_000 + 1_024 * n for n in range(5)):,} bytes")
 
 
 def test_the_peak_is_a_floor_where_an_operation_has_no_graph(check, tmp_path):

@@ -48,8 +48,8 @@ def test_twenty_operations_without_a_use_are_long(check):
     outcome = check.pair(lambda count: waiting(count, peak=5), silent=19, fires=20, memory="3.3")
     claim = outcome.claim
     assert claim.claim == (
-        "1 tensor wait in L1 for 20 operations: tensor 2 (16384 bytes per bank) for 20; "
-        "16384 bytes of them lie there at the peak"
+        "1 tensor wait in L1 for 20 operations: tensor 2 (16,384 bytes per bank) for 20; "
+        "16,384 bytes of them lie there at the peak"
     )
     assert claim.fix == (
         "x = ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) after operation 1 ttnn.made_up (model.py:5), "
@@ -79,12 +79,12 @@ def test_what_lies_there_at_the_peak_is_between_its_uses(check, peak, there):
     """-1: the op that makes it, 0 to 20 those in between, 21: the op that reads it."""
     program = waiting(21, peak=peak)
     claim = check.ask(program, memory="3.3").claim
-    assert claim.claim.endswith(f"; {there} bytes of them lie there at the peak")
+    assert claim.claim.endswith(f"; {there:,} bytes of them lie there at the peak")
 
 
 def test_the_largest_is_named_and_three_are_cited(check):
     claim = check.ask(waiting(25, skips=4), memory="3.3").claim
-    assert claim.claim.startswith("4 tensors wait in L1 for 20 operations: tensor 5 (19456 bytes per bank) for 25")
+    assert claim.claim.startswith("4 tensors wait in L1 for 20 operations: tensor 5 (19,456 bytes per bank) for 25")
     assert [one.value for one in claim.evidence] == [19_456, 18_432, 17_408, BANK]
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 IN_WORDS = {
+    "all-reduce-untried": "one call over a buffer and a semaphore of the model's mesh; `names` holds the op",
     "batch-norm-unfolded": "arithmetic in PyTorch; the page of step 6 runs it",
     "cast-before-attention": "drops a call",
     "columns-permuted-every-call": "reorders weights in PyTorch",

@@ -92,6 +92,7 @@ class MatmulPlan(MatmulAsked):
         if self.kind == "Reuse":
             even = per_m % m == 0 and (self.batch * m) % per_m == 0 if per_m > m else m % per_m == 0
             return {
+                f"out_subblock_h divides the {m} tiles of M": m % self.out_subblock_h == 0,
                 f"per_core_N is the {n} tiles of N": per_n == n,
                 f"per_core_M divides the {m} tiles of M, or is a whole number of batches": even,
             }

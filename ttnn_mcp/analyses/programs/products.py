@@ -29,7 +29,8 @@ def suggested_products(
     wholes = [tiles.m * products for products in range(2, batch + 1) if batch % products == 0]
     rows = next(rows for rows in (*parts, *wholes) if batch * tiles.m // rows <= cores)
     wide = max(side for side in range(1, min(dst, tiles.n) + 1) if tiles.n % side == 0)
-    high = max(side for side in range(1, min(dst // wide, rows) + 1) if rows % side == 0)
+    of_one = min(rows, tiles.m)
+    high = max(side for side in range(1, min(dst // wide, of_one) + 1) if of_one % side == 0)
     whole = MatmulPlan(
         "Reuse", tiles, grid, grid, tiles.k, high, wide, rows, tiles.n, batch=batch, fp32=fp32, packer_l1=packer_l1
     )

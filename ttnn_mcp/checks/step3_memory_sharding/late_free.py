@@ -26,6 +26,7 @@ from ttnn_mcp.checks.shared.memory_claims import (
     replay_behind,
 )
 from ttnn_mcp.checks.wording import counted
+from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
@@ -49,10 +50,11 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(late: LateFrees, returned: int, ops: Affected) -> Words:
     replayed, _ = replay_behind(ops.facts)
     first = late[0]
+    each, together = figure(first.bytes_per_bank, ","), figure(returned, ",")
     return Words(
         claim=(
-            f"{counted(len(late), 'tensor')} in L1 freed late: tensor {first.tensor} ({first.bytes_per_bank} bytes per "
-            f"bank) stays {first.held} device operations too long; in time, the L1 peak falls by {returned} bytes"
+            f"{counted(len(late), 'tensor')} in L1 freed late: tensor {first.tensor} ({each} bytes per bank) stays "
+            f"{first.held} device operations too long; in time, the L1 peak falls by {together} bytes"
         ),
         assumption="gives room, not time; nothing outside the report reads them",
         evidence=(

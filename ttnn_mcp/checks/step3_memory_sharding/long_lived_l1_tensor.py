@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.memory_claims import (
     replay_behind,
 )
 from ttnn_mcp.checks.wording import counted
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.memory.spaces import L1
 
 LONG = 20  # operations without a use (ours)
@@ -54,8 +55,8 @@ def _tell(tensors: Rows, ops: Affected) -> Words:
     return Words(
         claim=(
             f"{counted(len(tensors), 'tensor')} wait in L1 for {LONG} operations: tensor {int(lifetimes.names[row])} "
-            f"({int(spans.bytes_per_bank[row])} bytes per bank) for {int(idle[row])}; "
-            f"{int(spans.bytes_per_bank[at_peak].sum())} bytes of them lie there at the peak"
+            f"({figure(spans.bytes_per_bank[row], ',.0f')} bytes per bank) for {int(idle[row])}; "
+            f"{figure(spans.bytes_per_bank[at_peak].sum(), ',.0f')} bytes of them lie there at the peak"
         ),
         assumption="gives room, not time: two moves per tensor are added",
         evidence=(
