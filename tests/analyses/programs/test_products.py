@@ -1,5 +1,7 @@
 """A program for products of batches: most cores, one block each, what L1 holds."""
 
+from dataclasses import replace
+
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.products import suggested_products
 
@@ -35,3 +37,12 @@ def test_subblocks_fill_the_destination_register():
     wide = suggested(m=8, n=2, batch=26, fp32=True)
     assert (wide.per_core_m, wide.out_subblock_h, wide.out_subblock_w) == (2, 2, 2)
     assert suggested(m=8, n=6, batch=26).out_subblock_w == 6
+
+
+def test_a_subblock_is_no_higher_than_one_product():
+    """TTNN 0.81.1 refuses another: "out_subblock_h (3) needs to divide M (1) evenly"."""
+    plan = suggested(m=1, batch=220)
+    assert (plan.per_core_m, plan.out_subblock_h) == (2, 1)
+    assert suggested(m=2, batch=220).out_subblock_h == 2
+    broken = replace(plan, out_subblock_h=2).rules()
+    assert [rule for rule, holds in broken.items() if not holds] == ["out_subblock_h divides the 1 tiles of M"]
