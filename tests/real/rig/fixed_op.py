@@ -223,6 +223,6 @@ class Lazily(dict[str, Any]):
     def _beside(self, name: str, inputs: list[dict[str, Any]]) -> Any | None:
         if name == "logits":  # what the run reads back
             return self.ops.tensor(0, of="outputs")
-        if name in POINTS and self.ops.job["name"] == "GridSample":
+        if name in POINTS and self.ops.job["name"].startswith("GridSample"):
             return POINTS[name](self.examples, *inputs[1]["logical"][:3])
         return self.examples.tiles(*BESIDE[name](self.ops.job)) if name in BESIDE and inputs else None

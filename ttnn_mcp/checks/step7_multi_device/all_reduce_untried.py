@@ -46,8 +46,8 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="a trial: one op over a buffer in L1 took half of both in two ledgers of tt-metal, lost in one",
         fix=(
-            f"ttnn.experimental.all_reduce_async(x, buffer_tensor{axis_argument(facts, scatter)}, mesh_device=mesh, "
-            "multi_device_global_semaphore=..., memory_config=<WIDTH_SHARDED in L1>), buffer and semaphore made once"
+            f"`ttnn.experimental.all_reduce_async` (x, buffer_tensor{axis_argument(facts, scatter)}, mesh_device, "
+            "multi_device_global_semaphore) on x WIDTH_SHARDED in L1; its buffer and semaphore made once"
         ),
         verify="re-profile; one AllReduceAsync for each pair, device_balance.ccl_share falls; PCC >= 0.99 composed",
         caveat="wants x in L1 shards; a move into them may cost what it gains",
