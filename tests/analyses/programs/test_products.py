@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.products import suggested_products
 
@@ -46,3 +47,9 @@ def test_a_subblock_is_no_higher_than_one_product():
     assert suggested(m=2, batch=220).out_subblock_h == 2
     broken = replace(plan, out_subblock_h=2).rules()
     assert [rule for rule, holds in broken.items() if not holds] == ["out_subblock_h divides the 1 tiles of M"]
+
+
+@for_all("how", [{"m": 0}, {"k": 0}, {"n": 0}, {"batch": 1 << 40}, {"batch": 1 << 40, "m": 0}, {"m": 1 << 40}])
+def test_of_no_whole_tiles_and_of_absurd_sizes_there_is_none(how):
+    """A damaged report may tell any; it costs no time."""
+    assert suggested(**how) is None

@@ -96,9 +96,7 @@ def suggested(
         per_m, per_n = (tiles.m, -(-tiles.n // (x * y))) if wide else (-(-tiles.m // (x * y)), tiles.n)
     elif per_n > MOST_UNEVEN * -(-tiles.n // x):
         return None
-    dst = DST_TILES_FP32 if fp32_acc else DST_TILES
-    sub_w = max(width for width in range(1, min(dst, per_n) + 1) if per_n % width == 0)
-    sub_h = max(height for height in range(1, min(dst // sub_w, per_m) + 1) if per_m % height == 0)
+    sub_h, sub_w = widest_subblock(per_m, per_n, fp32=fp32_acc)
     for block in BLOCKS:
         if tiles.k % block:
             continue
@@ -110,6 +108,13 @@ def suggested(
             kind = "1D" if one_sided else "2D"
             return MatmulConfig(kind, grid, block, sub_h, sub_w, per_m, per_n, one_sided and wide, used)
     return None
+
+
+def widest_subblock(rows: int, columns: int, *, fp32: bool) -> tuple[int, int]:
+    """Height and width of an output subblock that divides the block and fits the destination register, widest first."""
+    room = DST_TILES_FP32 if fp32 else DST_TILES
+    wide = max(side for side in range(1, min(room, columns) + 1) if columns % side == 0)
+    return max(side for side in range(1, min(room // wide, rows) + 1) if rows % side == 0), wide
 
 
 def _partial_bytes(out_bytes: float, *, fp32: bool) -> float:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
+from ttnn_mcp.analyses.programs.matmul_config import widest_subblock
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.programs.grids import Grid
@@ -20,20 +21,20 @@ if TYPE_CHECKING:
 def suggested_products(
     tiles: Tiles, batch: int, grid: Grid, room: float, *, fp32: bool, packer_l1: bool
 ) -> MatmulPlan | None:
-    """The config on most cores whose buffers fit `room` bytes; None if none does. `tiles.m` is that of one product.
+    """The config on most cores whose buffers fit `room` bytes; `tiles.m` is that of one product.
 
-    A core gets one block: builds before 0.81 compute wrong values with more (see `MatmulPlan.wrong_values`).
+    None if none fits, where a side is no whole tile, and of sizes that no tensor on a chip has. A core gets one block:
+    builds before 0.81 compute wrong values with more (see `MatmulPlan.wrong_values`).
     """
-    cores, dst = grid[0] * grid[1], DST_TILES_FP32 if fp32 else DST_TILES
-    parts = [rows for rows in range(1, tiles.m + 1) if tiles.m % rows == 0]
-    wholes = [tiles.m * products for products in range(2, batch + 1) if batch % products == 0]
-    rows = next(rows for rows in (*parts, *wholes) if batch * tiles.m // rows <= cores)
-    wide = max(side for side in range(1, min(dst, tiles.n) + 1) if tiles.n % side == 0)
-    of_one = min(rows, tiles.m)
-    high = max(side for side in range(1, min(dst // wide, of_one) + 1) if of_one % side == 0)
+    if min(tiles.m, tiles.k, tiles.n) < 1:
+        return None
+    shares = (*divisors(tiles.m), *(tiles.m * products for products in divisors(batch)[1:]))
+    rows = next((rows for rows in shares if batch * tiles.m // rows <= grid[0] * grid[1]), None)
+    if rows is None:
+        return None
+    high, wide = widest_subblock(min(rows, tiles.m), tiles.n, fp32=fp32)
     whole = MatmulPlan(
         "Reuse", tiles, grid, grid, tiles.k, high, wide, rows, tiles.n, batch=batch, fp32=fp32, packer_l1=packer_l1
     )
-    depths = [depth for depth in range(tiles.k, 0, -1) if tiles.k % depth == 0]
-    plans = (replace(whole, in0_block_w=depth) for depth in depths)
+    plans = (replace(whole, in0_block_w=depth) for depth in reversed(divisors(tiles.k)))
     return next((plan for plan in plans if sum(plan.buffers.values()) <= room and all(plan.rules().values())), None)

@@ -35,6 +35,7 @@ INTERLEAVED_GB_S = {"wormhole_b0": 190.0, "blackhole": 390.0}  # 1D multicast: s
 BANKS_GB_S = {"wormhole_b0": 240.0, "blackhole": 492.0}
 NARROW = ("BFLOAT8_B", "BFLOAT4_B")
 CORE_USED = 0.87  # measured, see above
+LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 LEAST_K = 2048  # on Wormhole sharded weights win from here on and lose at 1024: tt-metal's optimization skill
 DEEPEST_BLOCK = 8  # tiles: tt_transformers/tt/model_config.py; wider ones need tt-metal PR #55444
 STREAMING_BLOCK = 4  # tiles: measured 101, 244 and 280 GB/s at 1, 4 and 8 (same study)

@@ -47,10 +47,8 @@ def collectives_named(facts: WindowFacts, kind: str) -> Mask:
 
 def reduced_and_gathered(facts: WindowFacts) -> tuple[Rows, Rows]:
     """The reduce-scatters whose output one all-gather alone reads, and these, in step."""
-    makers, sole = (
-        facts.joins.makers,
-        facts.joins.reader_counts == 1,
-    )  # nobody's place is the last op's: read by nobody
+    makers = facts.joins.makers
+    sole = facts.joins.reader_counts == 1  # nobody's place is the last op's: read by nobody
     gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
     gathers = gathers[(collectives_named(facts, "ReduceScatter") & sole)[makers[gathers]]]
     return makers[gathers], gathers

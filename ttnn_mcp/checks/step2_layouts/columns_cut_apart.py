@@ -17,14 +17,13 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS, TWO_OPERANDS
+from ttnn_mcp.checks.shared.dram_sharding import LEAST_WEIGHTS
 from ttnn_mcp.checks.wording import cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-ALIKE = ("Matmul", "Linear", "MinimalMatmul")
-LEAST_COLUMNS = 1024  # of a part: below it the stream of weights is too short to saturate DRAM (domain practice)
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -32,7 +31,7 @@ def look(facts: WindowFacts) -> Problems:
     cut = facts.joins.read_only_by(facts.named("Slice"))
     cuts = {
         row: slices
-        for row in np.flatnonzero(facts.named(*ALIKE) & cut).tolist()
+        for row in np.flatnonzero(facts.named(*DENSE) & cut).tolist()
         if _apart(facts, row, slices := [*facts.joins.readers(row)])
     }
     rows = np.array(sorted(each for slices in cuts.values() for each in slices), dtype=np.int64)
@@ -43,7 +42,7 @@ def _apart(facts: WindowFacts, row: int, slices: list[int]) -> bool:
     """Whether the slices take all columns of all rows, in wide parts."""
     whole, parts = facts.ops.outputs[0].logical[row], facts.ops.outputs[0].logical[slices]
     same_rows = bool((parts[:, :3] == whole[:3]).all())
-    return same_rows and bool((parts[:, 3] >= LEAST_COLUMNS).all()) and parts[:, 3].sum() == whole[3]
+    return same_rows and bool((parts[:, 3] >= LEAST_WEIGHTS).all()) and parts[:, 3].sum() == whole[3]
 
 
 def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:

@@ -43,6 +43,7 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PROGRAM_CONFIG, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
     BANKS_GB_S,
+    LEAST_WEIGHTS,
     STREAMING_BLOCK,
     banked,
     dram_sharded,
@@ -55,7 +56,6 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
-LEAST_WEIGHTS = 1024  # K and N: below it the stream is too short to saturate DRAM (domain practice)
 NOISE = 0.95  # of the time now: two runs of one program differ by up to 5 % (domain practice)
 WIDE = 3  # times K: what N must be to gain from interleaved weights on Blackhole (measured: Llama-3.1 8B on P150)
 LEAST_BLOCK = (

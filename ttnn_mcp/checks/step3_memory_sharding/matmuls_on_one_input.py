@@ -27,6 +27,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.analyses.op_kinds.shared_inputs import on_one_input
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
@@ -36,14 +37,13 @@ from ttnn_mcp.checks.wording import cite_each, cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 
-ALIKE = ("Matmul", "Linear", "MinimalMatmul")
 PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
 def look(facts: WindowFacts) -> Problems:
     """Yield all such groups."""
-    able = facts.named(*ALIKE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
+    able = facts.named(*DENSE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
     able &= ~facts.roofline.impossible & ~facts.ops.inputs[1].sharded
     best = achievable_ns(facts)
     groups = [
@@ -99,7 +99,7 @@ CHECK = Check(
     title="several matmuls on one activation",
     look=look,
     lever=JOINED_MATMULS,
-    of=ops_named("no dense matmuls", *ALIKE),
+    of=ops_named("no dense matmuls", *DENSE),
     needs=(TWO_OPERANDS, ARCHITECTURE),
     worth=Worth(saving=USUAL),
     compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
