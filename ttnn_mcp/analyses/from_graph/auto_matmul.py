@@ -63,7 +63,8 @@ class Chooser:
     def blocks(self) -> Blocks | None:
         """TTNN's choice; None if it is not modelled. It passes a core grid over where the first operand has shards."""
         placements = [spec.placement for spec in (self.a, self.b, self.out) if spec.placement is not None]
-        if len(placements) < _SPECS or self.b.sharded_in_l1:
+        sides = (*self.a.shape, *self.b.shape)
+        if len(placements) < _SPECS or self.b.sharded_in_l1 or 0 in sides:  # a shape is damaged
             return None
         if self.a.sharded_in_l1:
             return self._sharded(placements[0])
