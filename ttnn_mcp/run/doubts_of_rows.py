@@ -67,7 +67,7 @@ def told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
 def not_of_cores(rows: OpTable) -> Doubt | None:
     """Kernels shorter than what one of their cores took, or longer than all of them took."""
     kernel, cores = rows.numbers("kernel_ns"), np.array([rows.numbers(name) for name in _OF_CORES])
-    longest = np.fmax.reduce(cores)
+    longest = np.where(np.isfinite(cores), cores, 0.0).max(axis=0)
     below = (kernel > 0) & (longest > CORES_SLACK * kernel + 1)
     above = (kernel > ABOVE_CORES * longest + ABOVE_CORES_NS) & ((cores > 0).sum(axis=0) >= CORES_TOLD)
     why = "DEVICE KERNEL DURATION or the columns of cores are false"
