@@ -149,8 +149,8 @@ def test_without_an_architecture_no_known_chip_is_that_slow(examined, ghz, doubt
         (64, 1.009, True),
         (64, 1.012, False),
         (110, 1.005, False),
-        (65, 1.0003, False),
-        (65, 1.0, True),
+        (65, 1.00011, False),
+        (65, 1.00009, True),
     ],
 )
 def test_a_chip_with_the_clock_and_the_cores_of_another_is_doubted(examined, cores, ghz, doubted):
@@ -274,13 +274,32 @@ def slack(*gaps):
 
 def gaps_changed(examined, change):
     """Whether gaps are doubted, all in one window, that `change` sets by (place, what cycles leave)."""
+    return "gaps_at_odds" in gaps_told(examined, change)
+
+
+def gaps_told(examined, change):
 
     def changed(rows):
         for place, (before, row) in enumerate(pairwise(rows)):
             gap = change(place, left(before, row))
             row[GAP] = "" if gap is None else str(gap)
 
-    return "gaps_at_odds" in examined(changed, [Iteration(before_ns=1_500)] * 5, iteration="all")[0]
+    _codes, run = examined(changed, [Iteration(before_ns=1_500)] * 5, iteration="all")
+    return " ".join(run.scope("all").window.doubts)
+
+
+@for_all(
+    ("short", "change", "counted"), [(13, lambda gap: gap + slack(gap) + 10, 14), (2, lambda gap: gap + 300, 22)]
+)
+def test_gaps_at_odds_are_counted(examined, short, change, counted):
+    """Of 24: where most are short, these and what is too long; else, of all together, those that are not short."""
+
+    def changed(place, gap):
+        if place < short:
+            return gap - slack(gap) - 10
+        return change(gap) if counted > short + 1 or place == short else gap
+
+    assert f"between kernels at {counted} ops" in gaps_told(examined, changed)
 
 
 @for_all(("ns", "doubted"), [(-10, False), (10, True)])
