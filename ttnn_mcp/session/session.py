@@ -167,7 +167,9 @@ class Session:
                 f"No run given and no report found under {roots}{skipped}. "
                 "Give the path of a report, call open_run, or take the run 'demo'."
             )
-        return await self._opened(newest)
+        unseen = [skipped for skipped in self.skipped[:1] if skipped not in " ".join(newest.caveats)]
+        caveats = (*newest.caveats, *(f"taken as the newest, but {skipped}" for skipped in unseen))
+        return await self._opened(replace(newest, caveats=caveats))
 
     async def _demo(self) -> Run:
         known = await asyncio.to_thread(self._paired, *demo_reports(), None, None)
