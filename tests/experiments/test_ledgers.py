@@ -3,7 +3,9 @@
 From tt-metal's models/autoports: QWEN, qwen_qwen3_4b/doc/optimized_decoder/README.md at
 https://github.com/tenstorrent/tt-metal/tree/ca9572d56c45b2ea9ce9bc407308e29d98212585; MUSE,
 meta_models_muse_glimmer_30b/doc/datatype_sweep/sweep_results.csv at
-https://github.com/tenstorrent/tt-metal/tree/18d0a461f0976a885444b8f310cc25c0fe554270; KOKORO,
+https://github.com/tenstorrent/tt-metal/tree/18d0a461f0976a885444b8f310cc25c0fe554270; COHERE,
+coherelabs_north_mini_code_1_0/doc/fused_decoder/performance_matrix.csv at
+https://github.com/tenstorrent/tt-metal/tree/52479ea865e42d51f24bd227669e3d570c572e0e; KOKORO,
 hexgrad_kokoro_82m/doc/datatype_sweep/sweep_results.csv at
 https://github.com/housTT/tt-metal/tree/db01b9069ed35b515fda61ae4d7fd2ca3ac0cd14.
 """
@@ -47,6 +49,12 @@ bfp8_lofi,LoFi,fail,0.992827,17.9922,344.3197
 mlp_bfp4_lofi,MLP in bfp4,fail,0.920851,15.7726,349.4615
 bf16_weights,,pass,0.998931,13.9332,339.137
 all_hifi4,not run,pass,,,
+"""
+COHERE = """\
+kind,phase,batch,functional_mean_ms,fused_mean_ms,functional_min_ms,fused_min_ms
+dense_full_rope,traced_decode,1,0.360533,0.334443,0.358995,0.331833
+sliding_rope_moe,traced_decode,1,9.531956,6.703870,9.522514,6.689782
+sliding_rope_moe,traced_decode,32,,8.410543,,8.400096
 """
 
 
@@ -125,6 +133,71 @@ def read_again(read):
         "candidate,batch,rep,pcc,latency_us\ncontrol,1,0,0.9995,500\ncontrol,1,1,0.9995,510\ncontrol,32,0,1,900\n"
         "bfp8,1,0,1.0000001,480\nbfp8,1,1,0.999,490\nbfp8,32,0,-1.01,800\n ,1,0,1,1\n"
     ).experiments
+
+
+def test_both_sides_in_a_row(read):
+    ledger = read(COHERE)
+    assert [one.change for one in ledger.experiments] == [
+        "dense_full_rope traced_decode 1: fused_mean_ms",
+        "sliding_rope_moe traced_decode 1: fused_mean_ms",
+    ]
+    assert ledger.without == 1
+    first, second = ledger.experiments
+    assert first.change_share == pytest.approx(0.334443 / 0.360533 - 1)
+    assert (first.verdict, first.judged_by, first.wall_before_ms) == ("inconclusive", "wall", 0.360533)
+    assert "no PCC was given" in second.why
+    assert len({one.id for each in ledger.experiments for one in (each.baseline, each.candidate)}) == 4
+    table = "| Change | PCC | Before | After |\n|---|---|---|---|\n| bfp8 MLP | 0.999 | 26.0 ms | 24.0 ms |\n"
+    assert verdicts(read(table, "log.md")) == {"bfp8 MLP 0.999: After": "keep"}
+
+
+@pytest.mark.parametrize(
+    "header", ["change,before_ms,faster_ms", "change,first_ms,after_ms", "change,before_us,after_ms"]
+)
+def test_two_columns_that_are_not_named_as_sides(read, header):
+    with pytest.raises(QuestionRefused, match="no ledger"):
+        read(f"{header}\nbfp8,2,1\n")
+
+
+def test_a_control_that_the_caller_names(tmp_path):
+    (tmp_path / "grid.csv").write_text("config,pcc,ms\n8x4,0.999,2\n8x8,0.999,1.5\n8x2,0.999,4\n")
+    ledger = read_ledger(tmp_path / "grid.csv", "8x4")
+    assert verdicts(ledger) == {"8x8": "keep", "8x2": "revert"}
+    assert {one.baseline.name for one in ledger.experiments} == {"grid.csv: 8x4"}
+    for control in (None, "8x5"):
+        with pytest.raises(QuestionRefused, match="or name it: `baseline`"):
+            read_ledger(tmp_path / "grid.csv", control)
+
+
+@pytest.fixture
+def perf_reports(tmp_path):
+    def of(**times):
+        for name, us in times.items():
+            place = tmp_path / f"{name.replace('__', '/')}.csv"
+            place.parent.mkdir(exist_ok=True)
+            rows = [f"{line},Matmul,{us},1.5" for line in (2, 3)]
+            place.write_text("\n".join(["ID,OP Code,Device Time,Op-to-Op Gap", *rows, "4,Tilize,nan,\n"]))
+        return tmp_path
+
+    return of
+
+
+def test_a_folder_of_tables_of_tt_perf_report(perf_reports):
+    """Blocks have names that end in a number; a file in a folder of its own is named by the folder."""
+    folder = perf_reports(baseline_run1=100, baseline_run2=102, bfp8_run1=90, bfp8_run2=91, slow__perf_report=300)
+    (folder / "notes.csv").write_text("who,what\n1,2\n")
+    bfp8, slow = read_ledger(folder).experiments
+    assert (bfp8.change, bfp8.judged_by, bfp8.noise_share, bfp8.wall_before_ms) == ("bfp8", "kernel", 0.005, None)
+    assert bfp8.why.startswith("kernel 0.202 -> 0.181 ms (-10.4%), but no PCC")
+    assert bfp8.candidate.kernel_ns == 181_000
+    assert (slow.change, slow.verdict, slow.change_share) == ("slow", "revert", pytest.approx(600 / 202 - 1))
+
+
+def test_a_folder_without_a_control(perf_reports):
+    folder = perf_reports(first=100, second=90)
+    with pytest.raises(QuestionRefused, match="A folder needs CSVs of tt-perf-report, one of them named baseline"):
+        read_ledger(folder)
+    assert [one.change for one in read_ledger(folder, "first").experiments] == ["second"]
 
 
 @pytest.mark.parametrize(
