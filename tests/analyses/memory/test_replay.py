@@ -29,6 +29,7 @@ from ttnn_mcp.analyses.memory.replay import replay_of, replayed
 from ttnn_mcp.analyses.memory.replayed import Trouble
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_events import GraphError
+from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import SnapshotRows
 from ttnn_mcp.run.run import Run
 
@@ -142,6 +143,14 @@ def test_a_graph_that_cannot_be_read_is_counted():
 )
 def test_what_went_wrong_in_a_graph_is_kept(nodes, trouble):
     assert finished(under_way(), (20, [*nodes])).troubles.get(1) == trouble
+
+
+@for_all(("failed", "level"), [([ERROR], 48), (ABORTED, 48), (ABORTED[:1], 48), ([], 32)])
+def test_what_python_drops_with_an_exception_was_there_while_the_operation_failed(failed, level):
+    """Snapshots show it after the first operation, and no longer after the one that failed."""
+    going = under_way(rows=[(10, 0, 8192, 16, L1), (20, 0, 12_288, 32, L1), (30, 0, 4096, 48, L1)])
+    found = finished(going, (10, []), (20, failed), (30, [])).fullest
+    assert found.l1.tolist() == [16, level, 48]
 
 
 def test_of_many_troubles_a_hundred_are_kept():
