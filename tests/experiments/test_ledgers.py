@@ -10,6 +10,8 @@ hexgrad_kokoro_82m/doc/datatype_sweep/sweep_results.csv at
 https://github.com/housTT/tt-metal/tree/db01b9069ed35b515fda61ae4d7fd2ca3ac0cd14.
 """
 
+import os
+
 import pytest
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
@@ -235,6 +237,36 @@ def test_every_block_of_the_candidate_beats_every_block_of_the_control(before, a
 def test_what_is_no_ledger(read, text):
     with pytest.raises(QuestionRefused, match="no ledger"):
         read(text)
+
+
+def test_a_ledger_is_read_whole_or_not_at_all(read, monkeypatch):
+    """Nothing behind a limit is left out in silence."""
+    rows = "candidate,pcc,ms\nbaseline,1,2\nsecond,1,1\n"
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.LARGEST_BYTES", len(rows))
+    assert len(read(rows, "a.csv").experiments) == 1
+    with pytest.raises(QuestionRefused, match="more than a ledger may"):
+        read(rows + "\n", "b.csv")
+
+
+def test_a_folder_is_read_whole_or_not_at_all(perf_reports, monkeypatch):
+    folder = perf_reports(baseline=100, second=90)
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size)
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_FILES", 2)
+    assert len(read_ledger(folder).experiments) == 1
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size - 1)
+    with pytest.raises(QuestionRefused, match="more than a ledger may"):
+        read_ledger(folder)
+    perf_reports(third__perf_report=90)
+    with pytest.raises(QuestionRefused, match="holds more than 2 CSVs"):
+        read_ledger(folder)
+
+
+def test_what_is_no_file_in_a_folder_is_passed_over(perf_reports):
+    folder = perf_reports(baseline=100, second=90)
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "gone.csv").symlink_to(folder / "nowhere")
+    assert [one.change for one in read_ledger(folder).experiments] == ["second"]
 
 
 def test_no_file(tmp_path):

@@ -25,13 +25,13 @@ from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
 SUFFIXES = (".csv", ".md")
 LARGEST_BYTES = 2_000_000
-MOST_FILES = 200  # of a folder
+MOST_FILES, MOST_BYTES = 200, 50_000_000  # of a folder, ours: seconds
 DEVICE_TIME = "Device Time"  # of tt-perf-report, in us
 PERF_REPORT = {DEVICE_TIME, "Op-to-Op Gap", "OP Code"}
 KERNEL_SUM = "kernel ms"
@@ -75,11 +75,17 @@ def read_ledger(path: Path, control: str | None = None) -> Ledger:
 
     Raises:
         ReportMissing: there is no such file.
-        QuestionRefused: no table in it names candidates, a control and a time.
+        QuestionRefused: no table in it names candidates, a control and a time; or it is too large.
     """
     try:
-        tables = [_of_folder(path)] if path.is_dir() else _tables(path, text_of(path, LARGEST_BYTES))
-        recorded = path.stat().st_mtime
+        status = path.stat()
+        recorded = status.st_mtime
+        if path.is_dir():
+            tables = [_of_folder(path)]
+        else:
+            _check_size(path, status.st_size, LARGEST_BYTES)
+            text = text_of(path, LARGEST_BYTES)
+            tables = _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
     except (OSError, ValueError):
         raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
     tried = [one for table in tables for one in _experiments(path.name, table, control)]
@@ -96,12 +102,16 @@ def read_ledger(path: Path, control: str | None = None) -> Ledger:
 
 def _of_folder(folder: Path) -> list[Row]:
     """A row for each CSV of tt-perf-report in it or in a folder below: its name, and the sum of its device times."""
-    files = islice(chain(folder.glob("*.csv"), folder.glob("*/*.csv")), MOST_FILES)
+    tables = (file for file in chain(folder.glob("*.csv"), folder.glob("*/*.csv")) if file.is_file())
+    files = sorted(islice(tables, MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise QuestionRefused(f"{shown(folder.name)} holds more than {MOST_FILES} CSVs. Import folders with fewer.")
+    _check_size(folder, sum(file.stat().st_size for file in files), MOST_BYTES)
     rows: list[Row] = []
-    for file in sorted(files):
+    for file in files:
         name = BLOCK.sub("", file.stem if file.parent == folder else file.parent.name)
         try:
-            ops = _csv(text_of(file, LARGEST_BYTES))
+            ops = _csv(text_of(file, MOST_BYTES))
         except (OSError, ValueError):
             ops = []
         if ops and ops[0].keys() >= PERF_REPORT:
@@ -110,8 +120,11 @@ def _of_folder(folder: Path) -> list[Row]:
     return rows
 
 
-def _tables(path: Path, text: str) -> Iterable[list[Row]]:
-    return _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
+def _check_size(place: Path, size: int, at_most: int) -> None:
+    if size > at_most:
+        raise QuestionRefused(
+            f"{shown(place.name)} holds {size // 10**6} MB, more than a ledger may ({at_most // 10**6} MB)."
+        )
 
 
 def _csv(text: str) -> list[Row]:
