@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.real.plain_lifetimes import held_operations
@@ -18,7 +23,6 @@ from ttnn_mcp.session.opening import read_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
@@ -54,6 +58,11 @@ def of_program(folder: Path) -> Iterator[str]:
     plain = [one for one in held_operations(folder / "db.sqlite") if one[2] > 1]
     if sorted(late, key=str) != plain:
         yield f"{folder.name}: late frees {sorted(late, key=str)}, by plain counting {plain}"
+    with tempfile.TemporaryDirectory() as other:
+        bare = asyncio.run(_replayed(_without_snapshots(folder, Path(other)))).fullest
+    for space, levels_there in (("l1", bare.l1), ("dram", bare.dram)):
+        if levels_there.max(initial=0) < told[space]:
+            yield f"{folder.name}: without page tracing {levels_there.max()} bytes of {space}, TTNN's are {told[space]}"
     if replayed.programs.unknown:
         yield f"{folder.name}: programs without a model, {dict(replayed.programs.unknown)}"
 
@@ -73,6 +82,15 @@ def _of_operations(name: str, told: list[dict[str, Any]], replayed: Replayed) ->
                     f"{name}: operation {number} {names[place]}, {ours[place]} bytes of {space}, "
                     f"TTNN's are {scope[space]}"
                 )
+
+
+def _without_snapshots(folder: Path, other: Path) -> Path:
+    """The report as TTNN writes it by default: without the table of buffers."""
+    shutil.copytree(folder, other / folder.name)
+    with closing(sqlite3.connect(other / folder.name / "db.sqlite")) as connection:
+        connection.execute("DELETE FROM buffers")
+        connection.commit()
+    return other / folder.name
 
 
 def compared(replayed: Replayed, told: dict[str, Any]) -> Iterator[str]:

@@ -166,8 +166,10 @@ class _Replay:
         left_out = self.programs.left_out(graph, int(self.operations[place]))
         operands = self.there_before.at(place) if self.there_before is not None else ()
         for lane, events in self.lanes.shares(ran(graph)):
+            first = {event.key: event.kind for event in reversed(events)}
             for operand in operands:
-                lane.was_there(place, operand)
+                if first.get(operand.key) != "allocate":  # nothing lies where a tensor is laid
+                    lane.was_there(place, operand)
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
             lane.feed(place, events, left_out=left_out, failed=failed)
