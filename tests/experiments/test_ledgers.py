@@ -57,6 +57,7 @@ kind,phase,batch,functional_mean_ms,fused_mean_ms,functional_min_ms,fused_min_ms
 dense_full_rope,traced_decode,1,0.360533,0.334443,0.358995,0.331833
 sliding_rope_moe,traced_decode,1,9.531956,6.703870,9.522514,6.689782
 sliding_rope_moe,traced_decode,32,,8.410543,,8.400096
+full_no_rope_moe,traced_decode,32,8.5,,8.4,
 """
 
 
@@ -143,7 +144,7 @@ def test_both_sides_in_a_row(read):
         "dense_full_rope traced_decode 1: fused_mean_ms",
         "sliding_rope_moe traced_decode 1: fused_mean_ms",
     ]
-    assert ledger.without == 1
+    assert ledger.without == 2
     first, second = ledger.experiments
     assert first.change_share == pytest.approx(0.334443 / 0.360533 - 1)
     assert (first.verdict, first.judged_by, first.wall_before_ms) == ("inconclusive", "wall", 0.360533)
@@ -239,12 +240,13 @@ def test_what_is_no_ledger(read, text):
         read(text)
 
 
-def test_a_ledger_is_read_whole_or_not_at_all(read, monkeypatch):
+def test_a_ledger_is_read_whole_or_not_at_all(read):
     """Nothing behind a limit is left out in silence."""
-    rows = "candidate,pcc,ms\nbaseline,1,2\nsecond,1,1\n"
-    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.LARGEST_BYTES", len(rows))
+    rows = "candidate,pcc,ms\nbaseline,1,2\nsecond,1,1,more than the header has\n"
+    rows += ",".join(["x" * 100_000] * 20)
+    rows = rows[:2_000_000]
     assert len(read(rows, "a.csv").experiments) == 1
-    with pytest.raises(QuestionRefused, match="more than a ledger may"):
+    with pytest.raises(QuestionRefused, match=r"more than a ledger may \(2 MB\)"):
         read(rows + "\n", "b.csv")
 
 
@@ -262,10 +264,16 @@ def test_a_folder_is_read_whole_or_not_at_all(perf_reports, monkeypatch):
         read_ledger(folder)
 
 
+def test_a_long_name_is_cut(read):
+    (one,) = read(f"candidate,ms\nbaseline,2\n{'x' * 501},1\n").experiments
+    assert one.change == "x" * 500
+
+
 def test_what_is_no_file_in_a_folder_is_passed_over(perf_reports):
     folder = perf_reports(baseline=100, second=90)
     os.mkfifo(folder / "pipe.csv")
     (folder / "gone.csv").symlink_to(folder / "nowhere")
+    (folder / "empty.csv").write_text("OP Code,Device Time,Op-to-Op Gap\n")
     assert [one.change for one in read_ledger(folder).experiments] == ["second"]
 
 

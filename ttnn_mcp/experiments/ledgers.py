@@ -54,7 +54,6 @@ UNIT = re.compile(r"(?<![a-z])(?:(ms|us)|(?:t|tok|tokens|samples)[_/]s)(?![a-z])
 TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
 FIGURE = re.compile(r"\s*(\d{1,6}(?:\.\d{1,20})?)\s*(?:ms|us)?\s*", re.ASCII)
 PCC = re.compile(r"(?<![\d.-])-?[01](?:\.\d{1,20})?(?![\d.])", re.ASCII)
-MOST_BLOCKS = 1000
 Row: TypeAlias = "Mapping[str, str]"
 
 
@@ -205,8 +204,10 @@ def _compared(file: str, rows: Mapping[str, Row], decision: str, wanted: str | N
     """All of them with the control, which `wanted` may name."""
     likely = (name for name, row in rows.items() if _is_control(name, row.get(decision, "")))
     control = next(likely, None) if wanted is None else wanted if wanted in rows else None
-    column = None if control is None else _timed(rows[control])
-    if control is None or column is None:
+    if control is None:
+        return
+    column = _timed(rows[control])
+    if column is None:
         return
     before = _times(column, rows[control][column])
     run = _run(file, control, rows[control], before)
@@ -234,11 +235,13 @@ def _has_blocks(column: str, row: Row) -> bool:
 def _times(column: str, cell: str) -> list[float]:
     """The blocks of a cell in ms; none where it tells no time."""
     unit = UNIT.search(cell) or UNIT.search(column)
-    parts = re.split(r"[,/]", cell.strip(" []"))[:MOST_BLOCKS]
+    parts = re.split(r"[,/]", cell.strip(" []"))
     if unit is None or not (first := FIGURE.match(parts[0])):
         return []
     blocks = [FIGURE.fullmatch(part) for part in parts]
-    figures = [float(block[1]) for block in blocks if block] if all(blocks) else [float(first[1])]
+    figures = [float(block[1]) for block in blocks if block]
+    if len(figures) < len(parts):
+        figures = [float(first[1])]
     if min(figures) <= 0:
         return []
     scale = {"ms": 1.0, "us": 1e-3}.get((unit[1] or "").lower())
