@@ -40,6 +40,17 @@ def test_the_zones_of_the_streaming_profiler_are_read(tmp_path):
     assert marks_of(path, 0, 1024, 2).marks == ()  # all replays together are none of them
 
 
+def test_counters_of_several_passes_are_no_marks(tmp_path):
+    """As tracy's merge appends them (perf_counter_multipass.py): of the same op, by the clock of another pass."""
+    counters = [
+        f"0,1,2,BRISC,9090,{cycle},77,1024,,,,TS_DATA,1,f,{{'counter type': 'L1'; 'value': 3}}" for cycle in (7, 9)
+    ]
+    path = write_device_log(
+        tmp_path, [*zone_lines(ZONES, 1024), *counters, "0,1,2,BRISC,5,40,9,1024,,,Z,ZONE_TOTAL,1,f,"]
+    )
+    assert [mark.cycle for mark in marks_of(path, 0, 1024, None).marks] == [100, 250, 110, 300]
+
+
 def test_replays_of_a_trace_are_told_apart(tmp_path):
     lines = [
         *zone_lines(ZONES[:1], 1024),
