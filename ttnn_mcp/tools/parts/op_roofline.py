@@ -70,15 +70,15 @@ def _measured(bounds: Roofline, op: OpTable) -> str:
     name, column = MEASURED.get(bounds.bound[0], ("", ""))
     claimed = float(bounds.efficiency[0])
     busy, engines = (share(one) if column else np.nan for one in (column, "math_util_pct"))
-    said: list[str] = []
+    parts: list[str] = []
     if np.isfinite(claimed) and np.isfinite(busy):
         verdict = "less than half of what this bound claims" if busy < AGREES * claimed else "as this bound claims"
-        said.append(f"{name} busy {figure(busy, '.0%')}, {verdict} ({figure(min(claimed, 1.0), '.0%')})")
+        parts.append(f"{name} busy {figure(busy, '.0%')}, {verdict} ({figure(min(claimed, 1.0), '.0%')})")
     elif np.isfinite(claimed) and bounds.bound[0] == "dram" and np.isfinite(engines):
         verdict = "more than DRAM" if engines > claimed else "no more than DRAM"
-        said.append(
+        parts.append(
             f"engines busy {figure(engines, '.0%')}, {verdict} by this bound ({figure(min(claimed, 1.0), '.0%')})"
         )
     waits = np.fmax(share("srca_wait_pct"), share("srcb_wait_pct"))
-    said += [f"math waits {figure(waits, '.0%')} of the time for operands"] if waits >= STARVED else []
-    return f"measured: {', '.join(said)}" if said else ""
+    parts += [f"math waits {figure(waits, '.0%')} of the time for operands"] if waits >= STARVED else []
+    return f"measured: {', '.join(parts)}" if parts else ""
