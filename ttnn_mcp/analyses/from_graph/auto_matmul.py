@@ -65,6 +65,8 @@ class Chooser:
         placements = [spec.placement for spec in (self.a, self.b, self.out) if spec.placement is not None]
         if len(placements) < _SPECS or self.b.sharded_in_l1:
             return None
+        if not all((self.a.tiles, self.b.tiles, *self.grid)):  # a tensor without elements
+            return None
         if self.a.sharded_in_l1:
             return self._sharded(placements[0])
         if self.a.batch == 1 and self.b.batch > 1:  # refused with a grid
