@@ -46,6 +46,7 @@ def known(ops: OpTable, compute: Callable[[OpTable], T], result: T) -> None:
 
 
 def _read_only(result: T) -> T:
-    if isinstance(result, np.ndarray):
-        result.setflags(write=False)
+    array: object = result
+    if isinstance(array, np.ndarray):
+        array.setflags(write=False)
     return result
