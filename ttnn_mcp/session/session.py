@@ -13,7 +13,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.replay.kept import Replays
@@ -29,6 +28,7 @@ from ttnn_mcp.session.settings import MB, Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ttnn_mcp.archive.store import Archive
     from ttnn_mcp.readers.discover import FoundReport
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Stamps
@@ -50,9 +50,8 @@ class Session:
         roots: the folders in which reports may lie.
         registry: the record of runs opened before.
         kept: copies of large reports' columns, in the state folder; safe to remove.
-        archive: what was seen in earlier runs, in the state folder; None where it is switched off.
         replays: results of replayed ops, in the state folder.
-        archiving: adds the runs of this session to it.
+        archiving: what was seen in earlier runs, in the state folder; adds the runs of this session to it.
         shared: the session of the whole server, where this is one of a client: its names are known here too.
         skipped: sentences on what the latest search under the roots could not read.
         forgetful: why the run opened last is not on record; None where it is.
@@ -63,8 +62,7 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
-        self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
-        self.archiving = Archiving(settings, self.archive)
+        self.archiving = Archiving(settings, settings.archive_folder if settings.archive_at_most_mb else None)
         self.shared: Session | None = None
         self.replays = Replays(settings.state_folder / "replays", settings.ttnn, settings.confined)
         self.skipped: tuple[str, ...] = ()
@@ -138,6 +136,11 @@ class Session:
         performance = str(run.performance.csv.path) if run.performance else None
         memory, rank = (str(run.memory.path), run.memory.rank) if run.memory else (None, None)
         return await self.open(performance, memory, name, rank, move_name=move_name)
+
+    @property
+    def archive(self) -> Archive | None:
+        """What was seen in earlier runs; None where it is switched off."""
+        return self.archiving.archive
 
     @property
     def opened(self) -> tuple[KnownRun, ...]:

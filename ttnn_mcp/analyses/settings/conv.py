@@ -37,7 +37,8 @@ _FLAGS = {
 def conv_in(op: Op) -> Conv | None:
     """The conv of the op; None where its attributes do not describe it."""
     convs = convs_of(op.table)
-    return convs.at(0) if len(convs.rows) else None
+    conv = convs.at(0) if len(convs.rows) else None
+    return replace(conv, arch=op.chip.arch) if conv is not None else None
 
 
 def l1_of(changed: Conv, current: Conv) -> Trial:
