@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
@@ -75,6 +76,11 @@ def header_of(path: Path) -> Header:
     refuse_foreign(path, names)
     if len(names) > FIELDS_AT_MOST:
         raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no performance report has. {REPROFILE}")
+    return _header(names)
+
+
+@lru_cache(maxsize=8)  # reports of one build begin alike
+def _header(names: tuple[str, ...]) -> Header:
     generation = generation_of(names)
     compiler = "LOC" in names or "CONST_EVAL_OP" in names
     read, odd = _chosen(names)
