@@ -110,7 +110,13 @@ def test_a_launch_without_cycles_stays_where_it_is_and_has_no_gap(report, stream
 
 @for_all(
     "damaged",
-    ["0,77,0,64", "0,x,0,64,1,2,3,4,5,6,7,8,9,1,2,3,4,\n", "0,1024,-1" + "," * 15 + "\n", "0,9" + "9" * 5000],
+    [
+        line(77)[:-1] + "1,2\n",
+        "0,77,0,64",
+        "0,x,0,64,1,2,3,4,5,6,7,8,9,1,2,3,4,\n",
+        "0,1024,-1" + "," * 15 + "\n",
+        "0,9" + "9" * 5000,
+    ],
 )
 def test_a_line_that_is_damaged_is_left_out(report, streamed, damaged):
     whole = [line(count, start=9_000 * at) for at, count in enumerate(counts(report), 1)]
