@@ -284,8 +284,8 @@ class Session:
         if known.id and not run_id.startswith(
             known.id
         ):  # its report was overwritten: the name stays with what got it
-            told = OVERWRITTEN.format(id=known.shown_id)
-            known = replace(known, named_by_hand=False, caveats=(*known.caveats, told))
+            caveat = OVERWRITTEN.format(id=known.shown_id)
+            known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
         owner = await self.owner_of(known) if known.named_by_hand else None
         theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None
