@@ -37,7 +37,7 @@ def test_an_operand_is_told_where_it_is_read_first():
 @for_all(
     ("row", "more"),
     [
-        (in_dram(), {"makes": ((10, 1),)}),  # an operation made it
+        (in_dram(), {"makes": ((10, 1),), "reads": ((20, 1),)}),  # an operation made it
         (in_dram(), {"reads": ()}),
         (tensor(1, address=-1, buffer=DRAM), {}),
         (tensor(1, address=64, buffer=HOST), {}),
@@ -49,6 +49,11 @@ def test_an_operand_is_told_where_it_is_read_first():
 )
 def test_others_are_not(row, more):
     assert size_of(row, **more) == []
+
+
+def test_what_an_operation_writes_in_place_was_there_before():
+    sizes = [size_of(in_dram(), makes=makes) for makes in ((), ((10, 1),), ((20, 1),))]
+    assert sizes == [sizes[0]] * 3 != [[]] * 3
 
 
 def test_tiles_go_to_the_banks_in_turn():
