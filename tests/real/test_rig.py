@@ -21,6 +21,7 @@ from tests.real.rig.devices import first_line
 from tests.real.rig.page_names import PAGES
 from tests.real.rig.pages import blocks
 from tests.real.rig.program_buffers import executed, fullest_core, programs
+from tests.real.rig.replays import changed_fields
 from tests.real.rig.report_rows import differences
 from tests.real.rig.signatures import Asked
 from ttnn_mcp.checks import CATALOGUE
@@ -204,3 +205,14 @@ def test_each_program_of_a_dry_capture_is_told_with_its_cores_and_its_own_bytes(
         start("B", program_factory_type="F"),
     ]
     assert list(programs(graph)) == [("A", 2, 96), ("B", 0, 0)]
+
+
+def test_a_field_of_a_row_that_ttnn_captured_otherwise_is_found():
+    row = "{'program_config': 'Config(in0_block_w=2;grid=(x=8;y=8);fuse_batch=true)'; 'dim': '-1'; 'is_causal': 'true'}"
+    same = "Params(Config(grid=8-8, in0_block_w=2,fuse_batch=1), -1, 1)"
+    assert changed_fields(row, same) == []
+    assert changed_fields(row, same.replace("w=2", "w=4")) == ["in0_block_w: {'2'}, {'4'}"]
+    assert changed_fields(row, same.replace("-1, 1", "-2, 1")) == ["dim: -1"]
+    assert changed_fields(row.replace("DRAM", "L1"), "Params(Config(fuse_batch=0), -1, 1)") == [
+        "fuse_batch: {'1'}, {'0'}"
+    ]

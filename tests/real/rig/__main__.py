@@ -310,18 +310,25 @@ def _told(ran: subprocess.CompletedProcess[str], starts: tuple[str, ...]) -> str
 def replays(python: Path, asked: argparse.Namespace) -> bool:
     """Scripts of ops of the reports at hand, run unchanged: what we call legal is accepted, and takes the L1 we say."""
     accepted: Counter[str] = Counter()
-    refused = unlike = unwritten = 0
+    refused = unlike = unwritten = changed = compared = 0
     wanted = [one for one in scripts.reports() if not asked.report or Path(one).name in asked.report]
     for told in side_by_side(asked, lambda report: scripts.proven(report, python), wanted):
-        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike), ("OTHER BUILD", told.other_build)):
+        for how, lines in (
+            ("REFUSED", told.refused),
+            ("OTHER L1", told.unlike),
+            ("OTHER BUILD", told.other_build),
+            ("OTHER ARGUMENT", told.changed),
+        ):
             for line in lines:
                 say(f"{how} {line}")
         accepted += told.accepted
         refused, unlike = refused + len(told.refused), unlike + len(told.unlike)
+        changed, compared = changed + len(told.changed), compared + told.compared
         unwritten += told.unwritten.total()
     say(f"replays: {accepted.total()} of {accepted.total() + refused} accepted, {unlike} with other L1, "
-        f"of {len(accepted)} kinds of op; {unwritten} ops are not rebuilt, which was said")  # fmt: skip
-    return not unlike and accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
+        f"of {len(accepted)} kinds of op; {unwritten} ops are not rebuilt, which was said; "
+        f"the attributes of {compared} ops came back, {changed} fields did not")  # fmt: skip
+    return not unlike and not changed and accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {

@@ -6,7 +6,9 @@ Runs in the project's own environment; `replay_op(prove=true)` starts TTNN, as i
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ from tests.real.rig.environment import ROOT
 from tests.replay.rows import OPS, report_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.replay.mock_chips import kind_of
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.replay_op import Arguments, replay_op
@@ -33,6 +36,20 @@ CALLS = "calls"  # a script of calls, captured here: what is rebuilt from a grap
 REPORTS = (MADE, CALLS, "demo", *(str(SHARED / name) for name in (CLIP, DEEPLAB, OFT, SEGFORMER, DEEPSEEK, LINKED)))
 CAPTURES = SHARED.parent / "real" / "reports"
 OF_A_KIND = 2
+# fields that differ or are not captured, and why: what is not here fails the part
+EXPLAINED = {
+    **dict.fromkeys(("scalar", "scalar_input_a"), "a graph prints `<variant>` in its place"),
+    **dict.fromkeys(("pre_op_l1_allocation_size_bytes", "memory_used"), "what else lay in L1, not what was asked"),
+    **dict.fromkeys(("nd_shard_spec", "shard_spec"), "derived of each other, by some builds"),
+    **dict.fromkeys(
+        ("enough_space_height", "enough_space_width", "pf_type", "use_multicore", "use_pack_untilize"),
+        "fields of an Untilize that the build of the rig no longer has",
+    ),
+    "tilized": "asked for by the layout; 0.81.1 tilizes what indices in tiles look up by an op of its own",
+    "dim": "the last of a TopK or ArgMax, which the call is given as -1",
+}
+_FIELD = re.compile(r"\b([A-Za-z_]\w*)=([^,;(){}\[\]'<]+)")
+_ATTRIBUTE = re.compile(r"'(\w+)': '([\w:.+-]+)'")
 LEAST_SHARE = 0.95  # of all candidates that TTNN accepts
 
 
@@ -43,6 +60,8 @@ class Proven:
     accepted: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
     unlike: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)  # fields of attributes that do not come back
+    compared: int = 0  # ops whose attributes do
     other_build: list[str] = field(default_factory=list)  # which the answer says: tests/replay/test_proof.py
     unwritten: Counter[str] = field(default_factory=Counter)
 
@@ -65,6 +84,31 @@ def captured(folder: Path, python: Path, kind: str, script: str) -> str:
         check=True,
     )
     return str(next(folder.rglob("db.sqlite")).parent)
+
+
+def fields_of(printed: str) -> dict[str, set[str]]:
+    """The fields that a text names, each with its values; those of cores are printed in two ways and left out."""
+    found: dict[str, set[str]] = {}
+    for name, text in _FIELD.findall(printed):
+        if name not in ("x", "y"):
+            found.setdefault(name, set()).add(_plain(text))
+    return found
+
+
+def _plain(text: str) -> str:
+    value = re.split(r"::|\.(?=[A-Za-z])", text.strip())[-1]
+    return {"true": "1", "false": "0"}.get(value, value)
+
+
+def changed_fields(row: str, captured: str) -> list[str]:
+    """Fields of a row's attributes that TTNN captured otherwise, and plain values of it that it did not capture."""
+    ours, theirs = fields_of(row), fields_of(captured)
+    lost = [
+        f"{name}: {ours[name]}, {theirs[name]}" for name in ours if name in theirs and ours[name] - theirs[name]
+    ]
+    words = {_plain(one) for one in re.split(r"[\s,(){}\[\]=]+", captured)}
+    plain = {name: _plain(text) for name, text in _ATTRIBUTE.findall(row)}
+    return lost + [f"{name}: {text}" for name, text in plain.items() if text not in words]
 
 
 def proven(report: str, python: Path) -> Proven:
@@ -100,7 +144,28 @@ async def _proven(report: str, python: Path, folder: Path) -> Proven:
             told.unwritten[f"{name}: {refusal}"] += 1
             continue
         _judge(told, f"{Path(report).name} {op} {name}", name, answer)
+    run = await at.run(report)
+    if run.performance is not None:
+        _compare(told, run, python, folder)
     return told
+
+
+def _compare(told: Proven, run, python: Path, folder: Path) -> None:
+    """The attributes of each row against what TTNN captured of its script: row, script, captured arguments."""
+    ops, kind = run.performance_report.ops, kind_of(run.chip.arch, run.chip.worker_cores)
+    if kind is None:
+        return
+    scripts = map(str, sorted(folder.glob("replay_*.py")))
+    command = [str(python), "-m", "tests.real.rig.arguments", kind, *scripts]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    for line in filter(lambda one: one.startswith("{"), ran.stdout.splitlines()):
+        one = json.loads(line)
+        op = int(Path(one["script"]).stem.partition("_")[2])
+        row = ops.texts("attributes")[ops.at_line(op)]
+        told.compared += bool(one["captured"])
+        lost = changed_fields(row, one["captured"]) if one["captured"] else []
+        name = f"{Path(run.id).name} {op}"
+        told.changed += [f"{name} {text}" for text in lost if text.partition(":")[0] not in EXPLAINED]
 
 
 def _judge(told: Proven, place: str, name: str, answer: Answer) -> None:
