@@ -15,6 +15,7 @@ DOOR = PACKAGE / "readers" / "regular_file.py"
 # what opens nothing of a user's: (module, call without its arguments) -> why
 OTHERS = {
     ("analyses/laws/law.py", "COEFFICIENTS.read_text"): "of the package",
+    ("analyses/programs/conv_readers.py", "self.read_bytes"): "a number",
     ("analyses/time_budget/least_times.py", "paths.read_bytes"): "numbers of a table",
     ("analyses/memory/device_lane.py", "self.log.open"): "no file",
     ("archive/engine.py", "duckdb.connect"): "in memory; the files it reads are the archive's own",

@@ -68,11 +68,11 @@ def _of_another(report: Performance) -> Doubt | None:
     if report.clock_ghz is None or chip is None:
         return None
     clocks = [(None, report.clock_ghz), *report.clocks_apart]
-    told = (
+    suspects = (
         (device, _unlike_chip(ghz, chip, report.worker_cores_stated, stated=bool(report.arch_stated)))
         for device, ghz in clocks
     )
-    for device, what in told:
+    for device, what in suspects:
         if what:
             where = "" if device is None else f"on device {device} "
             return Doubt("clock_of_another_chip", f"{where}{what}: DEVICE ARCH or the durations are false")
@@ -89,7 +89,7 @@ def _unlike_chip(clock: float, chip: Architecture, worker_cores: int | None, *, 
         return f"{what} {figure(chip.clock_ghz, '.3g')} at most"
     if clock > FASTER_THAN_ITS_CHIP * _FASTEST.clock_ghz:
         return f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and no chip runs so fast"
-    if abs(clock - 1) < AS_CYCLES < abs(chip.clock_ghz - 1) and stated:
+    if abs(clock - 1) < AS_CYCLES < abs(chip.clock_ghz - 1):
         return f"{what} {figure(chip.clock_ghz, '.3g')}: the durations look like cycles under a header of ns"
     return f"{what} {figure(chip.clock_ghz, '.3g')}" if share < SLOWER_THAN_ITS_CHIP else ""
 
