@@ -226,6 +226,16 @@ def _history(options: argparse.Namespace) -> int:
     return 0
 
 
+def _join(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.join_command import join  # noqa: PLC0415
+
+    text, note = join(options.times, options.report)
+    if note:
+        print(note, file=sys.stderr)
+    print(text, end="")
+    return 0
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
@@ -242,6 +252,7 @@ COMMANDS = {
     "report": _report,
     "archive": _archive,
     "history": _history,
+    "join": _join,
 }
 
 

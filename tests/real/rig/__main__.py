@@ -313,7 +313,7 @@ def replays(python: Path, asked: argparse.Namespace) -> bool:
     refused = unlike = unwritten = 0
     wanted = [one for one in scripts.reports() if not asked.report or Path(one).name in asked.report]
     for told in side_by_side(asked, lambda report: scripts.proven(report, python), wanted):
-        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike)):
+        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike), ("OTHER BUILD", told.other_build)):
             for line in lines:
                 say(f"{how} {line}")
         accepted += told.accepted
@@ -321,7 +321,7 @@ def replays(python: Path, asked: argparse.Namespace) -> bool:
         unwritten += told.unwritten.total()
     say(f"replays: {accepted.total()} of {accepted.total() + refused} accepted, {unlike} with other L1, "
         f"of {len(accepted)} kinds of op; {unwritten} ops are not rebuilt, which was said")  # fmt: skip
-    return accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
+    return not unlike and accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
