@@ -68,11 +68,11 @@ def _of_another(report: Performance) -> Doubt | None:
     if report.clock_ghz is None or chip is None:
         return None
     clocks = [(None, report.clock_ghz), *report.clocks_apart]
-    told = (
+    suspects = (
         (device, _unlike_chip(ghz, chip, report.worker_cores_stated, stated=bool(report.arch_stated)))
         for device, ghz in clocks
     )
-    for device, what in told:
+    for device, what in suspects:
         if what:
             where = "" if device is None else f"on device {device} "
             return Doubt("clock_of_another_chip", f"{where}{what}: DEVICE ARCH or the durations are false")

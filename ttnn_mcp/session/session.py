@@ -214,8 +214,8 @@ class Session:
             )
         if known is None and self.shared is not None:
             known = await self.shared.named_run(name)
-            told = (f"the name '{name}' is shared by all clients of this server",)
-            return replace(known, named_by_hand=False, caveats=told) if known else None  # it stays the server's
+            caveats = (f"the name '{name}' is shared by all clients of this server",)
+            return replace(known, named_by_hand=False, caveats=caveats) if known else None  # it stays the server's
         return known
 
     async def _by_derived_name(self, name: str) -> KnownRun | None:
@@ -284,8 +284,8 @@ class Session:
         if known.id and not run_id.startswith(
             known.id
         ):  # its report was overwritten: the name stays with what got it
-            told = OVERWRITTEN.format(id=known.shown_id)
-            known = replace(known, named_by_hand=False, caveats=(*known.caveats, told))
+            caveat = OVERWRITTEN.format(id=known.shown_id)
+            known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
         owner = await self.owner_of(known) if known.named_by_hand else None
         theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None

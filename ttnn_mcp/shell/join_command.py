@@ -122,4 +122,4 @@ def _whole(row: Row, name: str) -> int:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.isascii() and cell.isdecimal() and len(cell) <= DIGITS
+    return cell.isdecimal() and len(cell) <= DIGITS

@@ -108,13 +108,13 @@ def marks_of_ops(path: Path, wanted: Sequence[Launch]) -> list[OpMarks]:
                     kept[launch] += [mark] if mark else []
     except OSError as failed:
         raise ReportMissing(f"{shown(path.name)} cannot be read ({failed.strerror}).") from None
-    streamed, found = STREAMED_ID in header, list[OpMarks]()
+    streamed, ops = STREAMED_ID in header, list[OpMarks]()
     for launch in wanted:
         marks, session = kept[launch], launch[2]
         replay = marks if session is None or not streamed else _of_execution(marks, session)
         complete = len(marks) <= MARKS_AT_MOST
-        found.append(OpMarks(arch, clock_mhz, tuple(replay[:MARKS_AT_MOST]), complete=complete))
-    return found
+        ops.append(OpMarks(arch, clock_mhz, tuple(replay[:MARKS_AT_MOST]), complete=complete))
+    return ops
 
 
 def _of_execution(marks: list[Mark], execution: int) -> list[Mark]:
