@@ -214,8 +214,8 @@ class Session:
             )
         if known is None and self.shared is not None:
             known = await self.shared.named_run(name)
-            told = (f"the name '{name}' is shared by all clients of this server",)
-            return replace(known, named_by_hand=False, caveats=told) if known else None  # it stays the server's
+            caveats = (f"the name '{name}' is shared by all clients of this server",)
+            return replace(known, named_by_hand=False, caveats=caveats) if known else None  # it stays the server's
         return known
 
     async def _by_derived_name(self, name: str) -> KnownRun | None:
