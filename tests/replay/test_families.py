@@ -7,7 +7,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.profiles import L1
-from tests.replay.rows import NOT_REBUILT, OPS, RELU, X, report_of
+from tests.replay.rows import NOT_REBUILT, OPS, RELU, X, of_users, report_of
 from ttnn_mcp.errors import QuestionRefused
 
 
@@ -46,6 +46,21 @@ async def test_what_a_row_does_not_tell_is_said_and_not_made_up(called):
     written = [one async for one in called(*(row for row, _ in NOT_REBUILT))]
     for (row, why), (said, *_) in zip(NOT_REBUILT, written, strict=True):
         assert re.search(f"cannot be replayed from this report: .*({why})", said), (row, said)
+
+
+async def test_the_heads_of_each_user_lie_on_a_core_of_his_own(called):
+    cores = {
+        8: ["0, 0", "7, 0"], 16: ["0, 0", "7, 1"], 4: ["0, 0", "3, 0"], 32: ["0, 0", "7, 3"],
+    }  # fmt: skip
+    wrote = [one async for one in called(*map(of_users, cores))]
+    for places, (_, _, text, answer) in zip(cores.values(), wrote, strict=True):
+        assert (
+            re.findall(r"CoreCoord\((\d, \d)\)", text[text.index("def operands") : text.index("def call")])
+            == places
+        )
+        assert "TensorMemoryLayout.HEIGHT_SHARDED" in text
+        assert "[32, 64], ttnn.ShardOrientation.ROW_MAJOR" in text
+        assert "no report prints the shards of INPUT_0: a shard per user, on the first cores" in answer["assumed"]
 
 
 async def test_a_matmul_is_compared_with_its_bias_and_its_function(called):

@@ -34,6 +34,15 @@ async def test_a_machine_without_reports_is_sound(tmp_path):
     assert "Broken" not in text
 
 
+async def test_that_no_simulator_is_used_is_said(at, monkeypatch):
+    for folder, said in (
+        ("", "used: a proof"),
+        ("/opt/sim", "used, though $TT_METAL_SIMULATOR names one: a proof"),
+    ):
+        monkeypatch.setenv("TT_METAL_SIMULATOR", folder)
+        assert f"no simulator of the chip is {said} tells no times and no PCC" in (await doctor.report(at))[0]
+
+
 async def test_a_package_that_is_missing_is_broken(at, monkeypatch):
     monkeypatch.setattr(doctor, "PACKAGES", ("pandas", "no-such-package"))
     assert await broken(at) == ["no-such-package is missing: reinstall ttnn-mcp"]

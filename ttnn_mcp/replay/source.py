@@ -6,10 +6,11 @@ import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import DTYPES
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import canonical_dtype
-from ttnn_mcp.readers.printed.memory_config import parse_memory_cell, parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import ShardSpec, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay import expressions
 from ttnn_mcp.replay.expressions import Unwritable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import Placement
     from ttnn_mcp.run.ops.operand import Operand
 
+USERS = 32  # whose heads NLPConcatHeadsDecode joins at most (0.81.1)
 RANK = 4  # of the shapes in a performance report
 _SIZES = re.compile(r"-?\d{1,12}")
 DTYPES_OF_TTNN = (*DTYPES, "FLOAT32", "UINT32", "INT32", "UINT16", "UINT8")
@@ -202,8 +204,10 @@ class OpSource:
         if place is None or place.buffer == "SYSTEM_MEMORY":
             raise self.refused(f"{one.name} does not lie on the device")
         if place.sharded and place.shard is None:
-            place = self._derived(number, place)
-            self.assumed.append(f"no report prints the shards of {one.name}: they follow from those of the result")
+            of_users = self._of_users(one, place)
+            place = of_users or self._derived(number, place)
+            why = "a shard per user, on the first cores" if of_users else "they follow from those of the result"
+            self.assumed.append(f"no report prints the shards of {one.name}: {why}")
         try:
             memory = expressions.placement(place)
         except Unwritable as odd:
@@ -211,6 +215,17 @@ class OpSource:
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
         values = "all 0" if values == "normal" and "INT" in one.dtype[0] else values
         return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
+
+    def _of_users(self, one: Operand, place: Placement) -> Placement | None:
+        """The heads of each user on a core of his own, of which `NLPConcatHeadsDecode` takes no others (0.81.1).
+
+        In one rectangle: other cores would have to be named to the call.
+        """
+        grid, (_, users, *shape) = worker_grid(self.op.chip), one.padded[0].tolist()
+        if self.name != "NLPConcatHeadsDecode" or grid is None or not 0 < users <= USERS:
+            return None
+        down, rest = divmod(users, wide := min(users, grid[0]))
+        return None if rest else replace(place, shard=ShardSpec((((0, 0), (wide - 1, down - 1)),), tuple(shape)))
 
     def _derived(self, number: int, place: Placement) -> Placement:
         """The placement of an operand whose shards no report prints, where the op leaves no other.

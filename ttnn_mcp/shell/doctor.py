@@ -39,11 +39,16 @@ async def report(session: Session) -> tuple[str, bool]:
         f"  {_count('skills')} of the skill, {_count('resources')} of reference, in {documents.home()}",
         *("", "Reports are looked for under", *(f"  {root}{_doubt(root)}" for root in settings.searched)),
         *("", "What is remembered lies in", *memory.lines),
-        *("", "To prove with", f"  {interpreter(settings.ttnn).told}"),
+        *("", "To prove with", f"  {interpreter(settings.ttnn).told}", f"  {_simulator()}"),
         *("", "Runs", *runs.lines),
         *(["", "Broken", *(f"  {sentence}" for sentence in broken)] if broken else []),
     ]
     return "\n".join(lines) + "\n", not broken
+
+
+def _simulator() -> str:
+    named = ", though $TT_METAL_SIMULATOR names one" if os.environ.get("TT_METAL_SIMULATOR") else ""
+    return f"no simulator of the chip is used{named}: a proof tells no times and no PCC"
 
 
 def _version(package: str) -> str | None:
