@@ -47,7 +47,8 @@ test-shared: $(VENV)/ready  ## run only the tests that read the real reports bes
 
 lowest: .lowest/ready  ## run the tests of every door with the oldest versions that pyproject.toml allows
 	@.lowest/bin/python -m pytest -n auto -m "not slow" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
-		tests/tools/test_every_tool.py tests/tools/test_answering.py tests/archive tests/session
+		tests/tools/test_every_tool.py tests/tools/test_answering.py tests/archive tests/session/test_registry.py \
+		--ignore tests/readers/graph --ignore tests/readers/printed --ignore tests/archive/test_turns.py
 
 check: $(VENV)/checkable  ## lint, format, types, architecture, contracts; the tests that take longer
 	@$(HERE) -m ruff check .
@@ -59,7 +60,8 @@ types: $(VENV)/checkable  ## types and architecture, a part of make check
 	@$(VENV)/bin/lint-imports
 
 longer: $(VENV)/checkable  ## contracts, the rules of the code, and the tests that take longer, a part of make check
-	@$(HERE) -m pytest -n auto --dist worksteal -m "slow or house"
+	@$(HERE) -m pytest -n auto --dist worksteal -m "slow or house" tests/house tests/test_contracts.py tests/test_skill_documents.py \
+		$$(grep -rlE 'mark\.(slow|sampled)\b' tests --include='test_*.py' --exclude-dir=house)  # one file of fourteen
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff check --fix .

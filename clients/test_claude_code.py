@@ -29,6 +29,7 @@ SEARCHES = {  # how a model that has not seen our words might look for each
     "tensor_formats": "bfloat8_b math fidelity",
     "memory_summary": "out of memory L1",
     "check_setting": "act_block_h legal value",
+    "replay_op": "benchmark one op with other settings",
     "device_balance": "multi device all_gather imbalance",
     "compare_runs": "before after regression",
     "experiments": "record experiment log",

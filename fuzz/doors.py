@@ -273,11 +273,19 @@ class Http(_Server):
             **({"Mcp-Name": name} if name else {}),
             **({"Authorization": f"Bearer {token}"} if token else {}),
         }
+        was_open = self._connection is not None
         try:
-            connection = self._connected()
-            connection.request("POST", "/mcp", body.encode(), headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode("utf-8", "replace")
+            return self._posted(body.encode(), headers)
         except (OSError, http.client.HTTPException) as broken:
             self._connection = None
+            if was_open and isinstance(
+                broken, ConnectionError
+            ):  # it idled too long, and was closed: as clients do, once more
+                return self.request(method, params, name, token)
             raise Gone(f"{type(broken).__name__}: {broken}") from None
+
+    def _posted(self, body, headers):
+        connection = self._connected()
+        connection.request("POST", "/mcp", body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode("utf-8", "replace")

@@ -5,15 +5,18 @@ All contradict something else in the report. Rows are dicts, cell by column; `ti
 
 from __future__ import annotations
 
+import re
+
 KERNEL, FIRMWARE = "DEVICE KERNEL DURATION [ns]", "DEVICE FW DURATION [ns]"
 START, END, CORES = "DEVICE FW START CYCLE", "DEVICE FW END CYCLE", "CORE COUNT"
 DEVICE, GAP, ARCH = "DEVICE ID", "OP TO OP LATENCY [ns]", "DEVICE ARCH"
 TIMES = (KERNEL, FIRMWARE)
+OF_CORES = re.compile(r"DEVICE.*(PER CORE|RISC\d? KERNEL DURATION)")
 
 
 def _scaled(rows, names, share):
     for row in rows:
-        for name in names:
+        for name in [name for name in names if row[name]]:
             row[name] = repr(float(row[name]) * share)
 
 
@@ -195,6 +198,84 @@ def cycles_of_one_op(_rng, rows):
         row[START], row[END] = rows[0][START], rows[0][END]
 
 
+def later(rng, rows):
+    """All ops, or one in three, are told longer, and all after them begin later: the cores say what they took."""
+    by, shift, share = rng.uniform(1.3, 9), 0, rng.choice((1, 1 / 3))
+    for row in rows:
+        start, taken = int(float(row[START])), int(float(row[END])) - int(float(row[START]))
+        longer = by if rng.random() < share else 1
+        row[START] = str(start + shift)
+        shift += int(taken * (longer - 1))
+        row[END] = str(start + taken + shift)
+        _scaled([row], TIMES, longer)
+
+
+def spreadsheet(_rng, rows):
+    """A program that prints long numbers with six digits."""
+    for row in rows:
+        row.update({name: f"{float(row[name]):.5E}" for name in (START, END)})
+
+
+def some_of_another_chip(_rng, rows):
+    another_chip(_rng, rows[::3])
+
+
+def devices_copied(_rng, rows):
+    """What the first device measured stands under the others, too."""
+    first = [row for row in rows if row[DEVICE] == rows[0][DEVICE]]
+    for device in {row[DEVICE] for row in rows} - {rows[0][DEVICE]}:
+        for row, other in zip([row for row in rows if row[DEVICE] == device], first, strict=False):
+            row.update({name: cell for name, cell in other.items() if name in (START, END, *TIMES, GAP)})
+
+
+def one_device_halved(_rng, rows):
+    """All times of the last device, and its cycles as they were."""
+    for row in [row for row in rows if row[DEVICE] != rows[0][DEVICE]]:
+        _scaled([row], [name for name in row if name in (*TIMES, GAP) or OF_CORES.search(name)], 0.5)
+
+
+def cycles_under_ns(_rng, rows):
+    """All times in cycles: the same where a chip runs at 1 GHz."""
+    for row in rows:
+        clock = (float(row[END]) - float(row[START])) / float(row[FIRMWARE])
+        if abs(clock - 1) > 0.01 and row.get(ARCH):  # unnamed, it may be a chip of 1 GHz
+            _scaled([row], [name for name in row if name in (*TIMES, GAP) or OF_CORES.search(name)], clock)
+
+
+def absurd_times(rng, rows):
+    for row in _many(rng, rows):
+        row[KERNEL] = rng.choice(("1e308", "-5", "inf", "1e30"))
+
+
+def first_times_lost(_rng, rows):
+    for row in rows[: len(rows) // 3]:
+        row[KERNEL] = ""
+
+
+def operands_exchanged(_rng, rows):
+    """The first and the second operand; where the first was not square, no matmul can multiply them."""
+    for row in _unlike_matmuls(rows):
+        for name in [name for name in row if name.startswith("INPUT_0_")]:
+            other = name.replace("INPUT_0_", "INPUT_1_")
+            row[name], row[other] = row.get(other, ""), row[name]
+
+
+def shapes_exchanged(_rng, rows):
+    """Rows and columns of the second operand."""
+    for row in _unlike_matmuls(rows):
+        for name in [name for name in row if re.match(r"INPUT_1_Y\b|INPUT_1_Y_", name)]:
+            other = name.replace("_Y", "_X")
+            row[name], row[other] = row[other], row[name]
+
+
+def _unlike_matmuls(rows):
+    """Matmuls of plain rows with a weight, whose three sides differ; none where they are few of the matmuls."""
+    matmuls = [row for row in rows if "atmul" in row["OP CODE"]]
+    sides = [{row[name] for name in row if re.match(r"INPUT_0_[XY](_|$)|INPUT_1_X(_|$)", name)} for row in matmuls]
+    unlike = [row for row, one in zip(matmuls, sides, strict=True) if len(one) == 3]
+    return unlike if len(unlike) > len(matmuls) / 5 else []
+
+
 def _many(rng, rows):
     return [row for row in rows if rng.random() < 0.5]
 
@@ -207,6 +288,7 @@ LIES = {
         consistently_faster, doubled, one_device, devices_swapped, another_chip,
         gaps_of_another_unit, gaps_of_zero, gaps_negated, gaps_shifted,
         times_lost, times_of_zero, one_time_for_all, cycles_anew, host_times,
-        cycles_of_one_op,
+        cycles_of_one_op, later, spreadsheet, some_of_another_chip, devices_copied, one_device_halved,
+        cycles_under_ns, absurd_times, first_times_lost, operands_exchanged, shapes_exchanged,
     )
 }  # fmt: skip

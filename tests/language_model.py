@@ -18,7 +18,9 @@ class LanguageModel(Program):
             x = self.op("EmbeddingsDeviceOperation", [self.weight([1, 1, VOCABULARY, HIDDEN])], shape=x.shape)
         for _ in range(LAYERS):
             q = self.op("NlpCreateHeadsDeviceOperation", [x], shape=[1, HEADS, PROMPT, WIDTH])
-            y = self.op("SDPAOperation", [q, q, q], attributes={"is_causal": causal}, kernel_ns=attention_ns)
+            y = self.op(
+                "SDPAOperation", [q, q, q], shape=x.shape, attributes={"is_causal": causal}, kernel_ns=attention_ns
+            )
             x = self.op("MatmulDeviceOperation", [y, self.weight([1, 1, HIDDEN, HIDDEN])], shape=x.shape)
         return self
 
@@ -31,7 +33,7 @@ class LanguageModel(Program):
         )
         for layer in range(LAYERS):
             q = self.op("NLPCreateHeadsDecodeDeviceOperation", [x], shape=[1, USERS, HEADS, WIDTH])
-            y = self.op("SdpaDecodeDeviceOperation", [q, *self.cache[2 * layer : 2 * layer + 2]], shape=q.shape)
+            y = self.op("SdpaDecodeDeviceOperation", [q, *self.cache[2 * layer : 2 * layer + 2]], shape=x.shape)
             x = self.op("MatmulDeviceOperation", [y, self.weight([1, 1, HIDDEN, HIDDEN])], shape=x.shape)
         x = self.op(
             "MatmulDeviceOperation",

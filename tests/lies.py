@@ -78,7 +78,7 @@ def scale(row: Row, factor: float) -> None:
     if row[GAP]:
         row[GAP] = str(round(float(row[GAP]) + before - float(row[KERNEL])))
     for name in [name for name in row if name.startswith("DEVICE") and OF_CORES.search(name) and row[name]]:
-        row[name] = str(min(float(row[name]), float(row[KERNEL])))
+        row[name] = str(min(float(row[name]) * max(factor, 1), float(row[KERNEL])))
 
 
 def made(folder: Path) -> Honest:
@@ -114,8 +114,8 @@ def faster_than_the_chip(honest: Honest, rows: Rows) -> Rows:
 
 
 def no_time_at_all(honest: Honest, rows: Rows) -> Rows:
-    for row in [row for row in rows if "Softmax" in row["OP CODE"]]:
-        scale(row, 0)
+    """Of one op: where many have lost their times, the report is doubted before the comparison is."""
+    scale([row for row in rows if "Softmax" in row["OP CODE"]][-1], 0)
     return rows
 
 

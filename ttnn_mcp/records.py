@@ -90,10 +90,10 @@ class _Written:
                 field.kw_only = kw_only
             self.types[name], self.fields[name] = types[name], field
 
-    def standard(self, module: str) -> type[Any]:
-        """A standard dataclass with these fields."""
-        body = {"__annotations__": self.types, "__module__": module, **self.fields}
-        return dataclasses.dataclass(init=False, repr=False, eq=False, frozen=self.frozen)(type("Plain", (), body))
+    def standard(self, module: str, *, frozen: bool) -> type[Any]:
+        """A standard dataclass with these fields. Not frozen and with a docstring it takes a quarter of the time."""
+        body = {"__annotations__": self.types, "__module__": module, "__doc__": "Plain", **self.fields}
+        return dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen)(type("Plain", (), body))
 
 
 class _Standard:
@@ -103,7 +103,8 @@ class _Standard:
         self.name, self.written = name, written
 
     def __get__(self, record: object, kind: type[Any]) -> Any:
-        known = getattr(self.written.standard(kind.__module__), self.name)
+        frozen = self.written.frozen and self.name == "__dataclass_params__"
+        known = getattr(self.written.standard(kind.__module__, frozen=frozen), self.name)
         for above in kind.__mro__:
             if above.__dict__.get(self.name) is self:
                 setattr(above, self.name, known)

@@ -49,7 +49,10 @@ def asked(sitting, server, rng, runs, named):
             "refusal", [] if wrong[0] == 401 else [Flaw("no token", "clients", str(wrong)[:200])], "list_runs"
         )
     if kind == 0:
-        tool, arguments = "open_run", {"run": place, "name": name, **({"move_name": True} if name in mine else {})}
+        tool, arguments = (
+            "open_run",
+            {"run": place, "name": name, **({"move_name": True} if name in mine or place in mine.values() else {})},
+        )
     elif kind == 1:
         tool, arguments = "open_run", {"run": name}
     elif kind == 2:

@@ -19,7 +19,7 @@ from fuzz.verdict import Flaw
 from tests.profiles import header_of, performance_rows
 from tests.programs import block
 
-MADE = ((1, "C7"), (2, "C7"), (2, "C3"), (2, "C1"))  # devices, generation
+MADE = ((1, "C7"), (2, "C7"), (2, "C3"), (2, "C1"), (1, "C1"))  # devices, generation
 ROWS = 120  # of a real report: the rows of its last lines
 OF_SOME_OPS = {"told_from_firmware", "beyond_peak"}
 UNDECIDED = {"unproven", "not_comparable"}

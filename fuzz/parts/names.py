@@ -14,12 +14,15 @@ PIECES = (
 )  # fmt: skip
 # What GitHub makes of the text that is left when backslashes before marks are gone
 MARKS = re.compile(r"\\([!-/:-@\[-`{-~])")
-BARE = re.compile(r"(?<!\\)(?:\\\\)*([`*\[\]<>|~!&#@])")  # a mark without a backslash of its own
+BARE = re.compile(
+    r"(?<!\\)(?:\\\\)*([`*\[\]<>|~!&#@$]|(?<![^\W_])_|_(?![^\W_]))"
+)  # a mark without a backslash of its own
 RULES = {
     "mention": re.compile(r"(?<![\w`])@\w"),
     "issue": re.compile(r"(?<![\w&])#\d|\bGH-\d", re.IGNORECASE),
     "emoji": re.compile(r":[\w+-]+:"),
     "address": re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE),
+    "formula": re.compile(r"\$[^\s\u200b]"),
     "commit": re.compile(r"\b(?=\d*[a-f])[0-9a-f]{9,40}\b"),
 }
 

@@ -45,8 +45,7 @@ def report_of(folder: Path, program: Program, *, day: int = 0) -> Path:
 def remembering(folder: Path) -> Session:
     """A session that asks its archive; nothing comes into it but what a test adds."""
     at = session(folder)
-    at.archive = Archive(at.settings.state_folder / "archive")
-    at.archiving = Archiving(at.settings, at.archive)
+    at.archiving = Archiving(at.settings, at.settings.state_folder / "archive")
     at.archiving.begin = lambda: None
     return at
 

@@ -3,10 +3,14 @@
 From tt-metal's models/autoports: QWEN, qwen_qwen3_4b/doc/optimized_decoder/README.md at
 https://github.com/tenstorrent/tt-metal/tree/ca9572d56c45b2ea9ce9bc407308e29d98212585; MUSE,
 meta_models_muse_glimmer_30b/doc/datatype_sweep/sweep_results.csv at
-https://github.com/tenstorrent/tt-metal/tree/18d0a461f0976a885444b8f310cc25c0fe554270; KOKORO,
+https://github.com/tenstorrent/tt-metal/tree/18d0a461f0976a885444b8f310cc25c0fe554270; COHERE,
+coherelabs_north_mini_code_1_0/doc/fused_decoder/performance_matrix.csv at
+https://github.com/tenstorrent/tt-metal/tree/52479ea865e42d51f24bd227669e3d570c572e0e; KOKORO,
 hexgrad_kokoro_82m/doc/datatype_sweep/sweep_results.csv at
 https://github.com/housTT/tt-metal/tree/db01b9069ed35b515fda61ae4d7fd2ca3ac0cd14.
 """
+
+import os
 
 import pytest
 
@@ -47,6 +51,13 @@ bfp8_lofi,LoFi,fail,0.992827,17.9922,344.3197
 mlp_bfp4_lofi,MLP in bfp4,fail,0.920851,15.7726,349.4615
 bf16_weights,,pass,0.998931,13.9332,339.137
 all_hifi4,not run,pass,,,
+"""
+COHERE = """\
+kind,phase,batch,functional_mean_ms,fused_mean_ms,functional_min_ms,fused_min_ms
+dense_full_rope,traced_decode,1,0.360533,0.334443,0.358995,0.331833
+sliding_rope_moe,traced_decode,1,9.531956,6.703870,9.522514,6.689782
+sliding_rope_moe,traced_decode,32,,8.410543,,8.400096
+full_no_rope_moe,traced_decode,32,8.5,,8.4,
 """
 
 
@@ -127,6 +138,71 @@ def read_again(read):
     ).experiments
 
 
+def test_both_sides_in_a_row(read):
+    ledger = read(COHERE)
+    assert [one.change for one in ledger.experiments] == [
+        "dense_full_rope traced_decode 1: fused_mean_ms",
+        "sliding_rope_moe traced_decode 1: fused_mean_ms",
+    ]
+    assert ledger.without == 2
+    first, second = ledger.experiments
+    assert first.change_share == pytest.approx(0.334443 / 0.360533 - 1)
+    assert (first.verdict, first.judged_by, first.wall_before_ms) == ("inconclusive", "wall", 0.360533)
+    assert "no PCC was given" in second.why
+    assert len({one.id for each in ledger.experiments for one in (each.baseline, each.candidate)}) == 4
+    table = "| Change | PCC | Before | After |\n|---|---|---|---|\n| bfp8 MLP | 0.999 | 26.0 ms | 24.0 ms |\n"
+    assert verdicts(read(table, "log.md")) == {"bfp8 MLP 0.999: After": "keep"}
+
+
+@pytest.mark.parametrize(
+    "header", ["change,before_ms,faster_ms", "change,first_ms,after_ms", "change,before_us,after_ms"]
+)
+def test_two_columns_that_are_not_named_as_sides(read, header):
+    with pytest.raises(QuestionRefused, match="no ledger"):
+        read(f"{header}\nbfp8,2,1\n")
+
+
+def test_a_control_that_the_caller_names(tmp_path):
+    (tmp_path / "grid.csv").write_text("config,pcc,ms\n8x4,0.999,2\n8x8,0.999,1.5\n8x2,0.999,4\n")
+    ledger = read_ledger(tmp_path / "grid.csv", "8x4")
+    assert verdicts(ledger) == {"8x8": "keep", "8x2": "revert"}
+    assert {one.baseline.name for one in ledger.experiments} == {"grid.csv: 8x4"}
+    for control in (None, "8x5"):
+        with pytest.raises(QuestionRefused, match="or name it: `baseline`"):
+            read_ledger(tmp_path / "grid.csv", control)
+
+
+@pytest.fixture
+def perf_reports(tmp_path):
+    def of(**times):
+        for name, us in times.items():
+            place = tmp_path / f"{name.replace('__', '/')}.csv"
+            place.parent.mkdir(exist_ok=True)
+            rows = [f"{line},Matmul,{us},1.5" for line in (2, 3)]
+            place.write_text("\n".join(["ID,OP Code,Device Time,Op-to-Op Gap", *rows, "4,Tilize,nan,\n"]))
+        return tmp_path
+
+    return of
+
+
+def test_a_folder_of_tables_of_tt_perf_report(perf_reports):
+    """Blocks have names that end in a number; a file in a folder of its own is named by the folder."""
+    folder = perf_reports(baseline_run1=100, baseline_run2=102, bfp8_run1=90, bfp8_run2=91, slow__perf_report=300)
+    (folder / "notes.csv").write_text("who,what\n1,2\n")
+    bfp8, slow = read_ledger(folder).experiments
+    assert (bfp8.change, bfp8.judged_by, bfp8.noise_share, bfp8.wall_before_ms) == ("bfp8", "kernel", 0.005, None)
+    assert bfp8.why.startswith("kernel 0.202 -> 0.181 ms (-10.4%), but no PCC")
+    assert bfp8.candidate.kernel_ns == 181_000
+    assert (slow.change, slow.verdict, slow.change_share) == ("slow", "revert", pytest.approx(600 / 202 - 1))
+
+
+def test_a_folder_without_a_control(perf_reports):
+    folder = perf_reports(first=100, second=90)
+    with pytest.raises(QuestionRefused, match="A folder needs CSVs of tt-perf-report, one of them named baseline"):
+        read_ledger(folder)
+    assert [one.change for one in read_ledger(folder, "first").experiments] == ["second"]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "faster", "barrier"),
     [
@@ -162,6 +238,43 @@ def test_every_block_of_the_candidate_beats_every_block_of_the_control(before, a
 def test_what_is_no_ledger(read, text):
     with pytest.raises(QuestionRefused, match="no ledger"):
         read(text)
+
+
+def test_a_ledger_is_read_whole_or_not_at_all(read):
+    """Nothing behind a limit is left out in silence."""
+    rows = "candidate,pcc,ms\nbaseline,1,2\nsecond,1,1,more than the header has\n"
+    rows += ",".join(["x" * 100_000] * 20)
+    rows = rows[:2_000_000]
+    assert len(read(rows, "a.csv").experiments) == 1
+    with pytest.raises(QuestionRefused, match=r"more than a ledger may \(2 MB\)"):
+        read(rows + "\n", "b.csv")
+
+
+def test_a_folder_is_read_whole_or_not_at_all(perf_reports, monkeypatch):
+    folder = perf_reports(baseline=100, second=90)
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size)
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_FILES", 2)
+    assert len(read_ledger(folder).experiments) == 1
+    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size - 1)
+    with pytest.raises(QuestionRefused, match="more than a ledger may"):
+        read_ledger(folder)
+    perf_reports(third__perf_report=90)
+    with pytest.raises(QuestionRefused, match="holds more than 2 CSVs"):
+        read_ledger(folder)
+
+
+def test_a_long_name_is_cut(read):
+    (one,) = read(f"candidate,ms\nbaseline,2\n{'x' * 501},1\n").experiments
+    assert one.change == "x" * 500
+
+
+def test_what_is_no_file_in_a_folder_is_passed_over(perf_reports):
+    folder = perf_reports(baseline=100, second=90)
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "gone.csv").symlink_to(folder / "nowhere")
+    (folder / "empty.csv").write_text("OP Code,Device Time,Op-to-Op Gap\n")
+    assert [one.change for one in read_ledger(folder).experiments] == ["second"]
 
 
 def test_no_file(tmp_path):

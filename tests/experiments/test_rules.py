@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
 from ttnn_mcp.experiments.rules import Measurement, decide, measure
-from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.experiments.walls import Walls, walls_of_blocks
 
 BASE = Model()
 
@@ -210,3 +210,20 @@ def test_without_a_figure_nothing_is_faster_or_slower():
 def test_kernels_of_one_model_have_a_figure(compare):
     found = measure(compare(replace(BASE, up_ns=50_000)), 1, None)
     assert (found.barrier, found.faster) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [
+        ((99.0, 99.4), "keep"),
+        ((99.0, 100.0), "inconclusive"),
+        ((99.7, 99.8), "inconclusive"),
+        ((101.0, 102.0), "revert"),
+    ],
+)
+def test_blocks_of_replays_are_judged_by_the_rule_of_blocks(compare, after, verdict):
+    """Each has to win, and then less than two percent is enough."""
+    walls = walls_of_blocks((100.0, 100.0), after)
+    measured = measure(compare(BASE), 4, walls)
+    assert decide(measured, 0.999)[0] == verdict
+    assert measured.summary.startswith("wall 100 -> ")

@@ -5,17 +5,25 @@ import ast
 from tests.house.tree import MODULES, PACKAGE, tree_of, where
 
 OPENING = {"open", "read_text", "read_bytes", "fdopen"}
-LOADING = {"read_csv", "loadtxt", "fromfile", "memmap", "mmap", "read_parquet"}
+LOADING = {
+    "read_csv", "read_table", "read_json", "read_pickle", "read_excel", "read_parquet", "loadtxt", "genfromtxt",
+    "fromfile", "np.load", "numpy.load", "memmap", "mmap", "connect", "ZipFile", "FileIO", "copyfile", "copy2", "copytree",
+    "getline", "run_path", "CDLL", "FileInput",
+}  # fmt: skip
 DOOR = PACKAGE / "readers" / "regular_file.py"
 
 # what opens nothing of a user's: (module, call without its arguments) -> why
 OTHERS = {
     ("analyses/laws/law.py", "COEFFICIENTS.read_text"): "of the package",
+    ("analyses/programs/conv_readers.py", "self.read_bytes"): "a number",
     ("analyses/time_budget/least_times.py", "paths.read_bytes"): "numbers of a table",
     ("analyses/memory/device_lane.py", "self.log.open"): "no file",
+    ("archive/engine.py", "duckdb.connect"): "in memory; the files it reads are the archive's own",
     ("archive/places.py", "(self._folder / name).read_bytes"): "the archive's own",
     ("checks/expectation.py", "CASES.read_text"): "of the package",
     ("readers/kept_bytes.py", "open"): "made for us by mkstemp",
+    ("query/select.py", "sqlite3.connect"): "in memory",
+    ("readers/sqlite_file.py", "aiosqlite.connect"): "after a look at the file and all beside it",
     ("readers/performance/parsed_rows.py", "pd.read_csv"): "bytes of an open file",
     ("replay/measuring.py", "Path(asked.answer).open"): "the script's own",
     ("replay/measuring.py", "answers.read_text"): "the script's own",
@@ -25,9 +33,14 @@ OTHERS = {
     ("served/documents.py", "(home() / folder / name).read_text"): "of the package",
     ("server/front_desk.py", "ANSWERS.read_text"): "of the package",
     ("server/handover.py", "os.open"): "the null device",
+    ("server/http/shares.py", "use.open"): "a count of sessions",
+    ("server/http/shares.py", "uses[one].open"): "a count of sessions",
     ("session/session.py", "self.open"): "a run",
     ("shell/capture/accuracy_check.py", "open"): "what the script writes, where the user wants it",
     ("shell/capture/mock_report.py", "session.open"): "a run",
+    ("shell/capture/accuracy_check.py", "runpy.run_path"): "the user's script, in the user's own process",
+    ("shell/capture/recorded.py", "runpy.run_path"): "the user's script, in the user's own process",
+    ("shell/capture/mocked.py", "ctypes.CDLL"): "the system's",
     ("shell/capture/mocked.py", "open"): "the system's list of TTNN's libraries, and these",
     ("shell/capture/mocked.py", "os.open"): "a place of which a rule speaks, never read",
     ("shell/capture/outcome.py", "session.open"): "a run",
@@ -38,11 +51,15 @@ OTHERS = {
 
 
 def calls_that_open(tree):
+    """What is called, or handed on to be called, by a name that opens files."""
+    own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-            if name in OPENING | LOADING:
-                yield node.lineno, ast.unparse(node.func)
+        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and node.id not in own):
+            written = ast.unparse(node)
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            if {name, written} & (OPENING | LOADING) and isinstance(node.ctx, ast.Load):
+                yield node.lineno, written
 
 
 def test_files_of_users_are_opened_in_one_place():
@@ -59,6 +76,7 @@ def test_files_of_users_are_opened_in_one_place():
 
 def test_the_rule_sees_each_way_to_open():
     text = (
-        "open(a)\npath.open('rb')\nos.open(a, 0)\npath.read_text()\npath.read_bytes()\npandas.read_csv(a)\nread(a)"
+        "open(a)\npath.open('rb')\nos.open(a, 0)\npath.read_text()\npath.read_bytes()\npandas.read_csv(a)\n"
+        "sqlite3.connect(a)\nnp.load(a)\nmap(Path.read_text, paths)\nreader = open\nread(a)\njson.load(a)"
     )
-    assert [line for line, _ in calls_that_open(ast.parse(text))] == [1, 2, 3, 4, 5, 6]
+    assert sorted(line for line, _ in calls_that_open(ast.parse(text))) == [*range(1, 11)]

@@ -22,6 +22,7 @@ every_report = pytest.mark.parametrize("name", report_names())
 MODEL_TOO_HIGH = "0.67.0_late_frees"  # slow dispatch shows no buffers at all; TTNN placed an op's output later
 UNROUNDED = "0.60.1-writer-on-0.66.0_resnet50_stages"
 LEVELS_OF_DEVICE_OPS = "the stored levels of that writer are of device operations, not of operations"
+WITHIN = 1.05
 _replays: dict = {}
 
 
@@ -220,18 +221,17 @@ async def test_buffers_of_a_cached_program_are_carried_over_from_its_first_launc
 async def test_with_what_the_report_leaves_out_the_peak_is_ttnn_s(name):
     """Never below TTNN's own peak, and nearly always within a few percent above it."""
     found, wanted = await replayed_report(name), truth_of(name)["l1_peak"]["bytes_per_bank"]
-    assert wanted <= int(found.fullest.l1.max()) <= 1.05 * wanted
+    assert wanted <= int(found.fullest.l1.max()) <= WITHIN * wanted
 
 
 @every_report
-async def test_no_operation_is_modelled_below_ttnn_s_level(name):
-    """Where all of its programs are known; on a mesh the level is that of one chip, the fullest."""
+async def test_no_operation_is_modelled_below_ttnn_s_level_nor_far_above_it(name):
+    """On a mesh the level is that of one chip, the fullest. Reports of older builds leave more to the most of all programs."""
     found, truth = await replayed_report(name), truth_of(name)
-    if "operations_in_graph" not in truth:
-        pytest.skip(LEVELS_OF_DEVICE_OPS)
-    levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
-    below = [one for one, level in levels.items() if found.fullest.l1[found.place(one)] < level]
-    assert not below or found.programs.unknown
+    for operation, _, level in truth["l1_by_operation"]:
+        ours = found.fullest.l1[found.place(operation)] if operation else level  # 0 is before the first
+        assert level <= ours, operation
+        assert ours <= WITHIN * level or "version" in truth, operation
 
 
 @every_report

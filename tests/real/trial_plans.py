@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,15 @@ from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE, canonical_architecture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def conv(row: Row, _arch: str) -> Planned:
+def conv(row: Row, arch: str) -> Planned:
     now, grid = changed(row), (row["grid"][0], row["grid"][1])
-    asked = conv_asked(now)
+    asked = replace(conv_asked(now), arch=canonical_architecture(arch))
 
     def tensors() -> int:
         made = asked.on(grid)
@@ -87,6 +88,7 @@ def conv_asked(now: dict[str, Any]) -> ConvAsked:
         packer_l1=now["packer_l1_acc"],
         bias=now.get("bias", True),
         untilize=now.get("output_layout") == "ROW_MAJOR",
+        tables_in_dram=now.get("config_tensors_in_dram", False),
     )
 
 

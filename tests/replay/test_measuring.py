@@ -80,6 +80,77 @@ async def test_the_walk_of_the_readme_leads_from_a_finding_to_a_verdict(tmp_path
     assert f"faster alone: {tried} 40.00 us, 68.30 as profiled" in json.dumps(await ask(at, "op_detail", **asked))
 
 
+async def test_a_process_that_is_killed_or_answers_nonsense_costs_no_other_its_measurement(replayed):
+    wrote, measured, verdicts, _ = await replayed(
+        {NOW: [20.0], "1": "kill", "4": "torn", "8": "nan", "wrong_us": [9.0]}, "--repeats", "2"
+    )
+    assert [verdicts[f"in0_block_w={value}"] for value in (1, 4, 8)] == ["died", "died", "wrong result"]
+    assert [one.get("why") for one in wrote["candidates"]].count("exit status -9: ") == 2
+    assert measured["summary"] == "no candidate was measured"
+
+
+async def test_a_first_round_that_is_slower_hides_no_gain(replayed):
+    _, measured, _, _ = await replayed(
+        {NOW: [20.0], "1": [20.0], "8": [20.0], "4": [90.0, *[15.0] * 4]}, "--repeats", "5"
+    )
+    assert measured["summary"] == "in0_block_w=4 is faster: 15.00 instead of 20.00 us (25.0%)"
+
+
+async def test_a_clock_that_falls_half_way_makes_no_winner_and_no_loser(replayed, tmp_path):
+    """The op as profiled comes again, last: within a tenth its drift is noise, and beyond nothing is compared."""
+    times = {NOW: [20.0], "1": [20.0], "4": [20.0], "8": [15.0]}
+    for last, ended in ((1.05, None), (1.3, "took 20.0 us before the candidates and 26.0 us after them")):
+        counted = tmp_path / f"processes {last}"
+        manners = {**times, "processes": str(counted), "slower": [1.0, 1.0, 1.04, 1.0, last]}
+        wrote, measured, verdicts, _ = await replayed(manners)
+        assert counted.stat().st_size == 5
+        if ended is None:
+            assert wrote["again_us"] == pytest.approx(21.0)
+            assert sorted(verdicts.values()) == ["alike", "alike", "alike", "faster"]
+        else:
+            assert ended in measured["summary"]
+            assert {*verdicts.values()} == {"alike", "not measured"}
+    manners = {**times, "processes": str(tmp_path / "clocks"), "mhz": [1000, 1000, 800, 800, 800]}
+    _, measured, _, _ = await replayed(manners)
+    assert measured["summary"] == "no candidate was compared: the chip's clock changed from 1000 to 800 MHz"
+
+
+def test_a_sweep_that_is_interrupted_keeps_what_it_measured(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["replay.py"])
+    answers = iter([{"outcome": "measured", "median_us": 20.0, "noise_share": 0.0, "source": "x"}])
+
+    def in_a_process(_numbers, _asked):
+        try:
+            return [next(answers)]
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(measuring, "_in_a_process", in_a_process)
+    facts = {"candidates": [{"name": name, "settings": {}} for name in "ab"], "kernel_us": 20.0}
+    with pytest.raises(KeyboardInterrupt):
+        measuring.main(measuring.Replay(None, None, facts, dict.fromkeys(("operands", "call", "reference"))))
+    wrote = json.loads((tmp_path / "replay.json").read_text())
+    assert [one["median_us"] for one in wrote["candidates"]] == [20.0]
+    assert not [*tmp_path.glob("*.part")]
+
+
+def test_of_five_rounds_one_may_be_far_off():
+    assert measuring._noise([10.0, 10.0, 10.0, 15.0]) == 0.5
+    assert measuring._noise([10.0, 10.0, 10.0, 10.0, 15.0]) == 0.0
+    assert measuring._noise([10.0, 10.0, 10.0, 15.0, 15.0]) == 0.5
+    assert measuring._noise([0.0]) == 0.0
+
+
+def test_an_op_as_profiled_that_fails_when_it_comes_again_ends_the_sweep():
+    first = {"median_us": 20.0}
+    assert measuring._drifted(first, {"median_us": 22.0}) is None
+    assert measuring._drifted(first, {"median_us": 17.9})
+    assert "was hung: no answer" in str(measuring._drifted(first, {"outcome": "hung", "why": "no answer"}))
+    assert not measuring._other_clock({}, {"clock_mhz": 800})
+    assert not measuring._other_clock({"clock_mhz": 800}, {"clock_mhz": None})
+
+
 async def test_a_refusal_as_profiled_ends_the_sweep_in_the_words_of_ttnn(replayed):
     wrote, _, verdicts, _ = await replayed({NOW: "refuse"})
     assert wrote["ended"] == "the op as profiled was refused: RuntimeError: it must divide K"

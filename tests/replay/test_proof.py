@@ -10,6 +10,7 @@ import pytest
 from tests.asking import ask, session
 from tests.replay.made import CONFIG, linear, report
 from tests.replay.rows import report_of
+from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.replay import proof
 from ttnn_mcp.replay.interpreters import Interpreter
@@ -104,6 +105,27 @@ async def test_over_http_nothing_is_run_or_written_unless_the_operator_allows_it
     (tmp_path / "results.json").write_text("{}")
     with pytest.raises(QuestionRefused, match="Over HTTP only results in the state folder"):
         await ask(confined(), "replay_op", **run, results=str(tmp_path / "results.json"))
+
+
+async def test_whose_l1_is_whose_is_said_where_the_report_is_of_another_build(tmp_path, known, monkeypatch):
+    """Of the two convolutions whose buffers real TTNN 0.81.1 takes otherwise, and of one of its own kind."""
+    known()
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "True"))
+    file = shutil.copy(shared(SEGFORMER), tmp_path)
+    asked = {"run": str(file), "sweep": [], "prove": True}
+    said = {
+        op: (await ask(session(tmp_path), "replay_op", **asked, op=op))["proof"].get("other_build")
+        for op in (784, 797, 1034)
+    }
+    begin = (
+        "buffer_bytes are those of TTNN 0.81.1, predicted_bytes of the report's build (which it does not tell), "
+    )
+    assert said[784] == f"{begin}and need not agree: its build filled 3 channels up to 16, today's fills 8: less L1"
+    assert said[797].endswith("TTNN of today may fold such a window and run a matmul in its place, with other L1")
+    assert said[1034] is None
+    (tmp_path / "run_manifest.json").write_text(json.dumps({"build": "ttnn 0.56 tt-metal 12ab"}))
+    again = await ask(session(tmp_path), "replay_op", **asked, op=784)
+    assert "of the report's build (ttnn 0.56 tt-metal 12ab)" in again["proof"]["other_build"]
 
 
 async def test_a_collective_is_proven_on_a_mesh_as_long_as_it_needs(tmp_path, known, monkeypatch):

@@ -80,6 +80,20 @@ def test_three_that_do_not_differ_are_a_flat_curve(of, count, flat):
     assert of(*[tried(100.0 + place / 10) for place in range(count)]).summary.startswith("flat") is flat
 
 
+def test_what_noise_hides_is_not_called_flat(of):
+    flat, noisy = (of(*[tried(100.0, noise)] * 3).summary for noise in (0.05, 0.051))
+    assert flat.startswith("flat")
+    assert noisy == "none is faster by more than the noise, which was up to 5%: measure again, with more --repeats"
+
+
+def test_what_the_op_as_profiled_drifted_by_is_noise(of):
+    assert [verdict(of(tried(95.0), again_us=us)) for us in (105.0, 95.0, 104.9)] == ["alike", "alike", "faster"]
+
+
+def test_a_winner_that_was_not_compared_with_torch_is_said_to_be(of):
+    assert of(tried(50.0, pcc=None)).summary.endswith("; its result was not compared with torch")
+
+
 def test_one_that_is_slower_is_no_flat_curve(of):
     assert of(*[tried(100.0)] * 3, tried(120.0)).summary == "none is faster"
 

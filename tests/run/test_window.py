@@ -7,6 +7,8 @@ from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import window
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.artefact import stored
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import scope_of
 
@@ -141,3 +143,13 @@ def test_an_iteration_without_a_device_op_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(window, "_chosen", lambda *_: 99)
     with pytest.raises(QuestionRefused, match="iteration 99"):
         scope_of(report(tmp_path, [Iteration(cold=True), Iteration()]))
+
+
+def test_the_kinds_of_a_window_s_ops_are_those_that_its_own_rows_tell(tmp_path):
+    two = report(tmp_path, [Iteration(), Iteration()])
+    assert two.iterations.count == 2
+    for iteration in ("last", "all"):
+        rows = scope_of(two, iteration).ops
+        assert stored(rows, signatures) is not None
+        assert signatures(rows).tolist() == signatures.__wrapped__(rows).tolist()
+        assert not signatures(rows).flags.writeable

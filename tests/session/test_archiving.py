@@ -172,8 +172,12 @@ def run_of(path, build=None, *, performance=True):
 
 
 def archiving(folder, known=dict):
-    archive = None if known is None else SimpleNamespace(known=known)
-    return module.Archiving(Settings(state=folder / "state"), archive)
+    settings = Settings(state=folder / "state")
+    at = module.Archiving(settings, settings.archive_folder if known else None)
+    if known:
+        settings.archive_folder.mkdir(parents=True)
+        at.archive = SimpleNamespace(known=known)
+    return at
 
 
 @for_all(("known", "performance", "threads"), [(dict, True, 1), (None, True, 0), (dict, False, 0)])
@@ -184,6 +188,16 @@ def test_only_what_can_be_archived_starts_anything(tmp_path, monkeypatch, known,
     at.note(run_of(tmp_path / "a.csv", performance=performance))
     at.begin()
     assert len(begun) == threads
+
+
+def test_a_run_knows_its_archive_once_there_is_one(tmp_path):
+    at, run = archiving(tmp_path), run_of(tmp_path / "a.csv")
+    at._folder.rmdir()
+    at.note(run)
+    assert not run.kept.holds("SimpleNamespace")
+    at._folder.mkdir()
+    at.note(run)
+    assert run.kept.get(SimpleNamespace) is at.archive
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ async def test_reports_are_read_once_and_called_by_each_as_it_likes(of, report):
 async def test_a_name_of_the_server_is_known_to_all_and_moved_by_none(of, report):
     one, other = str(report("one")), str(report("other", drop=1))
     run = await of(None).open(one, None, "main")
-    assert (await of("ada").run("main")).id == run.id == (await of("ada").run(run.id)).id
+    shared = await of("ada").run("main")
+    assert shared.id == run.id == (await of("ada").run(run.id)).id
+    assert shared.notes == ("the name 'main' is shared by all clients of this server",)
+    assert (await of("bob").open(one, None, "mine")).notes == ()
     for move_name in (False, True):
         with pytest.raises(ArgumentsInvalid, match=f"is run {run.id}'s for all clients of this server"):
             await of("ada").open(other, None, "main", move_name=move_name)

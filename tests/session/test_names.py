@@ -90,6 +90,40 @@ async def test_a_name_a_person_gave_is_moved_only_when_asked_for(tmp_path, repor
     assert (await at.run(str(second))).name == "candidate"  # it keeps the name it was given
 
 
+async def test_a_run_loses_the_name_that_the_gate_knows_only_when_asked_for(tmp_path, report):
+    first = report("a")
+    at = session(tmp_path)
+    run = await at.open(str(first), None, "main")
+    for asked in (at, session(tmp_path)):
+        with pytest.raises(
+            ArgumentsInvalid, match=r"The run is called 'main'.*move_name=true.*baseline other PATH"
+        ):
+            await asked.open(str(first), None, "other")
+        assert (await asked.open(str(first), None, "main")).renamed == ""
+    assert (await at.open(str(first), None, "other", move_name=True)).renamed == (
+        "the run was called 'main' until now, and none is any more"
+    )
+    second = await at.open(str(report("b", drop=1)), None, "main")
+    moved = await at.open(str(first), None, "main", move_name=True)
+    assert moved.renamed == (
+        f"the name 'main' was run {second.id}'s until now; the run was called 'other' until now, and none is any more"
+    )
+    assert (await session(tmp_path).run("main")).id == run.id
+
+
+async def test_a_name_whose_report_is_gone_is_no_folder_of_that_name(tmp_path, report, monkeypatch):
+    named, other = report("a"), report("main", drop=1)
+    at = session(tmp_path)
+    old = await at.open(str(named), None, "main")
+    named.unlink()
+    monkeypatch.chdir(tmp_path)  # where `main` is a path, too
+    for asked in (at, session(tmp_path)):
+        with pytest.raises(RunUnknown, match=f"Run {old.id}, called 'main', is gone: .*move_name=true"):
+            await asked.run("main")
+    moved = await at.open(str(other), None, "main", move_name=True)
+    assert (await session(tmp_path).run("main")).id == moved.id
+
+
 async def test_a_name_given_to_a_run_that_is_open_already_is_remembered(tmp_path, report):
     path = report("a")
     at = session(tmp_path)
@@ -120,7 +154,10 @@ async def test_a_name_stays_with_the_contents_that_got_it(tmp_path, report):
     at = session(tmp_path)
     old = (await at.open(str(path), None, "base")).id
     report("a", drop=1)
-    new = (await at.run("base")).id
+    for asked in (session(tmp_path), at):
+        told = await asked.run("base")
+        assert told.notes == (f"the report was overwritten: before, its file held run {old}",)
+    new = told.id
     assert [run.shown_id for run in await at.registry.all() if run.named_by_hand] == [old]
     with pytest.raises(ArgumentsInvalid, match=f"is run {old}'s"):
         await at.open(str(path), None, "base")

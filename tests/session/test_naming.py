@@ -94,4 +94,5 @@ def test_a_given_name_stands_for_the_run_that_has_it_and_is_there(tmp_path):
     others = [replace(there, name="slow"), replace(there, named_by_hand=False)]
     gone = replace(there, performance=tmp_path / "gone.csv")
     assert given("fast", [*others, gone, there]) is there
-    assert given("fast", [*others, gone]) is None
+    assert given("fast", [*others, gone]) is gone
+    assert given("fast", others) is None

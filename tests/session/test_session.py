@@ -54,6 +54,19 @@ async def test_the_newest_report_under_the_roots_is_the_default(tmp_path, made):
     assert (await at.run(None)).id in {row[0] for row in listed["runs"]["rows"]}
 
 
+@pytest.mark.parametrize("skipped", [False, True])
+async def test_what_was_not_looked_at_is_said_of_the_newest(tmp_path, made, skipped, monkeypatch):
+    crowd = made.root / "a crowd"
+    crowd.mkdir()
+    monkeypatch.setattr("ttnn_mcp.readers.discover._ENTRIES", 9)
+    for number in range(8 + skipped):
+        (crowd / f"{number}.txt").touch()
+    notes = (await session(tmp_path, made.root).run(None)).notes
+    told = "taken as the newest, but a crowd has 9 entries or more, and no others were looked at"
+    assert (told in notes) == skipped
+    assert "taken as" not in str((await session(tmp_path, made.root).run(str(made.performance))).notes)
+
+
 async def test_without_any_report_the_way_out_is_said(tmp_path):
     folder = tmp_path / ("x" * 80) / "mine"
     with pytest.raises(RunUnknown, match=r"no report found under .*/mine.*'demo'"):
@@ -139,10 +152,9 @@ async def test_a_report_that_went_away_is_found_again_or_unknown(tmp_path, repor
     path = report("a")
     run = await session(tmp_path).open(str(path), None, "base")
     moved = shutil.move(path.parent, tmp_path / "kept" / "a")
-    for asked in (run.id, "base"):
-        with pytest.raises(RunUnknown, match=f"No run '{asked}'") as unknown:
-            await session(tmp_path).run(asked)
-        assert "Did you mean" not in str(unknown.value)
+    with pytest.raises(RunUnknown, match=f"No run '{run.id}'") as unknown:
+        await session(tmp_path).run(run.id)
+    assert "Did you mean" not in str(unknown.value)
     assert (await session(tmp_path, tmp_path / "kept").run(run.id)).performance.csv.path.parent == moved
 
 

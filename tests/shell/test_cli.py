@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
+from ttnn_mcp.shell.lean_start import NO_PLUGINS, ONE_THREAD
 
 HEAVY = {"mcp", "mcp_types", "rich", "pygments", "argcomplete"}
 
@@ -66,6 +66,19 @@ def test_a_call_prints_one_line_of_json_exits_with_zero_and_never_loads_mcp(shel
     answer, packages = map(json.loads, ran.stdout.splitlines())
     assert answer["findings"]
     assert not {*HEAVY, "starlette", "uvicorn"} & set(packages)
+
+
+def test_without_an_archive_nothing_of_it_is_loaded_nor_numpys_types(shell):
+    code = (
+        "import sys; from ttnn_mcp.shell.cli import main; status = main(['check', 'demo'])\n"
+        "print(*sys.modules); import numpy.typing as types; assert types.NDArray is not list and types.ArrayLike"
+    )
+    ran = shell(code=code)
+    assert ran.returncode == 0, ran.stderr
+    loaded_modules = set(ran.stdout.splitlines()[-1].split())
+    assert "numpy.linalg" in loaded_modules
+    unwanted = {"numpy._typing", "duckdb", "importlib.metadata"}
+    assert not {name for name in loaded_modules if name in unwanted or name.startswith("ttnn_mcp.archive")}
 
 
 def test_a_profile_that_fails_loads_no_tool(shell):

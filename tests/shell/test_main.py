@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.errors import RunUnknown
 from ttnn_mcp.server.front_desk import Heard
 from ttnn_mcp.session.session import Settings
 from ttnn_mcp.shell import cli, people
 from ttnn_mcp.shell.command_line import command_line
+from ttnn_mcp.shell.lean_start import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.tools import TOOLS
 
 

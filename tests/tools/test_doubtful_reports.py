@@ -4,7 +4,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.doubtful_rows import LIES, PASSES
-from tests.profiles import Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.shell import cli
 
@@ -76,6 +76,38 @@ async def test_an_op_beyond_the_peak_is_doubted_alone(tmp_path):
     (doubt,) = (await ask(at, "open_run", performance=str(path)))["window"]["doubts"]
     assert doubt.startswith("beyond_peak: more bytes or arithmetic than 105% of the chip's peak at 1 op (line ")
     assert (await ask(at, "time_budget", run=str(path)))["window"]["doubts"] == [doubt]
+
+
+async def test_the_figures_of_an_op_are_doubted_and_none_is_predicted(lie, honest, tmp_path):
+    at = session(tmp_path)
+    matmul = next(row[0] for row in (await ask(at, "list_ops", run=lie[0]))["ops"]["rows"] if "Matmul" in str(row))
+    for asked in ({"value": "LoFi"}, {}):
+        told = await ask(at, "check_setting", run=lie[0], op=matmul, setting="math_fidelity", **asked)
+        assert told["caveat"].startswith("the report contradicts itself: ")
+        assert "predicted" not in told
+        assert "law" not in told
+    assert (await ask(at, "op_detail", run=lie[0], op=matmul))["caveat"].startswith(
+        "the report contradicts itself: "
+    )
+    assert "contradicts" not in str(await ask(at, "op_detail", run=honest, op=matmul))
+
+
+@pytest.mark.parametrize(("unfit", "doubted"), [(1, False), (2, True)])
+async def test_a_tenth_of_the_matmuls_may_have_operands_that_do_not_fit(tmp_path, unfit, doubted):
+    """Of ten: columns of shapes, operands or names are exchanged where there are more."""
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 64, 128])
+    for place in range(10):
+        weight = program.weight([1, 1, 64 if place < unfit else 128, 128])
+        program.op("MatmulDeviceOperation", [x, weight], shape=[1, 1, 64, 128])
+    path = str(write_performance_report(tmp_path / "x", program, [Iteration()]))
+    other = str(write_performance_report(tmp_path / "y", program, [Iteration(kernel_scale=1.5)]))
+    at = session(tmp_path)
+    doubts = (await ask(at, "open_run", performance=path))["window"].get("doubts", [])
+    assert [doubt.split(":")[0] for doubt in doubts] == ["operands_at_odds"] * doubted
+    compared = await ask(at, "compare_runs", baseline=path, candidate=other)
+    assert compared["window"].get("doubts", []) == doubts
+    assert (compared["verdict"] == "unproven") == doubted
 
 
 async def test_an_honest_report_has_no_doubts(honest, tmp_path):

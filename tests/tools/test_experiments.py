@@ -228,6 +228,8 @@ async def test_recording_needs_a_change_a_baseline_and_sane_figures(runs, tell):
         ({"hours": 10.0**6 + 1}, "'hours' is above 0"),
         ({"wall_before_ms": 1.0}, "wall_before_ms and wall_after_ms come together"),
         ({"wall_before_ms": 1.0, "wall_after_ms": 0.0}, "wall times are positive"),
+        ({"wall_before_ms": 1.0, "wall_after_ms": []}, "wall times are positive"),
+        ({"wall_before_ms": [1.0, 0.0], "wall_after_ms": 1.0}, "wall times are positive"),
         ({"note": "n" * 501}, "'note' has more than 500 characters"),
         ({"change": "c" * 501, "hypothesis": "h" * 500}, "'change' has more than 500 characters"),
     ],
@@ -327,6 +329,13 @@ async def test_a_ledger_comes_in_once_and_tells_its_story(tmp_path, tell):
     assert (await tell("next"))["decided"]["reason"] == "blocked"
     (tmp_path / "log.md").write_text("| id | ms |\n|---|---|\n| baseline | 2 |\n| other | 1 |\n")
     assert "notes" not in await tell("import", path=str(tmp_path / "log.md"))
+    (tmp_path / "grid.csv").write_text("id,ms\n8x4,2\n8x8,1\n")
+    assert (await tell("import", path=str(tmp_path / "grid.csv"), baseline="8x4"))["file"]["new"] == 1
+    (tmp_path / "folder").mkdir()
+    for name, us in (("baseline", 2), ("fast", 1)):
+        table = f"OP Code,Device Time,Op-to-Op Gap\nMatmul,{us},\n"
+        (tmp_path / "folder" / f"{name}.csv").write_text(table)
+    assert (await tell("import", path=str(tmp_path / "folder")))["file"]["new"] == 1
 
 
 async def test_an_export_never_overwrites_somebody_elses_file(looped, tell, tmp_path):

@@ -77,7 +77,7 @@ async def test_a_pair_is_linked_and_keeps_the_name_it_is_given(tmp_path):
     assert card["link"]["status"] == "linked"
     assert card["link"]["matched"] == card["link"]["of"]
     assert await ask(at, "open_run", run="both") == card
-    assert (await ask(at, "open_run", run=card["id"], name="again"))["name"] == "again"
+    assert (await ask(at, "open_run", run=card["id"], name="again", move_name=True))["name"] == "again"
     assert (await ask(at, "open_run", run="again"))["link"] == card["link"]
 
 

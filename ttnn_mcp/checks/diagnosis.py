@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
@@ -105,7 +104,7 @@ def diagnose(
 def _backed(facts: WindowFacts, asked: Sequence[Asked], *, earlier_runs: bool) -> list[tuple[Check, Claim]]:
     """The claims, with what earlier runs and this run itself let expect."""
     claims = [(outcome.check, claim) for outcome in asked for claim in outcome.claims]
-    if earlier_runs and (facts.run.kept.get(Archive) is not None or has_replays(facts.run)):
+    if earlier_runs and (facts.run.kept.holds("Archive") or has_replays(facts.run)):
         from ttnn_mcp.checks.earlier_runs import backed  # noqa: PLC0415 - what reads an archive loads where one is
 
         claims = backed(facts, claims)

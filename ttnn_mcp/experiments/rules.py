@@ -103,16 +103,16 @@ def measure(
     )
 
 
-def by_blocks(before: Sequence[float], after: Sequence[float]) -> Measurement:
-    """Wall times in ms of blocks of replays: each block of the candidate has to beat each block of the control."""
+def by_blocks(before: Sequence[float], after: Sequence[float], judged_by: JudgedBy = "wall") -> Measurement:
+    """Times in ms of blocks of replays: each block of the candidate has to beat each block of the control."""
     was, now = median(before), median(after)
     several = min(len(before), len(after)) > 1
-    summary = f"wall {figure(was, '.4g')} -> {figure(now, '.4g')} ms ({figure(now / was - 1, '+.1%')})"
+    summary = f"{judged_by} {figure(was, '.4g')} -> {figure(now, '.4g')} ms ({figure(now / was - 1, '+.1%')})"
     apart = max(after) < min(before) or min(after) > max(before)
     overlap = len(before) + len(after) > 2 and not apart
     why = f"{summary}: not every block of one side beats every block of the other" if overlap else None
     noise = FLOOR_SHARE if several else WALL_NOISE_SHARE
-    return Measurement("wall", now / was - 1, noise, summary, barrier=why)
+    return Measurement(judged_by, now / was - 1, noise, summary, barrier=why)
 
 
 def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -> Measurement:
@@ -130,7 +130,14 @@ def _by_wall(comparison: Comparison, walls: Walls | None, *, per_sample: bool) -
     if per_sample and batch is not None:  # unmoved: what is told per sample has two batches
         change = (walls.after_ms / batch[1]) / (walls.before_ms / batch[0]) - 1
         summary += f", batch {batch[0]} -> {batch[1]}: per sample"
-    return Measurement("wall", change, noise, f"{summary} ({figure(change, '+.1%')})")
+    blocks = by_blocks(*walls.blocks) if max(map(len, walls.blocks)) > 1 else None
+    return Measurement(
+        "wall",
+        change,
+        blocks.noise_share if blocks else noise,
+        f"{summary} ({figure(change, '+.1%')})",
+        barrier=blocks.barrier if blocks else None,
+    )
 
 
 def decide(

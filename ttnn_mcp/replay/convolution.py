@@ -76,11 +76,10 @@ def convolution(source: OpSource) -> OpCall:
     )
     filled, today = source.shape(0)[-1], filled_up(channels, CHANNELS)
     if place.layout == "HEIGHT_SHARDED" and filled > today:  # of early 2025; shards of a width are filled up more
-        source.assumed.append(
-            f"its build filled {channels} channels up to {filled}, today's fills {today}: less L1"
-        )
+        source.other_build = f"its build filled {channels} channels up to {filled}, today's fills {today}: less L1"
     if window.kernel == window.stride != (1, 1) and not any(sides):  # of the same report; 0.81.1 on a mock device
-        source.assumed.append("TTNN of today may fold such a window and run a matmul in its place, with other L1")
+        source.other_build = "TTNN of today may fold such a window and run a matmul in its place, with other L1"
+    source.assumed += [source.other_build] if source.other_build else []
     even = sides[0] == sides[1] and sides[2] == sides[3]
     bias = "x[2].flatten()" if biased else "None"
     reference = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
@@ -28,6 +29,7 @@ PROFILER = ("TT_METAL_DEVICE_PROFILER", "TT_METAL_PROFILER_MID_RUN_DUMP", "TT_ME
 KERNEL_TIME = "DEVICE KERNEL DURATION [ns]"
 BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 TRACE_BYTES = 1 << 22
+ROUNDS = 5  # from which on one that is far off, as a first one may be, is no noise
 
 
 class Replay:
@@ -50,31 +52,44 @@ def main(replay: Replay) -> int:
         _answer(replay, asked)
         return 0
     outcomes: list[dict[str, Any]] = []
-    ended = None
+    about: dict[str, Any] = {"mode": "accepted" if asked.accept else "measured", "ended": None}
+    out = Path(asked.out or Path(sys.argv[0]).with_suffix(".json"))
     while len(outcomes) < len(replay.candidates):
         number = len(outcomes)
-        if ended is not None or _cannot_win(replay.candidates[number], outcomes, asked):
-            why = ended or "what is measured is faster than this is expected to be at best"
-            answers = [{"outcome": "skipped", "why": why}]
+        if about["ended"] is not None or _cannot_win(replay.candidates[number], outcomes, asked):
+            why = about["ended"] or "what is measured is faster than this is expected to be at best"
+            answers: list[dict[str, Any]] = [{"outcome": "skipped", "why": why}]
         else:
             last = len(replay.candidates) if asked.accept else number + 1
             answers = _in_a_process(range(number, last), asked)
         for answer in answers:
             candidate = replay.candidates[len(outcomes)]
+            machine: dict[str, Any] = answer.pop("machine", None) or {}
             outcomes.append({"name": candidate["name"], "settings": candidate["settings"], **answer})
             sys.stdout.write(_line(outcomes[-1]))
             sys.stdout.flush()
+            about["ended"] = about["ended"] or _other_clock(about, machine)
+            about |= {key: value for key, value in machine.items() if value is not None}
         if number == 0 and not asked.accept and not asked.anyway:
-            ended = _unlike_its_profile(replay.facts, outcomes[0])
-            sys.stdout.write(f"ended: {ended}\n" if ended else "")
-    machines = [answer.pop("machine", None) or {} for answer in outcomes]
-    about = {key: value for one in machines for key, value in one.items() if value is not None}
-    document = {"format": FORMAT, **replay.facts, "candidates": outcomes, "ended": ended, **about}
-    document["mode"] = "accepted" if asked.accept else "measured"
-    out = Path(asked.out or Path(sys.argv[0]).with_suffix(".json"))
-    out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            about["ended"] = _unlike_its_profile(replay.facts, outcomes[0])
+        _keep(out, replay, outcomes, about)
+    timed = ["median_us" in one for one in outcomes]
+    if about["ended"] is None and timed[0] and any(timed[1:]):
+        (again,) = _in_a_process(range(1), asked)
+        about["again_us"] = again.get("median_us")
+        about["ended"] = _drifted(outcomes[0], again) or _other_clock(about, again.get("machine") or {})
+        _keep(out, replay, outcomes, about)
+    sys.stdout.write(f"ended: {about['ended']}\n" if about["ended"] else "")
     sys.stdout.write(f"written: {out}\n")
     return 0
+
+
+def _keep(out: Path, replay: Replay, outcomes: list[dict[str, Any]], about: dict[str, Any]) -> None:
+    """Write what is known so far: a sweep that is interrupted keeps its measurements."""
+    document = {"format": FORMAT, **replay.facts, "candidates": outcomes, **about}
+    part = out.with_suffix(".part")
+    part.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    part.replace(out)
 
 
 def _options() -> argparse.Namespace:
@@ -123,7 +138,9 @@ def _in_a_process(numbers: range, asked: argparse.Namespace) -> list[dict[str, A
                 process.wait()
                 failed = {"outcome": "hung", "why": f"no answer after {asked.limit_s:g} s"}
         written = answers.read_text(encoding="utf-8").splitlines() if answers.is_file() else []
-        outcomes = [json.loads(line) for line in written]
+        outcomes: list[dict[str, Any]] = []
+        with suppress(ValueError):  # of a process that died while it wrote, the last line is cut off
+            outcomes.extend(map(json.loads, written))
         return outcomes if len(outcomes) == len(numbers) else [*outcomes, failed]
 
 
@@ -303,8 +320,15 @@ def _measured(
     if not times:
         return {**answer, "outcome": "not measured", "why": "this build profiles no device and replays no trace"}
     answer["median_us"] = median(times)
-    answer["noise_share"] = (max(times) - min(times)) / answer["median_us"] if answer["median_us"] else 0.0
+    answer["noise_share"] = _noise(times)
     return answer
+
+
+def _noise(times: list[float]) -> float:
+    """The spread of the rounds as a share of their median, without the one furthest off where there are enough."""
+    middle = median(times)
+    kept = sorted(times, key=lambda one: abs(one - middle))[: len(times) - (len(times) >= ROUNDS)]
+    return (max(kept) - min(kept)) / middle if middle else 0.0
 
 
 def _place(replay: Replay, run: Any) -> tuple[int | None, list[str]]:
@@ -385,7 +409,8 @@ def _pcc(replay: Replay, result: Any, values: list[Any]) -> float | None:
         return None
     got, wanted = got - got.mean(), wanted - wanted.mean()
     size = float(got.norm() * wanted.norm())
-    return float((got * wanted).sum()) / size if size else 0.0
+    pcc = float((got * wanted).sum()) / size if size else 0.0
+    return pcc if abs(pcc) < math.inf else 0.0  # a result that is no number is like none
 
 
 def _cannot_win(candidate: dict[str, Any], outcomes: list[dict[str, Any]], asked: argparse.Namespace) -> bool:
@@ -403,6 +428,22 @@ def _unlike_its_profile(facts: dict[str, Any], answer: dict[str, Any]) -> str | 
     if profile is None or abs(here - profile) <= DIFFERENT * profile or answer["source"] != "device profiler":
         return None
     return f"the op as profiled takes {here:.1f} us here and {profile:.1f} us in its profile: it is not the same op"
+
+
+def _drifted(first: dict[str, Any], again: dict[str, Any]) -> str | None:
+    """Why the candidates cannot be compared: the op as profiled is not as fast after them as before."""
+    before, after = first["median_us"], again.get("median_us")
+    if after is None:
+        return f"the op as profiled, again after the candidates, was {again['outcome']}: {again.get('why', '')}"
+    if abs(after - before) <= DIFFERENT * before:
+        return None
+    return f"the op as profiled took {before:.1f} us before the candidates and {after:.1f} us after them"
+
+
+def _other_clock(about: dict[str, Any], machine: dict[str, Any]) -> str | None:
+    """Why the candidates cannot be compared: the chip's clock changed."""
+    before, now = about.get("clock_mhz"), machine.get("clock_mhz")
+    return f"the chip's clock changed from {before} to {now} MHz" if before and now and before != now else None
 
 
 def _line(answer: dict[str, Any]) -> str:

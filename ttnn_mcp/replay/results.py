@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6
+FLAT_WITHIN = 0.05  # noise beyond which nothing is told of what bounds the op: of kernels 1 % is usual
 LEAST_PCC = 0.99  # as everywhere here
 PCC_LOST = 0.001  # beside an op that has less as profiled
 Verdict = Literal[
@@ -76,6 +77,7 @@ class Results(_Data):
     mode: Literal["measured", "accepted"]
     candidates: Annotated[tuple[TriedCandidate, ...], Field(min_length=1, max_length=1000)]
     ended: Short | None = None
+    again_us: Finite | None = None
 
     @property
     def baseline(self) -> TriedCandidate:
@@ -145,7 +147,8 @@ def _verdict(one: TriedCandidate, results: Results) -> tuple[Verdict, float | No
         return "alike", one.noise_share
     if base.median_us is None or one.source != base.source or results.ended is not None:
         return "not measured", None
-    noise = max(FLOOR_SHARE, base.noise_share or 0.0, one.noise_share or 0.0)
+    drift = abs(results.again_us - base.median_us) / base.median_us if results.again_us and base.median_us else 0.0
+    noise = max(FLOOR_SHARE, base.noise_share or 0.0, one.noise_share or 0.0, drift)
     change = one.median_us - base.median_us
     return ("alike" if abs(change) <= noise * base.median_us else "faster" if change < 0 else "slower"), noise
 
@@ -171,8 +174,12 @@ def _summary(
     if winner is not None and winner.median_us is not None and base.median_us:
         saved = 1 - winner.median_us / base.median_us
         times = f"{winner.median_us:.2f} instead of {base.median_us:.2f} us"
-        return f"{shown(winner.name)} is faster: {times} ({saved:.1%})"
+        alone = "" if winner.pcc is not None else "; its result was not compared with torch"
+        return f"{shown(winner.name)} is faster: {times} ({saved:.1%}){alone}"
     kinds = [verdict for _, verdict, _ in verdicts[1:] if verdict in ("alike", "slower")]
+    noise = max((one or 0.0 for _, verdict, one in verdicts[1:] if verdict in ("alike", "slower")), default=0.0)
+    if noise > FLAT_WITHIN:
+        return f"none is faster by more than the noise, which was up to {noise:.0%}: measure again, with more --repeats"
     if kinds.count("alike") == len(kinds) >= FLAT_AT_LEAST:
         return "flat: bound by data movement or by its cores, no setting that was tried helps"
     return "none is faster" if kinds else "no candidate was measured"

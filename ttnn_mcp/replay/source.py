@@ -74,6 +74,7 @@ class OpSource:
         safe_bytes: what a config that we suggest may take of L1.
         settings: what these are in the profile; filled while the call is written.
         assumed: what is not told and was taken as it usually is; filled likewise.
+        other_build: why a build of today runs another program than the report's did; empty where it does not.
     """
 
     op: Op
@@ -82,6 +83,7 @@ class OpSource:
     safe_bytes: int = 0
     settings: dict[str, Value | None] = field(default_factory=dict[str, "Value | None"])
     assumed: list[str] = field(default_factory=list[str])
+    other_build: str = ""
 
     @property
     def name(self) -> str:

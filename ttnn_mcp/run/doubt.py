@@ -25,6 +25,7 @@ Code: TypeAlias = Literal[
     "kernels_below_firmware",
     "kernels_above_wall",
     "kernels_below_their_cores",
+    "kernels_above_their_cores",
     "kernels_too_short",
     "times_lost",
     "gaps_at_odds",
@@ -35,6 +36,7 @@ Code: TypeAlias = Literal[
     "replays_alike",
     "pass_unlike_others",
     "told_from_firmware",
+    "operands_at_odds",
     "beyond_peak",
 ]
 OF_SOME_OPS: frozenset[Code] = frozenset(

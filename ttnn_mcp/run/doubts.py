@@ -37,7 +37,7 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
         cycles.backwards(as_written),
         cycles.at_odds(report, as_written),
         rows.above_firmware(as_written),
-        rows.below_cores(as_written),
+        rows.not_of_cores(as_written),
         rows.told_from_firmware(report, of_window),
         rows.times_lost(report, of_window),
         rows.device_at_odds(every, lines),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.hardware import ARCHITECTURES, CARDS
+from ttnn_mcp.hardware import ARCHITECTURES, CARDS, canonical_architecture
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
 from ttnn_mcp.run.ops import device_clocks
@@ -32,36 +32,54 @@ GAPS_SLACK_NS = (
 ROWS_MISSING = 0.5  # of the ops: where rows are missing, the next one's gap is shorter than what they leave (ours)
 TIME_MISSING = 0.05  # of the wall time: the same; a model's step takes more (ours)
 OUT_OF_ORDER = 10  # places: two command queues exchange ops that are near; all real reports have none (ours)
+OUT_OF_FEW = 0.4  # of the ops of a device, where those are fewer: two devices told to be one differ by half (ours)
+AS_CYCLES = 1e-4  # of 1 cycle per ns; what is measured in ns differs from a whole number by more (ours)
+_FASTEST = max(ARCHITECTURES.values(), key=lambda chip: chip.clock_ghz)
 _SLOWEST = min(ARCHITECTURES.values(), key=lambda chip: chip.clock_ghz)  # what a report without DEVICE ARCH is of
 
 
 def clock(report: Performance) -> Doubt | None:
     """Cycles over nanoseconds that are no clock, several, or that of another chip."""
-    if report.cycles_false:
-        clocks = implied_clocks(report.ops_as_written)
-        low, middle, high = np.percentile(clocks, (10, 50, 90))
-        if (clocks <= 0).mean() > 1 / 2:
-            return None  # another doubt says that these end before they start
-        if CLOCKS_GHZ[0] <= middle <= CLOCKS_GHZ[1]:
-            what = (
-                f"DEVICE FW cycles and nanoseconds imply {figure(low, '.3g')} "
-                f"to {figure(high, '.3g')} GHz from op to op"
-            )
-            return Doubt("clocks_differ", f"{what}, and a chip has one clock: no time is told from cycles")
+    return _no_clock(report) if report.cycles_false else _of_another(report)
+
+
+def _no_clock(report: Performance) -> Doubt | None:
+    clocks = implied_clocks(report.ops_as_written)
+    low, middle, high = np.percentile(clocks, (10, 50, 90))
+    if (clocks <= 0).mean() > 1 / 2:
+        return None  # another doubt says that these end before they start
+    if CLOCKS_GHZ[0] <= middle <= CLOCKS_GHZ[1]:
         what = (
-            f"DEVICE FW cycles over nanoseconds imply a clock of {figure(middle, ',.4g')} GHz, and no chip has it"
+            f"DEVICE FW cycles and nanoseconds imply {figure(low, '.3g')} "
+            f"to {figure(high, '.3g')} GHz from op to op"
         )
-        unit = next((unit for unit, by in (("us", 1e3), ("ms", 1e6), ("s", 1e9)) if _possible(middle / by)), None)
-        why = f"the durations look like {unit} under a header of ns" if unit else "a column holds something else"
-        return Doubt("no_such_clock", f"{what}: {why}; no time is told from cycles")
+        return Doubt("clocks_differ", f"{what}, and a chip has one clock: no time is told from cycles")
+    what = f"DEVICE FW cycles over nanoseconds imply a clock of {figure(middle, ',.4g')} GHz, and no chip has it"
+    unit = next((unit for unit, by in (("us", 1e3), ("ms", 1e6), ("s", 1e9)) if _possible(middle / by)), None)
+    why = f"the durations look like {unit} under a header of ns" if unit else "a column holds something else"
+    return Doubt("no_such_clock", f"{what}: {why}; no time is told from cycles")
+
+
+def _of_another(report: Performance) -> Doubt | None:
+    chips = report.ops.texts("arch").occurring()
+    if len({canonical_architecture(text) or text for text in chips}) > 1:
+        return Doubt("clock_of_another_chip", "DEVICE ARCH names several chips, and one model runs on one kind")
     chip = ARCHITECTURES.get(report.arch_stated or _SLOWEST.name)
     if report.clock_ghz is None or chip is None:
         return None
-    what = _of_another_chip(report.clock_ghz, chip, report.worker_cores_stated, stated=bool(report.arch_stated))
-    return Doubt("clock_of_another_chip", f"{what}: DEVICE ARCH or the durations are false") if what else None
+    clocks = [(None, report.clock_ghz), *report.clocks_apart]
+    suspects = (
+        (device, _unlike_chip(ghz, chip, report.worker_cores_stated, stated=bool(report.arch_stated)))
+        for device, ghz in clocks
+    )
+    for device, what in suspects:
+        if what:
+            where = "" if device is None else f"on device {device} "
+            return Doubt("clock_of_another_chip", f"{where}{what}: DEVICE ARCH or the durations are false")
+    return None
 
 
-def _of_another_chip(clock: float, chip: Architecture, worker_cores: int | None, *, stated: bool) -> str:
+def _unlike_chip(clock: float, chip: Architecture, worker_cores: int | None, *, stated: bool) -> str:
     other = _chip_of(clock, worker_cores) if stated else None
     if other not in (None, chip):
         return f"{figure(clock, '.3g')} GHz and {worker_cores} cores are those of {other.name}, not of {chip.name}"
@@ -69,6 +87,10 @@ def _of_another_chip(clock: float, chip: Architecture, worker_cores: int | None,
     what = f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and {chip.name} runs at"
     if share > FASTER_THAN_ITS_CHIP and stated:
         return f"{what} {figure(chip.clock_ghz, '.3g')} at most"
+    if clock > FASTER_THAN_ITS_CHIP * _FASTEST.clock_ghz:
+        return f"cycles over nanoseconds imply {figure(clock, '.3g')} GHz, and no chip runs so fast"
+    if abs(clock - 1) < AS_CYCLES < abs(chip.clock_ghz - 1):
+        return f"{what} {figure(chip.clock_ghz, '.3g')}: the durations look like cycles under a header of ns"
     return f"{what} {figure(chip.clock_ghz, '.3g')}" if share < SLOWER_THAN_ITS_CHIP else ""
 
 
@@ -135,7 +157,7 @@ def not_in_order(ops: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
         if (np.diff(starts[its]) >= 0).all():  # unmoved: it only spares the sorting
             continue
         ranks = np.argsort(np.argsort(starts[its], kind="stable"), kind="stable")
-        odd[its] = np.abs(ranks - np.arange(len(its))) >= OUT_OF_ORDER
+        odd[its] = np.abs(ranks - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
     odd &= np.isin(ops.lines, lines)
     if not odd.any():
         return None

@@ -21,6 +21,10 @@ class Kept:
         result = self._results.get((kind, key))
         return result if isinstance(result, kind) else None
 
+    def holds(self, kind: str) -> bool:
+        """Whether a result of the type with this name is stored: who asks need not import it."""
+        return any(stored.__name__ == kind for stored, _ in [*self._results])
+
     def store(self, result: Result, key: Hashable = None) -> Result:
         """Store a result, unless one is stored already; returns the stored one."""
         stored = self._results.setdefault((type(result), key), result)

@@ -65,8 +65,10 @@ def performance_of(
     Raises:
         ReportError: the file is missing, foreign or broken.
     """
+    if kept is None or not kept.most_bytes or not is_large(path, large_bytes):
+        return _read(path, csv)
     code = reading_digest()
-    if kept is None or not kept.most_bytes or code is None or not is_large(path, large_bytes):
+    if code is None:
         return _read(path, csv)
     contents = fingerprint(path, kept)
     name = f"{contents}-{code}"
@@ -85,8 +87,11 @@ def performance_of(
 
 def has_copy(kept: KeptFiles | None, samples: str) -> bool:
     """Whether a report with these samples has a copy, or had one; and it may be another report all the same."""
-    code, mark = reading_digest(), None if kept is None else kept.read(MARK + samples)
-    return mark is not None and code is not None and bytes(mark) == code.encode()
+    mark = None if kept is None else kept.read(MARK + samples)
+    if mark is None:
+        return False
+    code = reading_digest()
+    return code is not None and bytes(mark) == code.encode()
 
 
 def _read(path: Path, csv: PerformanceCsv | None) -> Performance:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import blake2b
-from importlib import metadata
 from pathlib import Path
 
 from ttnn_mcp import __version__
@@ -16,6 +15,8 @@ CODE = ("readers", "run", "hardware.py", "errors.py", "quoting.py")  # what deci
 @cache
 def reading_digest() -> str | None:
     """16 hex digits: the versions and the code that decide what is read from a file; None where they are not seen."""
+    from importlib import metadata  # noqa: PLC0415 - 10 ms, for large reports only
+
     package = Path(__file__).parents[1]
     try:
         versions = (FORMAT, __version__, metadata.version("pandas"), metadata.version("numpy"))

@@ -14,6 +14,8 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
+from ttnn_mcp.run.ops.alike import numbered
+from ttnn_mcp.run.ops.artefact import known, stored
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
@@ -119,14 +121,14 @@ def scope_of(
         raise QuestionRefused(f"No device op ran {within or 'outside const-eval'}. Choose other signposts or none.")
     chosen = _chosen(iteration, iterations.count)
     if chosen is None:
-        rows, kind = ops, "signposts" if bracketed else "whole_report"
+        places, kind = np.arange(len(ops)), "signposts" if bracketed else "whole_report"
         why = _why_all(iteration, iterations.count, within)
         cold = ops.take(np.zeros(len(ops), dtype=np.bool_))
     else:
-        rows, kind = ops.take(iterations.number == chosen), "iteration"
+        places, kind = np.flatnonzero(iterations.number == chosen), "iteration"
         why = " ".join((f"found by {iterations.found_by}", within)).strip()
         cold = ops.take((iterations.number == 1) & (chosen > 1))
-    rows = rows.take(device_order(rows))
+    rows = _as_run(ops, places)
     if not len(rows):
         raise QuestionRefused(f"No device op of iteration {chosen} can be told apart. Ask with iteration='all'.")
     replay = chosen is not None and iterations.found_by == "trace replays"
@@ -156,6 +158,15 @@ def scope_of(
         why=why if warm or chosen == 1 or iteration == "all" else f"{why}; {REPROFILE}",
     )
     return Scope(rows, window, cold)
+
+
+def _as_run(ops: OpTable, places: NDArray[np.int64]) -> OpTable:
+    """The ops at some places in the order they ran; whose signatures are known need not be looked at again."""
+    places = places[device_order(ops.take(places))]
+    rows, kinds = ops.take(places), stored(ops, signatures)
+    if kinds is not None:  # unmoved: it only saves time
+        known(rows, signatures, numbered(len(rows), [kinds[places]]))
+    return rows
 
 
 def _chosen(iteration: Literal["last", "all"] | int, count: int) -> int | None:

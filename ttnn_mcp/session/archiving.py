@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
+from functools import cached_property
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
@@ -34,20 +35,28 @@ _LOG = logging.getLogger(__name__)
 class Archiving:
     """Adds the runs that a session opened to its archive."""
 
-    def __init__(self, settings: Settings, archive: Archive | None) -> None:
+    def __init__(self, settings: Settings, folder: Path | None) -> None:
         self._settings = settings
-        self._archive = archive
+        self._folder = folder
         self._waiting: list[tuple[Path, str | None]] = []
         self._noted: set[tuple[Path, int]] = set()
         self._lock = Lock()
         self._busy = False
         self._failed = False
 
+    @cached_property
+    def archive(self) -> Archive | None:
+        """The archive, imported once somebody asks it; None where it is switched off."""
+        from ttnn_mcp.archive.store import Archive  # noqa: PLC0415
+
+        return None if self._folder is None else Archive(self._folder)
+
     def note(self, run: Run) -> None:
         """Remember a run that was opened; nothing is read or written yet. The demo's times are made: it is left out."""
-        if self._archive is None or run.performance is None or run.id == DEMO:
+        if self._folder is None or run.performance is None or run.id == DEMO:
             return
-        run.kept.store(self._archive)  # answers about the run may ask it for earlier ones
+        if self._folder.is_dir() and self.archive is not None:
+            run.kept.store(self.archive)  # answers about the run may ask it for earlier ones
         if self._failed:
             return
         path = run.performance.csv.path
@@ -84,12 +93,13 @@ class Archiving:
         Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
 
     def _is_new(self, path: Path) -> bool:
+        if self._folder is None or not self._folder.is_dir() or self.archive is None:
+            return True
         from ttnn_mcp.archive.sources import Source  # noqa: PLC0415
 
         status = path.stat()
         stamp = Source(str(path), status.st_size, status.st_mtime_ns).stamp
-        known = self._archive.known() if self._archive else {}
-        return all(run.stamp != stamp for run in known.values())
+        return all(run.stamp != stamp for run in self.archive.known().values())
 
     def _started(self, paths: list[str], build: str | None) -> Popen[str]:
         import subprocess  # noqa: PLC0415

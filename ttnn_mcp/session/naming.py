@@ -74,8 +74,9 @@ def is_too_long(name: str) -> bool:
 
 
 def given(name: str, runs: Iterable[KnownRun]) -> KnownRun | None:
-    """The first of the runs to which a person gave this name, and whose reports lie where they lay."""
-    return next((run for run in runs if run.named_by_hand and run.name == name and run.is_there), None)
+    """The run to which a person gave this name; of several records one whose reports lie where they lay."""
+    named = [run for run in runs if run.named_by_hand and run.name == name]
+    return next((run for run in named if run.is_there), next(iter(named), None))
 
 
 def only_one(name: str, candidates: Sequence[KnownRun]) -> KnownRun | None:

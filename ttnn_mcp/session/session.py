@@ -13,7 +13,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.replay.kept import Replays
@@ -29,10 +28,12 @@ from ttnn_mcp.session.settings import MB, Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ttnn_mcp.archive.store import Archive
     from ttnn_mcp.readers.discover import FoundReport
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Stamps
 
+OVERWRITTEN = "the report was overwritten: before, its file held run {id}"
 SHARED = "names are shared by all clients of this server, and so are experiments"
 FORGOTTEN = (
     "this id ends with this process, because the state folder cannot be written ({why}): --state chooses another"
@@ -49,9 +50,8 @@ class Session:
         roots: the folders in which reports may lie.
         registry: the record of runs opened before.
         kept: copies of large reports' columns, in the state folder; safe to remove.
-        archive: what was seen in earlier runs, in the state folder; None where it is switched off.
         replays: results of replayed ops, in the state folder.
-        archiving: adds the runs of this session to it.
+        archiving: what was seen in earlier runs, in the state folder; adds the runs of this session to it.
         shared: the session of the whole server, where this is one of a client: its names are known here too.
         skipped: sentences on what the latest search under the roots could not read.
         forgetful: why the run opened last is not on record; None where it is.
@@ -62,8 +62,7 @@ class Session:
         self.roots = Roots(settings)
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
-        self.archive = Archive(settings.archive_folder) if settings.archive_at_most_mb else None
-        self.archiving = Archiving(settings, self.archive)
+        self.archiving = Archiving(settings, settings.archive_folder if settings.archive_at_most_mb else None)
         self.shared: Session | None = None
         self.replays = Replays(settings.state_folder / "replays", settings.ttnn, settings.confined)
         self.skipped: tuple[str, ...] = ()
@@ -139,6 +138,11 @@ class Session:
         return await self.open(performance, memory, name, rank, move_name=move_name)
 
     @property
+    def archive(self) -> Archive | None:
+        """What was seen in earlier runs; None where it is switched off."""
+        return self.archiving.archive
+
+    @property
     def opened(self) -> tuple[KnownRun, ...]:
         """The runs that this session opened, wherever they lie."""
         return tuple(self._known.values())
@@ -166,7 +170,9 @@ class Session:
                 f"No run given and no report found under {roots}{skipped}. "
                 "Give the path of a report, call open_run, or take the run 'demo'."
             )
-        return await self._opened(newest)
+        unseen = [skipped for skipped in self.skipped[:1] if skipped not in " ".join(newest.caveats)]
+        caveats = (*newest.caveats, *(f"taken as the newest, but {skipped}" for skipped in unseen))
+        return await self._opened(replace(newest, caveats=caveats))
 
     async def _demo(self) -> Run:
         known = await asyncio.to_thread(self._paired, *demo_reports(), None, None)
@@ -199,10 +205,17 @@ class Session:
         """The run to which a person gave this name."""
         if is_too_long(name):  # unmoved: it only saves a look at the record
             return None
-        known = given(name, self._known.values()) or given(name, await self.registry.called(name))
+        called = (*self._known.values(), *await self.registry.called(name))
+        known = given(name, called)
+        if known is not None and not known.is_there:  # a folder of that name is not what was meant
+            raise RunUnknown(
+                f"Run {known.shown_id}, called '{name}', is gone: {shown_path(known.pair.paths[0])} is not there. Give "
+                f"the name to another: open_run with move_name=true, or at a shell `ttnn-mcp baseline {name} PATH`."
+            )
         if known is None and self.shared is not None:
             known = await self.shared.named_run(name)
-            return replace(known, named_by_hand=False) if known else None  # it stays the server's
+            caveats = (f"the name '{name}' is shared by all clients of this server",)
+            return replace(known, named_by_hand=False, caveats=caveats) if known else None  # it stays the server's
         return known
 
     async def _by_derived_name(self, name: str) -> KnownRun | None:
@@ -271,7 +284,8 @@ class Session:
         if known.id and not run_id.startswith(
             known.id
         ):  # its report was overwritten: the name stays with what got it
-            known = replace(known, named_by_hand=False)
+            caveat = OVERWRITTEN.format(id=known.shown_id)
+            known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
         owner = await self.owner_of(known) if known.named_by_hand else None
         theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None
@@ -284,12 +298,23 @@ class Session:
                 f"The name '{known.name}' is run {owner.shown_id}'s. Choose another, or "
                 f"move it: move_name=true, or at a shell `ttnn-mcp baseline {known.name} PATH`."
             )
+        lost = await self._name_before(known)
+        if lost and not move_name:
+            raise ArgumentsInvalid(
+                f"The run is called '{lost}', and a run has one name. Ask by that, or move it: move_name=true, or at "
+                f"a shell `ttnn-mcp baseline {known.name} PATH`; then no run is called '{lost}'."
+            )
         known = self._with_name(known)
         shown_id = await self._shown_id(run_id)
         opened = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
         run = opened if self.shared is None else copy.copy(opened)  # other clients call it otherwise
         run.id, run.name = shown_id, known.name
-        run.renamed = f"the name '{known.name}' was run {owner.shown_id}'s until now" if owner else ""
+        run.renamed = "; ".join(
+            (
+                *([f"the name '{known.name}' was run {owner.shown_id}'s until now"] if owner else []),
+                *([f"the run was called '{lost}' until now, and none is any more"] if lost else []),
+            )
+        )
         shared = (SHARED,) if known.named_by_hand and self.settings.confined and self.shared is None else ()
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
         self.archiving.note(run)
@@ -321,6 +346,13 @@ class Session:
         holders = (*self._known.values(), *await self.registry.called(known.name))
         return next((run for run in holders if _is_another(run, known)), None)
 
+    async def _name_before(self, known: KnownRun) -> str:
+        """The name that a person gave this run before it gets another; empty where it has none."""
+        runs = (*self._known.values(), *await self.registry.with_id(known.id)) if known.named_by_hand else ()
+        return next(
+            (run.name for run in runs if run.id == known.id and run.named_by_hand and run.name != known.name), ""
+        )
+
     def _with_name(self, known: KnownRun) -> KnownRun:
         """The run with the name that a person gave it before; a name given now is taken from any other run."""
         if known.named_by_hand:
@@ -335,7 +367,7 @@ class Session:
         run = await read_unchanged(known, stamps, self.kept, self._ahead)
         earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
         if earlier:
-            run.notes = (f"the report was overwritten: before, its file held run {earlier[-1].shown_id}",)
+            run.notes = (OVERWRITTEN.format(id=earlier[-1].shown_id),)
         return run
 
 

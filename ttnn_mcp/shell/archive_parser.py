@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 ARCHIVE = "keep what was measured in many runs"
 ARCHIVE_EPILOG = """\
@@ -95,8 +92,3 @@ def _word(written: str) -> str:
     if not written.strip() or len(written) > 80 or any(not char.isprintable() or char in "/\\" for char in written):
         raise argparse.ArgumentTypeError("wants 1 to 80 printable characters, and no slash")
     return written.strip()
-
-
-def shown_actions() -> Sequence[str]:
-    """The actions, for completion."""
-    return ("add", "list", "forget")

@@ -10,10 +10,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ttnn_mcp import NO_PLUGINS, ONE_THREAD
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
+from ttnn_mcp.shell.lean_start import lean_start
 from ttnn_mcp.shell.people_options import PEOPLE, RUNNING
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
@@ -77,8 +77,7 @@ def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
 def _command(argv: list[str]) -> int:
     options, words = _read(argv)
     if options.command not in RUNNING:  # the user's own program may multiply matrices
-        os.environ.setdefault(*ONE_THREAD)
-        os.environ.setdefault(*NO_PLUGINS)
+        lean_start()
     try:
         if options.command == "call":
             return _call(options, words)
@@ -227,6 +226,16 @@ def _history(options: argparse.Namespace) -> int:
     return 0
 
 
+def _join(options: argparse.Namespace) -> int:
+    from ttnn_mcp.shell.join_command import join  # noqa: PLC0415
+
+    text, note = join(options.times, options.report)
+    if note:
+        print(note, file=sys.stderr)
+    print(text, end="")
+    return 0
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from ttnn_mcp.shell import doctor  # noqa: PLC0415
 
@@ -243,6 +252,7 @@ COMMANDS = {
     "report": _report,
     "archive": _archive,
     "history": _history,
+    "join": _join,
 }
 
 

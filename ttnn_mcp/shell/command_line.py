@@ -34,6 +34,7 @@ examples:
   ttnn-mcp gate --baseline main --worse 3%          fail a build that made a model slower
   ttnn-mcp archive add '/nightly/**/ops_perf*.csv'  keep what many runs measured
   ttnn-mcp history                                  since when is the newest run's model slower?
+  ttnn-mcp join streamed.csv report.csv > both.csv  name what the streaming profiler timed
   ttnn-mcp doctor                                   what this machine has
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
@@ -58,6 +59,7 @@ examples:
   git bisect run sh -c './profile.sh && ttnn-mcp gate --baseline main --bisect'
 """
 DOCTOR = "what this machine has"
+JOIN = "the streaming profiler's ops CSV with the names of another run, as one CSV"
 BASELINE = "name a run, or list the names"
 
 
@@ -141,6 +143,9 @@ def command_line(first: str | None = None) -> argparse.ArgumentParser:
     add_report(commands, shared)
     add_archive(commands, shared)
     add_history(commands, shared, raw)
+    join = commands.add_parser("join", parents=[shared], help=JOIN, description=f"Print {JOIN}.")
+    join.add_argument("times", type=Path, metavar="STREAMED", help="what TT_METAL_STREAMING_PROFILER_OPS_CSV names")
+    join.add_argument("report", type=Path, metavar="CSV", help="the ops_perf_results CSV of the same script")
     commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
     return parser if added.choices else command_line()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def history(session: Session, options: argparse.Namespace) -> str:
     """What to print."""
     if options.folder is not None:
-        session.archive = Archive(options.folder)
+        session.archiving.archive = Archive(options.folder)
     tool = tool_alone("history")
     answer, text = await answering.answer(session, tool, {"run": options.subject, "op": options.op})
     return f"{text}\n" if options.json else "\n".join(_lines(answer)) + "\n"

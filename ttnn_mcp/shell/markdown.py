@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.shell.outline import Outline
 
-_MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&])")
+_MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&$]|(?<![^\W_])_|_(?![^\W_]))")  # inside a word `_` is a letter
 # GitHub looks for these in the text that is left when backslashes are gone: only an unseen gap inside keeps it away
 _LINKED = re.compile(
     r"""(?i)\b(https?|ftp|www)(?=[:.])     # addresses
     | [@#](?=\w)                          # mentions, issues
+    | \$(?=\S)                            # formulas
     | \bGH-(?=\d)                         # issues
     | :(?=[\w+-]+:)                       # emoji
     | \b(?=\d*[a-f])[0-9a-f]{9,40}\b       # commits; our own ids have 8 digits, and are to be copied
@@ -38,7 +39,7 @@ def text(value: object) -> str:
 
 
 def _shown(line: str) -> str:
-    return _LINKED.sub(_gapped, _MARKS.sub(r"\\\1", line))
+    return _MARKS.sub(r"\\\1", _LINKED.sub(_gapped, line))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence[bool] = ()) -> list[str]:

@@ -20,7 +20,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_at import doubt_at, row_at
 from ttnn_mcp.tools.parts.op_seen import tried_before
 from ttnn_mcp.tools.parts.replays import Proof, proof_of
 from ttnn_mcp.tools.parts.setting_choices import Choice, law_of, listed, marks_of, nearest, summary
@@ -153,7 +153,7 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     if asked.setting not in settings.takes:
         name = shown(canonical(op.table.texts("op_code")[0]))
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
-    bench = _Bench(run, op, settings, asked.setting, limit, room)
+    bench = _Bench(run, op, settings, asked.setting, limit, room, doubt_at(run, asked.op))
     if asked.value is None:
         return _listed(asked, bench, _tried_before(run, asked, None))
     value = setting_value(asked.setting, asked.value)
@@ -183,7 +183,10 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
         buffers=judgement.l1,
         needs=None if trial.broken else trial.needs or None,
         earlier=_tried_before(run, asked, value),
-        caveat=caveat(op, judgement, limit, run.chip.arch, measured=room is not None),
+        caveat="; ".join(
+            filter(None, (bench.doubt, caveat(op, judgement, limit, run.chip.arch, measured=room is not None)))
+        )
+        or None,
     )
 
 
@@ -197,13 +200,14 @@ class _Bench:
     setting: str
     limit: L1Limit | None
     room: int | None
+    doubt: str
 
     def judged(self, value: Value) -> Judged:
         return judge(self.settings.tried(self.setting, value), self.limit, self.room, older=may_be_older(self.run))
 
     def predicted(self, value: Value, judgement: Judged) -> Expected | None:
-        """The time to expect, by a replay of the op, else by a law; of a value that does not fit none."""
-        if judgement.verdict == "too_large":
+        """The time to expect, by a replay of the op, else by a law; none of a value that does not fit, or in doubt."""
+        if judgement.verdict == "too_large" or self.doubt:
             return None
         us, asked = self.op.kernel_us, {self.setting: value}
         here = measured_here(self.run, self.op.table, us, asked) if us is not None and judgement.legal else None
@@ -262,6 +266,7 @@ def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
         next_up=next((one for one in choices if up is not None and one.value == up.value), None),
         needs=legal[0].judged.trial.needs or None,
         earlier=earlier,
+        caveat=bench.doubt or None,
     )
 
 

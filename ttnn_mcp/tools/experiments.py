@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT
-from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, blocks_of
 from ttnn_mcp.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
         case "import":
             if asked.path is None:
                 raise QuestionRefused("experiments: 'path' is required to import: the file an export wrote.")
-            return await loop.bring_in(session, asked.path)
+            return await loop.bring_in(session, asked.path, asked.baseline)
         case _:
             return await loop_story.tell(session, asked.baseline)
 
 
 def _check(asked: Arguments) -> None:
     walls = asked.wall_before_ms, asked.wall_after_ms
+    blocks = [one for side in walls if side is not None for one in blocks_of(side)]
     texts = {"change": asked.change, "hypothesis": asked.hypothesis, "note": asked.note}
     wrong = [
         *(["'step' is 1 to 7"] if asked.step is not None and asked.step not in STEP_TITLES else []),
@@ -59,7 +60,7 @@ def _check(asked: Arguments) -> None:
         *(["'rounds' is 1 to 1000000"] if asked.rounds is not None and not 1 <= asked.rounds <= 10**6 else []),
         *(["'hours' is above 0"] if asked.hours is not None and not 0 < asked.hours <= 10**6 else []),
         *(["wall_before_ms and wall_after_ms come together"] if (walls[0] is None) != (walls[1] is None) else []),
-        *(["wall times are positive"] if any(one is not None and not 0 < one < inf for one in walls) else []),
+        *(["wall times are positive"] if [] in walls or any(not 0 < one < inf for one in blocks) else []),
         *(f"'{name}' has more than {LONGEST_TEXT} characters" for name, text in texts.items() if _long(text)),
     ]
     if wrong:

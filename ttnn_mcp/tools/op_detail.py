@@ -9,11 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
-from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.run.iterations import signatures
-from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_at import doubt_at, facts_at, row_at
 from ttnn_mcp.tools.parts.op_cells import Placed, attributes_of_op, operands_of_op
 from ttnn_mcp.tools.parts.op_cores import CoresOfOp, cores_of_op
 from ttnn_mcp.tools.parts.op_inside import Inside, inside_of
@@ -95,17 +94,18 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
         replayed=cited(run, op) or None,
         call=await call_of(run, operation, asked.whole) if operation is not None else None,
         loc=shown_path(op.texts("loc")[0]) or None,
-        caveat="; ".join(filter(None, (_why_no_call(run, operation), why_no_cores))) or None,
+        caveat="; ".join(filter(None, (doubt_at(run, asked.op), _why_no_call(run, operation), why_no_cores)))
+        or None,
     )
 
 
 def _bounds(run: Run, line: int, op: OpTable) -> Roofline:
     """The op's bounds, judged among its neighbours: in the default window if it lies there, else in the report."""
-    for scope in (run.scope(), run.scope("all")):
-        place = scope.ops.at_line(line)
-        if place is not None:
-            return facts_of(run, scope).roofline_of_devices.take(np.array([place]))
-    return roofline_of(op, run.chip)  # const-eval: outside every window
+    facts = facts_at(run, line)
+    place = facts.scope.ops.at_line(line) if facts else None
+    if facts is None or place is None:
+        return roofline_of(op, run.chip)
+    return facts.roofline_of_devices.take(np.array([place]))
 
 
 def _measured(ops: OpTable, name: str, per: float, least: float = -np.inf) -> float | None:

@@ -73,6 +73,19 @@ def test_a_baseline_that_lost_rows_is_named(honest, tmp_path):
     assert (told.verdict, codes(told)) == ("unproven", ["baseline_damaged"])
 
 
+@for_all(
+    ("lost", "gain", "verdict"),
+    [(0, 0.7, "unproven"), (1, 0.7, "slower"), (None, 0.7, "slower"), (0, 1.0, "unproven"), (1, 1.0, "unproven")],
+)
+def test_a_loss_stands_beside_lost_rows_of_the_candidate_alone(made, tmp_path, lost, gain, verdict):
+    """Its lost rows hide more of it; those of the baseline may be all of it. Unchanged may be a loss that is hidden."""
+    sides = [made.changed(gain), made.rows]
+    if lost is not None:
+        sides[lost] = lies.rows_dropped(made, sides[lost])
+    paths = [lies.store(tmp_path / f"{place}.csv", rows) for place, rows in enumerate(sides)]
+    assert judged(*paths).verdict == verdict
+
+
 def test_fewer_layers_are_told_by_the_arithmetic_where_ops_are_too_many_to_align(tmp_path, monkeypatch):
     monkeypatch.setattr("ttnn_mcp.analyses.comparison.alignment.CELLS_AT_MOST", -1)
     before, after = (write(tmp_path / str(layers), Model(layers=layers)) for layers in (4, 2))

@@ -33,6 +33,17 @@ def test_scores_were_lessened_by_their_maximum_always():
     assert {softmax(512, "0)"), softmax(512, "1)")} == {kernel_of_its_own + 16 * 4096 + 2048}
 
 
+def test_before_081_nobody_printed_whose_compute_config_it_was():
+    """The first size is what 0.80 allocated in a BERT: 12 tiles in, out and of exponents, and five more."""
+    x, printed = tensor(1, 1, 64, 384), SOFTMAX.replace("acc_en=1", "acc_en=0").removesuffix("0, 1, ")
+    sizes = [
+        modelled("SoftmaxDeviceOperation", [x], x, factory="SoftmaxProgramFactoryAttentionOptimized",
+                 attributes=printed + last)
+        for last in ("0, 1)", "0, 1, 0)", "0, 0)")
+    ]  # fmt: skip
+    assert sizes == [83_968, 83_968, 81_920]
+
+
 def test_activations_are_counted_where_no_list_of_them_is_printed():
     for count in (0, 1, 2):
         printed = "BinaryOpType::ADD" + ", UnaryOpType::SILU" * count

@@ -116,6 +116,12 @@ def test_a_snapshot_shows_what_came_between_operations():
     assert lane.levels.l1 == [96, 128]
 
 
+def test_what_the_first_snapshot_shows_was_there_before_all_unless_something_lay_there():
+    lane = fed([alloc(A, 100), free(A)], [], [], snapshots=seen(UNKNOWN, [(A, 48), (B, 32), (C, 9, DRAM)], NOTHING))
+    assert lives(lane) == [(A, 100, 1, 1), (A, 48, 2, 4), (B, 32, 0, 4), (C, 9, 0, 4)]
+    assert (lane.levels.l1, lane.levels.dram, lane.differences.before) == ([132, 80, 0], [9, 9, 0], 0)
+
+
 def test_and_what_went_between_them():
     lane = fed([], [], [], snapshots=seen([(A, 96), (B, 32)], UNKNOWN, [(B, 32)]))
     assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 4), (B, 32, 0, None)], (0, 1, 0))

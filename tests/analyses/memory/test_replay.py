@@ -29,7 +29,9 @@ from ttnn_mcp.analyses.memory.replay import replay_of, replayed
 from ttnn_mcp.analyses.memory.replayed import Trouble
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_events import GraphError
+from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import SnapshotRows
+from ttnn_mcp.readers.printed.memory_config import Placement
 from ttnn_mcp.run.run import Run
 
 
@@ -142,6 +144,26 @@ def test_a_graph_that_cannot_be_read_is_counted():
 )
 def test_what_went_wrong_in_a_graph_is_kept(nodes, trouble):
     assert finished(under_way(), (20, [*nodes])).troubles.get(1) == trouble
+
+
+@for_all(("failed", "level"), [([ERROR], 48), (ABORTED, 48), (ABORTED[:1], 48), ([], 32)])
+def test_what_python_drops_with_an_exception_was_there_while_the_operation_failed(failed, level):
+    """Snapshots show it after the first operation, and no longer after the one that failed."""
+    going = under_way(rows=[(10, 0, 8192, 16, L1), (20, 0, 12_288, 32, L1), (30, 0, 4096, 48, L1)])
+    found = finished(going, (10, []), (20, failed), (30, [])).fullest
+    assert found.l1.tolist() == [16, level, 48]
+
+
+@for_all(("nodes", "there"), [([], [4096] * 3), ([ALLOCATE], [0, 10, 10])])
+def test_a_tensor_in_place_was_there_before_unless_the_operation_lays_it_down(nodes, there):
+    in_l1 = tensor(
+        1, address=4096, buffer=L1, size=64 * 4096, dtype="FLOAT32", placement=Placement("INTERLEAVED", "L1")
+    )
+    links_to = links((20, 1))
+    found = finished(
+        under_way(tensors=tensors(in_l1), inputs=links_to, outputs=links_to), (10, []), (20, nodes), (30, [])
+    )
+    assert found.fullest.l1.tolist() == there
 
 
 def test_of_many_troubles_a_hundred_are_kept():

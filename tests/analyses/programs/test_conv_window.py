@@ -1,5 +1,7 @@
 """Conv windows: the output's size, the input of one core, and the printed SlidingWindowConfig."""
 
+from itertools import pairwise
+
 from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow, window_of
 from ttnn_mcp.readers.printed.nesting import parse_struct
@@ -59,9 +61,47 @@ def test_nothing_printed_is_no_window():
     assert window_of(None) is None
 
 
-@for_all(("size", "is_one"), [((64, 1), True), ((1, 1), False), ((64, 64), False), ((1, 64), False)])
-def test_an_image_of_one_column_is_one_dimensional(size, is_one):
-    assert ConvWindow(1, size, (1, 1)).is_one_dimensional == is_one
+def table(window, cores, rows, readers):
+    """The longest table of a core, written word by word as its kernels read it."""
+    (height, width), (down, across) = window.output, window.stride
+    wide, tall = window.input[1] + sum(window.padding[2:]), window.input[0] + sum(window.padding[:2])
+    places = [
+        (image * tall + y * down) * wide + x * across
+        for image in range(window.batch)
+        for y in range(height)
+        for x in range(width)
+    ]
+    lengths = []
+    for core in range(cores):
+        mine, words, turn = places[core * rows : (core + 1) * rows], 0, 0
+        while mine:
+            block, mine = mine[: readers[turn]], mine[readers[turn] :]
+            words += 4 + 2 * sum(b != a + across for a, b in pairwise(block))
+            turn = 1 - turn if readers[1] else 0
+        lengths.append(words)
+    return 2 * (max(lengths) + max(lengths) % 2)
+
+
+def test_a_table_has_a_run_for_each_block_and_for_each_jump_of_the_input():
+    """The first four are what TTNN 0.81.1 took of L1 for a conv of a p100, whole and in three blocks."""
+    strided = ConvWindow(1, (512, 1024), (3, 3), (2, 2), (1, 1, 1, 1))
+    for readers, taken in (((608, 608), 28), ((32, 0), 304), ((32, 32), 152 + 8), ((320, 288), 44)):
+        assert strided.index_bytes(110, 1216, readers) == table(strided, 110, 1216, readers)
+        assert strided.index_bytes(110, 1216, readers) == taken or readers == (32, 32)
+    windows = (
+        WINDOW,  # two images, a row of 48
+        ConvWindow(3, (10, 7), (3, 3), padding=(1, 1, 1, 1)),
+        ConvWindow(2, (8, 8), (1, 1)),  # each row follows on the one before, and each image too
+        ConvWindow(2, (9, 8), (1, 1), (2, 1)),  # rows do not
+        ConvWindow(4, (1, 16), (1, 3), padding=(0, 0, 1, 1)),
+        ConvWindow(2, (50, 1), (3, 1), padding=(1, 1, 0, 0)),
+        ConvWindow(2, (8, 9), (1, 2)),  # images and rows end alike
+    )
+    for window in windows:
+        for cores, rows, readers in ((1, 4096, (64, 32)), (4, 64, (32, 32)), (3, 96, (96, 0)), (50, 32, (32, 0))):
+            needed = -(-window.rows // rows)
+            if needed <= cores:
+                assert window.index_bytes(cores, rows, readers) == table(window, needed, rows, readers)
 
 
 def test_a_core_gets_all_that_lies_between_its_first_and_its_last_pixel():

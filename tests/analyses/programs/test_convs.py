@@ -113,12 +113,51 @@ def test_the_input_that_halo_writes_is_known_where_window_and_channels_are_print
     assert replace(conv, input_channels=0).halo_bytes is None
 
 
-def test_indices_take_two_bytes_a_row_and_six_in_one_dimension(read):
+def test_indices_take_two_bytes_a_row_where_no_window_tells_their_runs(read):
+    window = ConvWindow(1, (128, 128), (1, 1))  # one run a block
     conv = replace(read(), indices_in_l1=True, window=None)
     assert conv.buffers["INDICES"] == 8 * 32 * 2
-    assert replace(conv, window=ConvWindow(1, (64, 64), (3, 3))).buffers["INDICES"] == 8 * 32 * 2
-    assert replace(conv, window=ConvWindow(1, (64, 1), (3, 1))).buffers["INDICES"] == 8 * 32 * 6
-    assert "INDICES" not in replace(conv, indices_in_l1=False).buffers
+    assert replace(conv, window=window).buffers["INDICES"] == 4 * 2 * 8  # two readers of four blocks
+    assert replace(conv, window=window, block_h=1).buffers["INDICES"] == 8 * 8
+    assert "INDICES" not in replace(conv, indices_in_l1=False, window=window).buffers
+    for tiles, size in ((4_096, 4_096 // 2 * 2 * 8), (4_097, 4_097 * 64)):  # no core has so many
+        large = replace(conv, window=ConvWindow(1, (1, 32 * tiles), (1, 1)), per_core_h=tiles)
+        assert large.buffers["INDICES"] == size
+
+
+READ = {  # what TTNN 0.81.1 did on mock devices: chip, formats in and out, sums in FLOAT32, weights; then
+    # blocks, tiles per core, channels, window, gaps; and whether two readers shared a block
+    ("wormhole_b0", "BFLOAT16", "BFLOAT16", True, "BFLOAT16"): [
+        ((2, 3), 2, 32, 3, 1, False), ((4, 3), 2, 32, 3, 1, True), ((4, 5), 6, 32, 5, 2, True),
+        ((2, 3), 1, 16, 5, 1, False), ((5, 5), 4, 32, 5, 1, True), ((2, 12), 3, 128, 3, 1, False),
+    ],
+    ("wormhole_b0", "FLOAT32", "BFLOAT8_B", False, "BFLOAT16"): [((4, 3), 4, 32, 3, 1, False)],
+    ("wormhole_b0", "FLOAT32", "BFLOAT16", True, "BFLOAT16"): [((5, 5), 1, 32, 5, 1, True)],
+    ("wormhole_b0", "BFLOAT16", "BFLOAT8_B", False, "BFLOAT8_B"): [
+        ((5, 2), 8, 16, 3, 1, False), ((3, 2), 8, 8, 5, 1, False), ((3, 10), 6, 64, 5, 1, False),
+        ((4, 9), 1, 96, 3, 2, True),
+    ],
+    ("blackhole", "BFLOAT16", "BFLOAT8_B", True, "BFLOAT8_B"): [
+        ((2, 15), 6, 96, 5, 1, False), ((5, 15), 8, 96, 5, 1, True), ((7, 10), 8, 64, 5, 1, True),
+    ],
+    ("blackhole", "BFLOAT16", "BFLOAT8_B", True, "BFLOAT16"): [
+        ((2, 20), 8, 128, 5, 1, False), ((2, 6), 4, 64, 3, 1, True), ((4, 15), 8, 96, 5, 2, True),
+    ],
+}  # fmt: skip
+
+
+def test_two_readers_share_a_block_where_ttnn_expects_it_to_be_faster(read):
+    conv = read()
+    for (arch, came, goes, fp32, weights), cases in READ.items():
+        for (block_h, block_w), per_core_w, channels, side, gap, shared in cases:
+            one = replace(
+                conv, arch=arch, staging_dtype=came, output_dtype=goes, fp32_accumulation=fp32,
+                weights_dtype=weights, block_h=block_h, block_w=block_w, per_core_w=per_core_w,
+                input_channels=channels, window=ConvWindow(1, (96, 96), (side, side), dilation=(gap, gap)),
+            )  # fmt: skip
+            assert one.two_read == shared, one
+            others = ({"arch": None}, {"layout": "BLOCK_SHARDED"}, {"layout": "WIDTH_SHARDED"})
+            assert [replace(one, **other).two_read for other in others] == [True, True, False]
 
 
 def test_a_second_activation_buffer_needs_a_second_block(read):
@@ -237,7 +276,7 @@ def test_deeplabs_remaining_small_blocks_can_grow_to_the_whole_height():
     assert len(convs.where(lambda conv: conv.block_h == conv.per_core_h)) == 33
     conv = convs.at(case.ops.at_line(221))
     grown = larger_block(conv, l1_limit(case.run).safe_bytes)
-    assert (conv.block_h, conv.per_core_h, grown.block_h, grown.total_bytes) == (4, 8, 8, 792_256)
+    assert (conv.block_h, conv.per_core_h, grown.block_h, grown.total_bytes) == (4, 8, 8, 791_768)
 
 
 def test_ofts_block_convs_go_from_one_tile_of_a_hundred_to_ten():

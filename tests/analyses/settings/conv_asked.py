@@ -48,6 +48,8 @@ class ConvAsked:
     untilize: bool = False
     tensors_bytes: int = 0
     from_dram: bool = False
+    tables_in_dram: bool = False
+    arch: str | None = None
 
     def rules(self, grid: tuple[int, int]) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
@@ -89,6 +91,8 @@ class ConvAsked:
             allocated_said=True,
             window=self.window,
             input_channels=spread.channels,
+            indices_in_l1=self.tables_in_dram,
+            arch=self.arch,
         )
 
     def _spread(self, grid: tuple[int, int]) -> Spread:

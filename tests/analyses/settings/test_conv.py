@@ -102,6 +102,8 @@ def test_the_output_is_a_tensor_and_grows_as_one(op):
     assert trial.tensors == {"ALLOCATED": then.allocated_bytes, "OUT": 2 * now.buffers["OUT"]}
     assert trial.grown == then.allocated_bytes - now.allocated_bytes + now.buffers["OUT"]
     assert l1_of(replace(then, depthwise=True), now).buffers == {}
+    damaged = replace(then, per_core_w=0)  # its output has no columns, and no buffer
+    assert l1_of(damaged, damaged).tensors["OUT"] == 0
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -53,6 +53,16 @@ def test_a_conv_has_settings_where_its_block_is_printed(made, tmp_path):
         settings_of(made("Conv2d"), 0)
 
 
+@pytest.mark.parametrize("empty", ["first", "output"])
+def test_of_a_tensor_without_elements_no_setting_is_judged(tmp_path, empty):
+    program = Program("wormhole_b0")
+    x, y, z = (program.tensor([1, 1, rows, 64]) for rows in (0 if empty == "first" else 512, 64, 0))
+    out = z if empty == "output" else y
+    put(program, DeviceOp("MatmulDeviceOperation", [x, y], [out], 9_000))
+    with pytest.raises(QuestionRefused, match="a tensor without elements"):
+        settings_of(ops_in(tmp_path, program)[0], 0)
+
+
 def test_other_ops_have_none(made):
     with pytest.raises(QuestionRefused, match="Unary has no setting judged here"):
         settings_of(made("Unary"), 0)

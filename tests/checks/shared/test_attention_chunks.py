@@ -10,7 +10,7 @@ from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
+from ttnn_mcp.checks.shared.attention_chunks import fits, larger_chunks, printed_chunks
 
 NO_CORES = "CORE COUNT"  # neither those an op used nor those there are
 
@@ -45,6 +45,11 @@ def attention(chunks=(32, 32), *, heads=8, rows=4096, width=64, mask="", sums="0
         return op
 
     return made
+
+
+@for_all(("q", "k", "there"), [(0, 32, False), (32, 0, False), (32, 32, True)])
+def test_chunks_of_nothing_fit_nowhere(facts, q, k, there):
+    assert fits(facts(attention()), 0, q, k) is there
 
 
 def pairs(chunks_of, case):

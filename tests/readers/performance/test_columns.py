@@ -8,7 +8,10 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.readers.performance.columns import BY_NAME, COLUMNS, is_operand
 from ttnn_mcp.readers.performance.header import generation_of
 
-BY_COUNTERS = {"fpu_util_pct": 5, "sfpu_util_pct": 5, "math_util_pct": 5}  # only with counters, since TTNN 0.72
+BY_COUNTERS = {  # only with counters, since TTNN 0.72 and 2026-03
+    **dict.fromkeys(("fpu_util_pct", "sfpu_util_pct", "math_util_pct"), 5),
+    **dict.fromkeys(("srca_wait_pct", "srcb_wait_pct"), 6),
+}
 BY_COMPILER = {"loc": 3, "const_eval": 3}
 
 

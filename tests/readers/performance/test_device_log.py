@@ -37,7 +37,31 @@ def test_the_zones_of_the_streaming_profiler_are_read(tmp_path):
         ((1, 2), 100), ((1, 2), 250), ((1, 3), 110), ((1, 3), 300),
     ]  # fmt: skip
     assert marks_of(path, 0, 4242, None).marks == ()  # the process
-    assert marks_of(path, 0, 1024, 2).marks == ()  # all replays together are none of them
+
+
+def test_in_a_streamed_log_the_zones_of_a_kernel_tell_replays_apart(tmp_path):
+    """A zone is printed when it ends: those within a kernel before it, processor by processor in any order."""
+    inner, (first, second) = ((1, 2), "BRISC", "READ", 120, 130), ZONES
+    later = [
+        (core, risc, zone, start + 1000, end + 1000) for core, risc, zone, start, end in (inner, first, second)
+    ]
+    order = [inner, first, later[0], second, later[1], later[2]]
+    path = write_device_log(tmp_path, streamed_lines(order, 1024))
+    cycles = [[mark.cycle for mark in marks_of(path, 0, 1024, session).marks] for session in (1, 2, 3, None)]
+    assert cycles[0] == [120, 130, 100, 250, 110, 300]
+    assert cycles[1:3] == [[cycle + 1000 for cycle in cycles[0]], []]
+    assert len(cycles[3]) == 12
+
+
+def test_counters_of_several_passes_are_no_marks(tmp_path):
+    """As tracy's merge appends them (perf_counter_multipass.py): of the same op, by the clock of another pass."""
+    counters = [
+        f"0,1,2,BRISC,9090,{cycle},77,1024,,,,TS_DATA,1,f,{{'counter type': 'L1'; 'value': 3}}" for cycle in (7, 9)
+    ]
+    path = write_device_log(
+        tmp_path, [*zone_lines(ZONES, 1024), *counters, "0,1,2,BRISC,5,40,9,1024,,,Z,ZONE_TOTAL,1,f,"]
+    )
+    assert [mark.cycle for mark in marks_of(path, 0, 1024, None).marks] == [100, 250, 110, 300]
 
 
 def test_replays_of_a_trace_are_told_apart(tmp_path):

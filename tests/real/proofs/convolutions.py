@@ -19,7 +19,8 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
     for layout in layouts:
         for sizes in ((32, 64, 64, 3, 1), (64, 32, 64, 3, 2), (16, 256, 512, 1, 1), (32, 128, 640, 3, 1)):
             for more in ({}, {"enable_act_double_buffer": True, "enable_weights_double_buffer": True},
-                         {"act_block_h_override": 32}, {"full_inner_dim": True}):  # fmt: skip
+                         {"act_block_h_override": 32}, {"full_inner_dim": True}, {"config_tensors_in_dram": True},
+                         {"config_tensors_in_dram": True, "act_block_h_override": 64}):  # fmt: skip
                 for dtype in (ttnn.bfloat16, ttnn.bfloat8_b):
                     config = ttnn.Conv2dConfig(weights_dtype=dtype, shard_layout=layout, **more)
                     yield lambda: _conv(on, sizes, conv_config=config, dtype=dtype)

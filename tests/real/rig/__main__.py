@@ -239,11 +239,12 @@ def captures(python: Path, asked: argparse.Namespace) -> bool:
                 raise SystemExit(f"capturing {name} failed: {ran.stderr.strip()[-300:]}")
             return differences(report) if name in KINDS else list(of_program(report))
 
-    names = whole_programs.names()
-    wrong = [sentence for told in side_by_side(asked, captured, (*KINDS, *names)) for sentence in told]
+    names = [name for name in whole_programs.names() if asked.only in {None, name}]
+    kinds = [] if asked.only else KINDS
+    wrong = [sentence for told in side_by_side(asked, captured, (*kinds, *names)) for sentence in told]
     for sentence in wrong:
         say(f"DIFFERS {sentence}")
-    say(f"captures: {len(MODELS)} models on {len(KINDS)} chips and {len(names)} whole programs, "
+    say(f"captures: {len(MODELS)} models on {len(kinds)} chips and {len(names)} whole programs, "
         f"{len(wrong)} figures differ from TTNN's own")  # fmt: skip
     return not wrong
 
@@ -312,7 +313,7 @@ def replays(python: Path, asked: argparse.Namespace) -> bool:
     refused = unlike = unwritten = 0
     wanted = [one for one in scripts.reports() if not asked.report or Path(one).name in asked.report]
     for told in side_by_side(asked, lambda report: scripts.proven(report, python), wanted):
-        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike)):
+        for how, lines in (("REFUSED", told.refused), ("OTHER L1", told.unlike), ("OTHER BUILD", told.other_build)):
             for line in lines:
                 say(f"{how} {line}")
         accepted += told.accepted
@@ -320,7 +321,7 @@ def replays(python: Path, asked: argparse.Namespace) -> bool:
         unwritten += told.unwritten.total()
     say(f"replays: {accepted.total()} of {accepted.total() + refused} accepted, {unlike} with other L1, "
         f"of {len(accepted)} kinds of op; {unwritten} ops are not rebuilt, which was said")  # fmt: skip
-    return accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
+    return not unlike and accepted.total() >= scripts.LEAST_SHARE * (accepted.total() + refused)
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], bool]] = {
@@ -351,7 +352,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the trials; another one every run")
     parser.add_argument("--count", type=int, default=20, help="trials per op and kind of device")
     parser.add_argument(
-        "--only", metavar="FILE", help="of the proofs: the calls of tests/real/proofs/FILE.py alone"
+        "--only",
+        metavar="FILE",
+        help="tests/real/models/FILE.py of the captures, tests/real/proofs/FILE.py of the proofs",
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of TTNN at a time")
     parser.add_argument("--report", action="append", help="of the replays; all of them otherwise")

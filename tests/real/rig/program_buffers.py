@@ -36,19 +36,26 @@ def _bytes_from(nodes: list[dict[str, Any]]) -> int | None:
 
 
 def programs(graph: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
-    """Each device op in order: its name, the cores that its buffers lie on, and their bytes on the fullest core."""
-    name, cores, used = "", set[tuple[int, int]](), Counter[tuple[int, int]]()
-    for node in [*graph, {"node_type": "function_start", "params": {"program_factory_type": "", "name": ""}}]:
-        if node["node_type"] == "function_start" and "program_factory_type" in node["params"]:
-            if name:
-                yield name, len(cores), max(used.values(), default=0)
-            name, cores, used = node["params"]["name"], set(), Counter()
-        elif node["node_type"] in BUFFERS:
+    """Each device op as it started: its name, the cores that its buffers lie on, and their bytes on the fullest core.
+
+    A device op may launch another one before its own program, as SparseMatmul does.
+    """
+    found: list[tuple[str, set[tuple[int, int]], Counter[tuple[int, int]]]] = []
+    scopes = [-1]
+    for node in graph:
+        if node["node_type"] == "function_start":
+            if "program_factory_type" in node["params"]:
+                found.append((node["params"]["name"], set(), Counter()))
+            scopes.append(len(found) - 1 if "program_factory_type" in node["params"] else scopes[-1])
+        elif node["node_type"] == "function_end":
+            scopes = scopes[:-1] or [-1]
+        elif node["node_type"] in BUFFERS and scopes[-1] >= 0:
             places = list(cores_of(node["params"]["core_range_set"]))
-            cores.update(places)
+            found[scopes[-1]][1].update(places)
             if not lies_on_a_tensor(node["params"]):
                 for core in places:
-                    used[core] += int(node["params"]["size"])
+                    found[scopes[-1]][2][core] += int(node["params"]["size"])
+    return ((name, len(cores), max(used.values(), default=0)) for name, cores, used in found)
 
 
 def executed(graph: list[dict[str, Any]]) -> list[tuple[object, ...]]:

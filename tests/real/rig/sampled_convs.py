@@ -63,6 +63,7 @@ def _case(bench: Bench, layout: str, sizes: tuple[int, ...], channels: tuple[int
         "enable_weights_double_buffer": one_of(False, True), "weights_dtype": one_of("bfloat8_b", "bfloat16"),
         "fp32_dest_acc_en": one_of(False, False, True), "packer_l1_acc": one_of(True, False),
         "output_dtype": one_of("bfloat16", "bfloat16", "bfloat8_b"), "bias": one_of(True, True, False),
+        "config_tensors_in_dram": one_of(False, True),
         "output_layout": "TILE", "input": one_of("ROW_MAJOR", "TILE"),
     }  # fmt: skip
 
@@ -80,6 +81,7 @@ def conv_call(bench: Bench, now: dict[str, Any]) -> Callable[..., Any]:
         weights_dtype=getattr(ttnn, now["weights_dtype"]),
         shard_layout=getattr(ttnn.TensorMemoryLayout, f"{now.get('shard_layout', now['layout'])}_SHARDED"),
         output_layout=getattr(ttnn, f"{now['output_layout']}_LAYOUT"),
+        config_tensors_in_dram=now.get("config_tensors_in_dram", False),
         **{name: now[name] for name in FLAGS},
     )
 

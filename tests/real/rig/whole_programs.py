@@ -73,9 +73,10 @@ def of_one_chip(graph: Graph) -> Graph:
     return kept
 
 
-def peaks(graph: Graph, buffers: list[int], before: dict[str, int]) -> dict[str, int]:
-    """The most of L1 and DRAM per bank: tensors as they were allocated, and a program's buffers while it executes."""
-    level, most = dict(before), dict(before)
+def levels(graph: Graph, buffers: list[int], before: dict[str, int]) -> list[dict[str, Any]]:
+    """The most of L1 and DRAM per bank of each outermost scope: tensors as they were allocated, and a program's buffers
+    while it executes."""
+    level, found = dict(before), list[dict[str, Any]]()
     live: dict[tuple[str, int], int] = {}
     number = -1
     scopes: list[int] = []
@@ -83,6 +84,8 @@ def peaks(graph: Graph, buffers: list[int], before: dict[str, int]) -> dict[str,
         kind, params = node["node_type"], node["params"] or {}
         number += launches(node)
         if kind == "function_start":
+            if not scopes:
+                found.append({"name": params["name"], **level})
             scopes.append(number if launches(node) else scopes[-1] if scopes else -1)
         elif kind == "function_end" and scopes:
             scopes.pop()
@@ -94,8 +97,14 @@ def peaks(graph: Graph, buffers: list[int], before: dict[str, int]) -> dict[str,
                 level[space] += size
         runs = kind == "program_execution" and scopes and scopes[-1] >= 0
         taken = buffers[scopes[-1]] if runs else 0
-        most = {space: max(most[space], level[space] + (taken if space == "L1" else 0)) for space in SPACES}
-    return most
+        for space in SPACES if found else ():
+            found[-1][space] = max(found[-1][space], level[space] + (taken if space == "L1" else 0))
+    return found
+
+
+def peaks(found: list[dict[str, Any]], before: dict[str, int]) -> dict[str, int]:
+    """The most of all scopes."""
+    return {space: max([before[space], *(scope[space] for scope in found)]) for space in SPACES}
 
 
 def _space(params: dict[str, Any]) -> str:
@@ -182,13 +191,15 @@ def main(name: str, folder: Path) -> None:
     with asked_dry(ttnn, calls):
         program.run(device, program.weights(device))
     kept = program.weights(device)
-    dry = of_one_chip(dry_graph(ttnn, lambda: program.run(device, kept)))
+    of_chip = of_one_chip if on_mesh else list
+    dry = of_chip(dry_graph(ttnn, lambda: program.run(device, kept)))
     import_module("ttnn.graph_report").import_report(graph_file, folder)
     (folder / "config.json").write_text(json.dumps({"report_name": name}))
-    graph = of_one_chip(json.loads(graph_file.read_text())["graph"])
-    held = peaks(graph, [size for *_, size in programs(graph)], before)
-    whole = peaks(graph, completed(graph, dry, calls), before)
-    figures = {"error": error, "held": held["L1"], "l1": whole["L1"], "dram": whole["DRAM"]}
+    graph = of_chip(json.loads(graph_file.read_text())["graph"])
+    held = peaks(levels(graph, [size for *_, size in programs(graph)], before), before)
+    found = levels(graph, completed(graph, dry, calls), before)
+    whole = peaks(found, before)
+    figures = {"error": error, "held": held["L1"], "l1": whole["L1"], "dram": whole["DRAM"], "levels": found}
     (folder / "figures.json").write_text(json.dumps(figures))
     (ttnn.close_mesh_device if on_mesh else ttnn.close_device)(device)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ttnn_mcp.run.ops.artefact import artefact, known
+from ttnn_mcp.run.ops.artefact import artefact, known, stored
 
 
 @pytest.fixture
@@ -29,5 +29,6 @@ def test_an_array_is_for_all_and_so_for_none_to_write(ops):
 
 def test_what_is_known_is_not_computed(ops):
     compute = artefact(lambda _: pytest.fail("computed"))
+    assert stored(ops, compute) is None
     known(ops, compute, 7)
-    assert compute(ops) == 7
+    assert compute(ops) == stored(ops, compute) == 7

@@ -87,7 +87,13 @@ async def test_a_run_on_record_that_was_overwritten_is_refused_by_its_id(at, rec
 
 @for_all(
     ("walls", "told"),
-    [((3.0, 2.0), Walls(3.0, 2.0, profiled=False)), ((3.0, None), None), ((None, 2.0), None), ((None, None), None)],
+    [
+        ((3.0, 2.0), Walls(3.0, 2.0, profiled=False, blocks=((3.0,), (2.0,)))),
+        (([3.0, 5.0], 2.0), Walls(4.0, 2.0, profiled=False, blocks=((3.0, 5.0), (2.0,)))),
+        ((3.0, None), None),
+        ((None, 2.0), None),
+        ((None, None), None),
+    ],
 )
 def test_wall_times_come_in_pairs(walls, told):
     before, after = walls

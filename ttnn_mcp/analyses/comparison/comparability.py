@@ -11,7 +11,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
     work_barriers,
 )
 from ttnn_mcp.analyses.comparison.caveats import caveats_of
-from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT
+from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT, STANDS_BESIDE
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
@@ -34,8 +34,7 @@ class Judgement:
 
     Attributes:
         verdict: faster, slower, unchanged or not comparable; mixed where one stage of a language model gained and
-            another one lost; unproven where it looks faster and a reason to doubt that stands, or where a report
-            contradicts itself.
+            another one lost; unproven where a reason to doubt that stands: many leave a loss as it is.
         credit: of a faster run, whether one change can be credited with the gain; None of others.
         figures: what the times alone say.
         why: the reason for the verdict, with the figures.
@@ -74,8 +73,8 @@ def judgement_of(comparison: Comparison) -> Judgement:
         why = f"{'; '.join(barriers)} ({figures})"
         return Judgement("not_comparable", why, why, tuple(barriers), caveats, reasons, bool(hardware), only_batch)
     verdict, figures = _verdict(comparison)
-    doubtful = any(reason.code == "doubtful_report" for reason in reasons)
-    if not reasons or (verdict != "faster" and not doubtful):
+    stands_beside = STANDS_BESIDE.get(verdict, frozenset())
+    if all(reason.code in stands_beside for reason in reasons):
         credit: Credit | None = "one_change" if verdict == "faster" else None
         return Judgement(verdict, figures, figures, (), caveats, reasons, credit=credit)
     codes = ", ".join(reason.code for reason in reasons)

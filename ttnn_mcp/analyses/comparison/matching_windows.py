@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.noise import Measured
+from ttnn_mcp.analyses.roofline.beyond_peak import doubts_of_work
+from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.run.iterations import device_order
 from ttnn_mcp.run.window import Scope
 
@@ -41,7 +43,9 @@ def measured(
     run: Run, iteration: Iteration = "last", bracket: tuple[str | None, str | None] = (None, None)
 ) -> Measured:
     """A run with its window: an iteration, within the signposts of `bracket` (start, end)."""
-    return Measured(run, run.scope(iteration, *bracket), run.scope("all", *bracket))
+    scope = run.scope(iteration, *bracket)
+    ops, chip = scope.critical, run.chip.on(scope.critical_device)
+    return Measured(run, scope.doubted(doubts_of_work(ops, roofline_of(ops, chip))), run.scope("all", *bracket))
 
 
 def _joined(side: Measured, times: int) -> Measured:

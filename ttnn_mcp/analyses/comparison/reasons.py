@@ -1,6 +1,7 @@
 """Reasons to doubt a comparison: a short code, the evidence, and what to do about it.
 
-Every reason has one code and is found in one place. While one stands, nothing is called faster.
+Every reason has one code and is found in one place. While one stands, nothing is called faster, and
+slower or unchanged only beside those that leave it so.
 """
 
 from __future__ import annotations
@@ -76,6 +77,15 @@ OF_GAIN: frozenset[Code] = frozenset(  # these question a gain, not the figures:
     ("within_file_noise", "gain_elsewhere", "several_changes", "stage_worse", "device_worse")
 )
 
+_OF_CANDIDATE: frozenset[Code] = frozenset(  # what they hide would make it slower still
+    ("collapsed", "layers_missing", "ops_missing", "dropped_rows", "zero_times", "below_floor")
+)
+_OF_NEITHER: frozenset[Code] = frozenset(("same_reading", "nothing_aligned", "trace_on_one_side"))
+STANDS_BESIDE: dict[str, frozenset[Code]] = {  # verdict -> reasons that leave it as it is; of others, all do not
+    "unchanged": OF_GAIN | _OF_NEITHER,
+    "slower": OF_GAIN | _OF_NEITHER | _OF_CANDIDATE,
+    "mixed": OF_GAIN | _OF_NEITHER | _OF_CANDIDATE,
+}
 OF_CREDIT: frozenset[Code] = frozenset(("several_changes",))  # it is faster; what made it so is open
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.link import NOT_LINKED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
-
-NOT_LINKED = -1
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import ceil, gcd
 from typing import TYPE_CHECKING, Literal
 
+from ttnn_mcp.analyses.programs.matmul_config import NARROW
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.records import dataclass
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.memory_config import Placement
 
 SIMPLE_FACTORS = (16, 8, 4, 2)  # tried for per_core_M and per_core_N, largest first
-NARROW = 8  # ratio of the sides above which only the longer side is divided
 _SPECS = 3  # of a matmul: two operands and the output
 GIVEN_GRID_K = 4  # tiles of K tried first with a core grid
 
@@ -64,6 +64,8 @@ class Chooser:
         """TTNN's choice; None if it is not modelled. It passes a core grid over where the first operand has shards."""
         placements = [spec.placement for spec in (self.a, self.b, self.out) if spec.placement is not None]
         if len(placements) < _SPECS or self.b.sharded_in_l1:
+            return None
+        if not all((self.a.tiles, self.b.tiles, *self.grid)):  # a tensor without elements
             return None
         if self.a.sharded_in_l1:
             return self._sharded(placements[0])

@@ -9,6 +9,7 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 
@@ -20,6 +21,11 @@ _HALF = TILE_BYTES["BFLOAT16"]
 _PAIR = r"\{(\d+), (\d+)\}"
 # batch, channels, size of the input, of the window, and what follows up to the channels and groups of the output
 _WINDOW = re.compile(rf"SlidingWindowConfig\(\d+, \d+, {_PAIR}, {_PAIR}, .*?PaddingMode::\w+\)")
+# batch, size, window, steps, padding of the sides, and gaps within the window
+_SLIDES = re.compile(
+    rf"SlidingWindowConfig\((\d+), \d+, {_PAIR}, {_PAIR}, {_PAIR}, "
+    rf"array\((\d+), (\d+), (\d+), (\d+)\), {_PAIR}, {_PAIR},"
+)
 _OUTPUT = re.compile(r"PaddingMode::\w+\), (\d+), (\d+), (\d), (\d), ")  # channels, groups, untilized, with a bias
 _SPREAD = re.compile(r"Conv2dParallelizationConfig\(<xy_pair>, (\d+), (\d+), (\d+), (\d+), (\d+)\)")
 _BLOCKS = re.compile(r"Conv2dBlockConfig\((\d+), (\d+), ")
@@ -78,9 +84,20 @@ def _conv_of(program: Program) -> Conv | None:
         packer_l1=program.packer_l1,
         allocated_bytes=0,
         allocated_said=False,
+        window=_slides(program.attributes),
+        input_channels=program.x.held_width or 0,
         indices_in_l1=flags[4] == 1,
         reuses_activation=flags[3] == 1,
+        arch=program.machine.arch,
     )
+
+
+def _slides(printed: str) -> ConvWindow | None:
+    match = _SLIDES.search(printed)
+    if match is None:
+        return None
+    batch, h, w, tall, wide, down, across, top, bottom, left, right, *_, gap_h, gap_w = map(int, match.groups())
+    return ConvWindow(batch, (h, w), (tall, wide), (down, across), (top, bottom, left, right), (gap_h, gap_w))
 
 
 def halo(program: Program) -> Buffers | None:

@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph import welford_norms
-from ttnn_mcp.analyses.programs.group_norms import GroupNorm
+from ttnn_mcp.analyses.programs.group_norms import SINGLE, GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _TILE, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _GROUPS = re.compile(r"GroupNormParams\([^,]+, (\d+), ")
 _WELFORD = re.compile(r"fp32_dest_acc_en=\d[^)]*\), (\d), \d\)$")  # whether it runs Welford's algorithm
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
-SINGLE = 8  # tiles of scalars, means and variances of a norm in shards
 
 
 def group_norm(program: Program) -> Buffers | None:

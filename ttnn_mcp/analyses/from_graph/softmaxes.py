@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 BLOCKS = (6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
 SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
-_OWN_CONFIG = re.compile(r", 1\)$")  # printed last: the caller gave a compute kernel config
-_STABLE = re.compile(r", 1, [01]\)$")  # numeric_stable, printed before it
+_FLAGS = re.compile(
+    r"\), [01], ([01])(?:, ([01]))?\)$"
+)  # numeric_stable; from 0.81 on: the caller gave a compute config
 
 
 def softmax(program: Program) -> Buffers | None:
@@ -45,12 +46,13 @@ def _softmax_buffers(program: Program, most: int | None) -> Buffers:
     """With a whole row on a core, or with at most `most` tiles of it at a time."""
     x, masks = program.x, program.inputs[1:2]
     # sums have the accumulation's format if the caller set it; before 0.78 the graph does not tell
-    is_own, is_old = _OWN_CONFIG.search(program.attributes) is not None, not program.factory
+    flags, is_old = _FLAGS.search(program.attributes), not program.factory
+    is_own = flags is not None and flags[2] == "1"
     is_wide = program.fp32 if is_own else x.dtype == "FLOAT32" or (is_old and program.fp32)
     middle, scale = (_FULL if wide else _HALF for wide in (is_wide, x.dtype == "FLOAT32"))
     of_sums = _FULL if program.fp32 or is_old else _HALF
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
-    is_stable = is_old or _STABLE.search(program.attributes) is not None
+    is_stable = is_old or (flags is not None and flags[1] == "1")
     # rows that are masked, or need no maximum before, are read block by block; a last tile that is cut is masked
     streams, is_masked = bool(masks) or not is_stable or x.shape[-1] % TILE_SIDE > 0, bool(masks) or is_old
     buffers: Buffers = {

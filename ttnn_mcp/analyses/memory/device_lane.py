@@ -88,16 +88,14 @@ class Lane:
         if operand.key in self.live:
             return
         self.differences.before += 1
-        key, buffer, per_bank, whole = operand
-        since = self._lay_there(operand)
-        self._open(key, buffer, per_bank, whole, before(place) if since else 0)
-        if not since:
-            self.levels.add_to_all(buffer, per_bank)
+        self._open_earlier(place, *operand)
 
-    def _lay_there(self, operand: EarlierBuffer) -> bool:
-        """Whether a buffer lay at these addresses before."""
-        place = operand.key, operand.bytes_per_bank
-        return any(self._overlap(key, row, *place) for row, key in enumerate(self.log.keys))
+    def _open_earlier(self, place: int, key: int, buffer: int, size: int, whole: int = -1) -> None:
+        """Add a buffer from the start on, or before the operation at `place` if another one lay at these addresses."""
+        since = any(self._overlap(other, row, key, size) for row, other in enumerate(self.log.keys))
+        self._open(key, buffer, size, whole, before(place) if since else 0)
+        if not since:
+            self.levels.add_to_all(buffer, size)
 
     def _overlap(self, key: int, row: int, other: int, size: int) -> bool:
         """Whether a buffer of the log and another one share addresses of a space."""
@@ -117,6 +115,7 @@ class Lane:
         *,
         written: Sequence[int] = (),
         left_out: Mapping[int, LeftOut] = MappingProxyType({}),
+        failed: bool = False,
     ) -> None:
         """Replay the operation at `place`.
 
@@ -125,8 +124,9 @@ class Lane:
             events: this device's events of its graph; None if there is no graph: then only snapshots are used.
             written: without a graph, keys of the operation's outputs that are not also inputs.
             left_out: by device op, the programs whose buffers the graph leaves out.
+            failed: whether it ended by an exception: Python drops what that held only after it.
         """
-        captured, step = events is not None, Step(events or ())
+        captured, step = events is not None, Step(events or (), failed=failed)
         snapshots = self.snapshots
         snapshot = snapshots.at(place) if snapshots is not None and snapshots.taken[place] else None
         lost = self._begin(place, snapshot, step, captured=captured)
@@ -164,7 +164,7 @@ class Lane:
             if key not in step.last:
                 self._came(place, key, size, buffer, captured=captured)
         gone = [key for key in snapshot.went if key in self.live and not (key in step.last or key in self._shown)]
-        if step.nameless:
+        if step.nameless or step.failed:
             return gone
         for key in gone:
             if captured:
@@ -181,7 +181,10 @@ class Lane:
             if captured:
                 self.differences.contradicted += 1
             self._close(key, before(place))
-        elif captured and self._settled:
+        elif captured and not self._settled:  # no snapshot before this one
+            self._open_earlier(place, key, buffer, size)
+            return
+        elif captured:
             self.differences.came += 1
         self._open(key, buffer, size, -1, before(place))
 

@@ -160,16 +160,19 @@ class _Replay:
         self.captured[place] = True
         self.launched[place] = bool(graph.device_ops)
         self.next = place + 1
-        if (graph.errors or graph.aborted or graph.unfinished) and len(self.troubles) < _TROUBLES:
+        failed = bool(graph.errors or graph.aborted or graph.unfinished)
+        if failed and len(self.troubles) < _TROUBLES:
             self.troubles[place] = Trouble(tuple(graph.errors), tuple(graph.aborted), tuple(graph.unfinished))
         left_out = self.programs.left_out(graph, int(self.operations[place]))
         operands = self.there_before.at(place) if self.there_before is not None else ()
         for lane, events in self.lanes.shares(ran(graph)):
+            first = {event.key: event.kind for event in reversed(events)}
             for operand in operands:
-                lane.was_there(place, operand)
+                if first.get(operand.key) != "allocate":  # nothing lies where a tensor is laid
+                    lane.was_there(place, operand)
             if place in self.unfreed:
                 lane.forget(place, self.unfreed.before(place, lane, events[: graph.failed_at]))
-            lane.feed(place, events, left_out=left_out)
+            lane.feed(place, events, left_out=left_out, failed=failed)
             lane.forget(place + 1, self.dropped.after(place, lane))
             self.programs.learn(graph, lane.loads)
         self.programs.count(left_out.values())

@@ -92,10 +92,10 @@ class Levels:
 class Step:
     """One operation's events, and the first and last event of each address."""
 
-    __slots__ = ("events", "first", "last", "nameless")
+    __slots__ = ("events", "failed", "first", "last", "nameless")
 
-    def __init__(self, events: Sequence[MemoryEvent]) -> None:
-        self.events = events
+    def __init__(self, events: Sequence[MemoryEvent], *, failed: bool = False) -> None:
+        self.events, self.failed = events, failed
         buffers = [(event.key, index) for index, event in enumerate(events) if event.kind in _OF_BUFFERS]
         self.last = dict(buffers)
         self.first = dict(reversed(buffers))

@@ -57,10 +57,9 @@ def keys_written(memory: MemoryReport, operations: Integers, device: int | None)
     return written
 
 
-def first_reads_of(memory: MemoryReport, operations: Integers) -> Integers:
-    """Per tensor, the place of the first operation that takes it; NOBODY if none does."""
-    places, rows = _placed(memory.inputs, operations, memory.tensors.ids)
-    return _least(places, rows, len(memory.tensors))
+def first_of(links: TensorLinks, operations: Integers, tensors: Integers) -> Integers:
+    """Per tensor, the place of the first operation that takes it, or gives it; NOBODY if none does."""
+    return _least(*_placed(links, operations, tensors), len(tensors))
 
 
 class KeysOfTensors:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
-from ttnn_mcp.analyses.memory.tensor_spans import first_reads_of, keys_on
+from ttnn_mcp.analyses.memory.tensor_spans import first_of, keys_on
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
 
@@ -37,6 +37,8 @@ class EarlierBuffer(NamedTuple):
 class ThereBefore:
     """The operands that no operation of the report made, by the place of the operation that reads them first.
 
+    An operation that writes in place, as into a cache, or gives a view, gives what it takes: it did not make it.
+
     Args:
         memory: the report.
         operations: ids in execution order.
@@ -57,8 +59,9 @@ class ThereBefore:
         self._tensors, self._banks = tensors, banks
         self._steps = {DRAM: dram_step, L1: LOCAL_L1_ALIGNMENT_BYTES, L1_SMALL: LOCAL_L1_ALIGNMENT_BYTES}
         self._shards = ShardBytes(tensors, banks.get(L1))
-        keys, reads = keys_on(memory, device), first_reads_of(memory, operations)
-        unmade = (keys >= 0) & (reads >= 0) & ~np.isin(tensors.ids, memory.outputs.tensors)
+        reads, makes = (first_of(links, operations, tensors.ids) for links in (memory.inputs, memory.outputs))
+        keys = keys_on(memory, device)
+        unmade = (keys >= 0) & ((makes < 0) | (reads <= makes))
         unmade &= np.isin(tensors.buffers, _SPACES)
         self._by_place: dict[int, list[tuple[int, int]]] = {}
         for row in np.flatnonzero(unmade).tolist():

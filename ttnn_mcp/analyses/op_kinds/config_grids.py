@@ -10,6 +10,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
+from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, worker_grid
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
@@ -36,7 +37,6 @@ SPARSE_COLUMNS = 2
 # rows of tiles and share of the grid: over 64 rows 32 of 64 cores were the best of a sweep, for 2048 and 4096 columns
 # alike (Qwen3-TTS on N300, tt-metal's MATMUL_SWEEP_N300.md)
 SHORT, ENOUGH = 2, 0.5
-DEFAULT_CHUNK = 32  # of queries, if the config names none: tt-metal #51911
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
 _TWO = re.compile(r"(\d+)\D+(\d+)")
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ttnn_mcp.hardware import filled_up
 from ttnn_mcp.readers.printed.nesting import parse_struct, whole
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 CORES_AT_MOST = 1024  # more than any chip has: limits the loop over cores for a broken report
@@ -41,11 +46,6 @@ class ConvWindow:
         """Rows of the output as a matrix: one row per pixel."""
         return self.batch * self.output[0] * self.output[1]
 
-    @property
-    def is_one_dimensional(self) -> bool:
-        """Whether the image has a single column (get_cb_info: is_1d_conv)."""
-        return self.input[0] != 1 and self.input[1] == 1
-
     def sticks(self, cores: int, rows_per_core: int) -> int:
         """The most pixels of padded input that one core gets from halo (sliding_window.cpp).
 
@@ -58,6 +58,30 @@ class ConvWindow:
             first_output, last_output = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
             most = max(most, self._read_first(last_output) - self._read_first(first_output) + reach + 1)
         return most
+
+    def index_bytes(self, cores: int, rows_per_core: int, readers: tuple[int, int]) -> int:
+        """Bytes of the longest table by which a core finds its input (sliding_window.cpp).
+
+        Four words of two bytes for each block of a reader, and two more wherever the input jumps between outputs
+        (generate_sliding_window_op_config). `readers` are the rows of output in a block of each of the two.
+        """
+        firsts = np.arange(min(cores, ceil(self.rows / rows_per_core), CORES_AT_MOST)) * rows_per_core
+        lasts = np.minimum(firsts + rows_per_core, self.rows) - 1
+        first_halves = np.arange(0, rows_per_core, sum(readers))
+        offsets = np.concatenate((first_halves, first_halves + readers[0])) if readers[1] else first_halves
+        begins = firsts[:, None] + offsets
+        begun = begins <= lasts[:, None]
+
+        def inside(every: int) -> NDArray[np.int64]:
+            at_begin = (begun & (begins % every == 0))[:, 1:].sum(axis=1)
+            return lasts // every - firsts // every - at_begin
+
+        def jumps(pixel: int) -> bool:
+            return self._read_first(pixel) != self._read_first(pixel - 1) + self.stride[1]
+
+        across, image = self.output[1], self.output[0] * self.output[1]
+        runs = jumps(across) * (inside(across) - inside(image)) + jumps(image) * inside(image)
+        return 2 * filled_up(int((4 * begun.sum(axis=1) + 2 * runs).max()), 2)
 
     @property
     def _padded(self) -> tuple[int, int]:

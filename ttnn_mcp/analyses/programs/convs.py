@@ -11,7 +11,8 @@ from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.analyses.programs.conv_readers import ALIGNED, ReadBlock
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
 SCRATCH_BYTES = 64  # l1_scratchpad_CB_size, same file
+TABLED_AT_MOST = 4_096  # tiles of a core's output height: L1 holds no more even in BFLOAT4_B
 DIVISORS_AT_MOST = 1 << 20  # tiles: no tensor that fits a chip has more along one side
 DOUBLE_BUFFER_BEST = 0.5  # of a conv's time: reading and computing overlap, the longer half stays (0.405 seen)
 
@@ -42,6 +44,7 @@ class Conv:
         reuses_activation: enable_activation_reuse, whose buffers are not modelled.
         depthwise: as many groups as channels: a program of its own, not modelled.
         transposed: rows lie along the columns of the grid (transpose_shards).
+        arch: the chip, which only the number of readers depends on; None where unknown.
     """
 
     layout: str
@@ -69,6 +72,7 @@ class Conv:
     reuses_activation: bool = False
     depthwise: bool = False
     transposed: bool = False
+    arch: str | None = None
 
     @property
     def modelled(self) -> bool:
@@ -152,15 +156,30 @@ class Conv:
 
     @property
     def _indices(self) -> int:
-        """At most the bytes of the indices: two per row of output, six in a conv of one dimension, as TTNN estimates.
+        """Bytes of the reader's table of indices; where the window is unknown two per row, as TTNN estimates."""
+        rows = self.per_core_h * TILE_SIDE
+        if not self.indices_in_l1 or self.window is None or self.per_core_h > TABLED_AT_MOST:
+            return 2 * rows * self.indices_in_l1
+        second = self.block_h // 2 if self.two_read else 0
+        readers = (TILE_SIDE * (self.block_h - second), TILE_SIDE * second)
+        return self.window.index_bytes(1 if self.layout == WIDTH else self.cores[0], rows, readers)
 
-        It writes them in runs: four bytes per block and reader, and four per run of rows. On mock devices 28 to 304
-        bytes were taken where these are 1,216 and 2,432 (TTNN 0.81.1, six settings of two convs of a p100).
-        """
-        if not self.indices_in_l1:
-            return 0
-        bytes_per_row = 6 if self.window is not None and self.window.is_one_dimensional else 2
-        return self.per_core_h * TILE_SIDE * bytes_per_row
+    @property
+    def two_read(self) -> bool:
+        """Whether two readers share a block; of a height-sharded conv on an unknown chip they are taken to."""
+        if self.layout != HEIGHT or self.window is None:
+            return self.layout != WIDTH
+        across = self.window.kernel[1]
+        pixel = filled_up(TILE_BYTES[self.staging_dtype] // TILE_SIDE**2 * self.input_channels, ALIGNED)
+        block = ReadBlock(
+            self.block_h * self.block_w,
+            self.per_core_w * self.block_w,
+            TILE_BYTES[self.weights_dtype],
+            once_bytes=pixel * (across if self.window.dilation[1] == 1 else 1),
+            read_bytes=self.block_h * TILE_SIDE * pixel * across,
+        )
+        formats = (self.staging_dtype, self.output_dtype)
+        return block.is_shared(self.arch, formats, fp32=self.fp32_accumulation) is not False
 
     @property
     def doubling_helps(self) -> bool:

@@ -1,19 +1,39 @@
-"""The doubt about ops that read, write or compute more than the chip can in their time."""
+"""Doubts of what ops read, write and compute: more than the chip can, or operands that do not belong together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.roofline.matmul_flops import WHY_UNFIT
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
+from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
 
+UNFIT = 0.1  # of the matmuls: the operands of all 2,000 on 37 real reports fit (ours)
 
-def beyond_peak(ops: OpTable, roofline: Roofline) -> Doubt | None:
+
+def doubts_of_work(ops: OpTable, roofline: Roofline) -> tuple[Doubt, ...]:
+    """What the operands of a window's ops contradict."""
+    doubts = _operands_at_odds(ops, roofline), _beyond_peak(ops, roofline)
+    return tuple(doubt for doubt in doubts if doubt is not None)
+
+
+def _operands_at_odds(ops: OpTable, roofline: Roofline) -> Doubt | None:
+    """Matmuls whose operands cannot be multiplied, so many that columns are exchanged; None where they are fewer."""
+    unfit = roofline.why.among(WHY_UNFIT)
+    matmuls = ops.texts("op_code").where(lambda name: family(name) == "matmul")
+    if unfit.sum() <= UNFIT * matmuls.sum():
+        return None
+    what = f"operands that no matmul can multiply at {some_lines(ops, unfit)}"
+    return Doubt("operands_at_odds", f"{what}: columns of names, shapes or operands are exchanged")
+
+
+def _beyond_peak(ops: OpTable, roofline: Roofline) -> Doubt | None:
     """The ops of a window that are faster than the chip's peaks allow; None where there are none."""
     if not roofline.impossible.any():
         return None

@@ -37,14 +37,15 @@ _FLAGS = {
 def conv_in(op: Op) -> Conv | None:
     """The conv of the op; None where its attributes do not describe it."""
     convs = convs_of(op.table)
-    return convs.at(0) if len(convs.rows) else None
+    conv = convs.at(0) if len(convs.rows) else None
+    return replace(conv, arch=op.chip.arch) if conv is not None else None
 
 
 def l1_of(changed: Conv, current: Conv) -> Trial:
     """The L1 that a changed conv takes while it runs, and how much more its tensors take than the current conv's."""
     buffers = {name: size for name, size in changed.buffers.items() if name != "OUT"} if changed.modelled else {}
-    tensors = {"ALLOCATED": changed.allocated_bytes, "OUT": changed.buffers["OUT"]}
-    grown = sum(tensors.values()) - current.allocated_bytes - current.buffers["OUT"]
+    tensors = {"ALLOCATED": changed.allocated_bytes, "OUT": changed.buffers.get("OUT", 0)}
+    grown = sum(tensors.values()) - current.allocated_bytes - current.buffers.get("OUT", 0)
     return Trial(None, buffers=buffers, tensors=tensors, grown=grown, older_bytes=changed.older_bytes)
 
 

@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.programs.group_norms import GroupNorm
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_of
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import JudgedSettings
+from ttnn_mcp.analyses.settings.norms import GRIDS_AT_MOST
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.judges import Judge
 
 CONFIG = "GroupNormMultiCoreProgramConfig"
-GRIDS_AT_MOST = 24  # listed, those with the most cores (ours)
 
 
 def group_norm_in(op: Op) -> GroupNorm | str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.matmuls import BANKED, KINDS
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.settings.trial import Op
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
-KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {
-    "MatmulMultiCoreReuseMultiCastProgramConfig": "2D",
-    "MatmulMultiCoreReuseMultiCast1DProgramConfig": "1D",
-    "MatmulMultiCoreReuseProgramConfig": "Reuse",
-}
-BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
 _SIZES = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
 _BIAS = 2  # place of the bias among the inputs
 

@@ -69,8 +69,8 @@ def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
 
 
 def fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
-    """Whether chunks of that size fit L1."""
-    if len(facts.ops.inputs) < len("QKV"):
+    """Whether chunks of that size fit L1; no chunk of nothing does."""
+    if len(facts.ops.inputs) < len("QKV") or not min(q, k) > 0:
         return False
     query, key, out = (operand.logical[row] for operand in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
     tiles = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (*facts.ops.inputs[:3], facts.ops.outputs[0])]

@@ -187,6 +187,8 @@ COLUMNS: tuple[Column, ...] = (
     utilisation(
         "math_util_pct", "MATH Util Median", "either engine busy, by hardware counters; median core", since=5
     ),
+    utilisation("srca_wait_pct", "SrcA Valid Wait Median", "matrix engine waits for its first operand", since=6),
+    utilisation("srcb_wait_pct", "SrcB Valid Wait Median", "matrix engine waits for its second operand", since=6),
     Column(
         "loc",
         ("LOC",),

@@ -3,12 +3,13 @@
 Line 1 tells the architecture and the clock, line 2 the columns, each further line one mark: where a zone started or
 ended on one processor of one core. The log of a long run has gigabytes, so it is read in blocks, and only the lines
 of the op are kept. The streaming profiler's zone CSV has the same columns, a blank before each cell, the number of
-the process as run host ID and the op's as trace id.
+the process as run host ID, the op's as trace id, and an op's replays one after the other.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
@@ -107,10 +108,23 @@ def marks_of_ops(path: Path, wanted: Sequence[Launch]) -> list[OpMarks]:
                     kept[launch] += [mark] if mark else []
     except OSError as failed:
         raise ReportMissing(f"{shown(path.name)} cannot be read ({failed.strerror}).") from None
-    return [
-        OpMarks(arch, clock_mhz, tuple(marks[:MARKS_AT_MOST]), complete=len(marks) <= MARKS_AT_MOST)
-        for marks in (kept[launch] for launch in wanted)
-    ]
+    streamed, ops = STREAMED_ID in header, list[OpMarks]()
+    for launch in wanted:
+        marks, session = kept[launch], launch[2]
+        replay = marks if session is None or not streamed else _of_execution(marks, session)
+        complete = len(marks) <= MARKS_AT_MOST
+        ops.append(OpMarks(arch, clock_mhz, tuple(replay[:MARKS_AT_MOST]), complete=complete))
+    return ops
+
+
+def _of_execution(marks: list[Mark], execution: int) -> list[Mark]:
+    """Those of the how-many-th run of an op: on each processor the zone of its kernel never nests, and ends last."""
+    ended, kept = Counter[tuple[tuple[int, int], str]](), list[Mark]()
+    for mark in marks:
+        lane = (mark.core, mark.processor)
+        kept += [mark] if ended[lane] == execution - 1 else []
+        ended[lane] += mark.zone.endswith("-KERNEL") and not mark.starts
+    return kept
 
 
 def _heading(file: BinaryIO, path: Path) -> tuple[str, int, dict[str, int]]:
@@ -176,7 +190,5 @@ def _mark(line: bytes, header: dict[str, int], device: int, call_count: int, ses
 
 
 def _is_of(session: int | None, cells: list[str], header: dict[str, int]) -> bool:
-    """Whether the line belongs to this replay; older logs do not tell, and one that is streamed joins all."""
-    if STREAMED_ID in header:
-        return session is None
+    """Whether the line belongs to this replay; older logs do not tell, and one that is streamed tells it by order."""
     return session is None or "session" not in header or int(cells[header["session"]] or -1) == session

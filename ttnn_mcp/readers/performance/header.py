@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
@@ -26,6 +27,8 @@ LARGEST_BYTES = 1 << 31  # takes about six seconds to read; a million rows have 
 DEVICE_ONLY = (
     "the device profiler wrote it alone: no operands, settings or host calls, and ops are known by name only"
 )
+EXECUTION = "EXECUTION"  # the streaming profiler's column: the how-many-th time that a program ran
+JOINED = "times are the streaming profiler's; names, settings and operands those of another run (ttnn-mcp join)"
 MEMORY_DUMPS = ("memory_usage.csv", "memory_usage_summary.csv", "l1_usage_summary.csv")  # of DumpDeviceMemoryState
 REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
 
@@ -69,15 +72,20 @@ def header_of(path: Path) -> Header:
         ReportForeign: another tool's CSV, or no profile at all; says what to give instead.
         ReportBroken: empty, binary, or too large for a performance report.
     """
-    names = tuple(name.strip() for name in _first_line(path))
+    names = first_line(path)
     refuse_foreign(path, names)
     if len(names) > FIELDS_AT_MOST:
         raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no performance report has. {REPROFILE}")
+    return _header(names)
+
+
+@lru_cache(maxsize=8)  # reports of one build begin alike
+def _header(names: tuple[str, ...]) -> Header:
     generation = generation_of(names)
     compiler = "LOC" in names or "CONST_EVAL_OP" in names
     read, odd = _chosen(names)
     lost = lost_columns(names, generation, compiler=compiler)
-    odd += [DEVICE_ONLY] if OP_CODE not in names else []
+    odd += [DEVICE_ONLY] if OP_CODE not in names else [JOINED] if EXECUTION in names else []
     return Header(names, read, generation, compiler, tuple(lost), tuple(odd))
 
 
@@ -106,9 +114,10 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
         return
     if path.name.endswith(MEMORY_DUMPS):
         verdict = "is a dump of device memory, blocks without tensors. Give the db.sqlite of a memory report."
-    elif {CALL_COUNT, "EXECUTION", KERNEL_TIME} <= present:
+    elif is_streamed(names):
         verdict = (
-            f"is the streaming profiler's table: times by {CALL_COUNT} and EXECUTION, without op names. {REPROFILE}"
+            f"is the streaming profiler's table: times by {CALL_COUNT} and {EXECUTION}, without op names. Join it with "
+            "the ops_perf_results_*.csv of another run of the same script: `ttnn-mcp join IT CSV > joined.csv`."
         )
     elif names[0].startswith("ARCH:"):
         verdict = "is the raw device log, without op names. Give the ops_perf_results_*.csv beside it."
@@ -122,6 +131,11 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
         columns = ", ".join(shown(name) for name in names[:4])
         verdict = f"is no TTNN performance report: its columns are {columns}, ... {REPROFILE}"
     raise ReportForeign(f"{shown(path.name)} {verdict}")
+
+
+def is_streamed(names: tuple[str, ...]) -> bool:
+    """Whether these are the columns of the streaming profiler's ops CSV."""
+    return {CALL_COUNT, EXECUTION, KERNEL_TIME} <= {*names} and OP_CODE not in names
 
 
 def _required_column_lost(names: tuple[str, ...]) -> str:
@@ -164,7 +178,12 @@ def _chosen(names: tuple[str, ...]) -> tuple[dict[int, str], list[str]]:
     return {place: name for name, place in read.items()}, odd
 
 
-def _first_line(path: Path) -> list[str]:
+def first_line(path: Path) -> tuple[str, ...]:
+    """The fields of the first line, without blanks around them.
+
+    Raises:
+        ReportError: there is no such file, or it has no line of a CSV.
+    """
     import csv  # noqa: PLC0415 - not needed to start a server
 
     start, size = _opened(path)
@@ -189,7 +208,7 @@ def _first_line(path: Path) -> list[str]:
         raise ReportBroken(does_not_read(path, 1)) from None
     if not any(field.strip() for field in names):
         raise ReportBroken(f"{name} begins with a blank line instead of a header. {REPROFILE}")
-    return names
+    return tuple(name.strip() for name in names)
 
 
 def _opened(path: Path) -> tuple[bytes, int]:

@@ -24,19 +24,29 @@ def artefact(compute: Callable[Concatenate[OpTable, P], T]) -> Callable[Concaten
     """
 
     @wraps(compute)
-    def stored(ops: OpTable, *args: P.args, **kwargs: P.kwargs) -> T:
+    def once(ops: OpTable, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (compute, args, tuple(kwargs.items()))
         with ops.lock:
             if key not in ops.artefacts:
-                result = ops.artefacts[key] = compute(ops, *args, **kwargs)
-                if isinstance(result, np.ndarray):
-                    result.setflags(write=False)
+                ops.artefacts[key] = _read_only(compute(ops, *args, **kwargs))
             return cast("T", ops.artefacts[key])
 
-    return stored
+    return once
+
+
+def stored(ops: OpTable, compute: Callable[[OpTable], T]) -> T | None:
+    """What `compute`, an artefact, returned for the table before; None where nobody has asked yet."""
+    return cast("T | None", ops.artefacts.get((compute.__wrapped__, (), ())))  # type: ignore[attr-defined]
 
 
 def known(ops: OpTable, compute: Callable[[OpTable], T], result: T) -> None:
     """Store what `compute`, an artefact, returned for the same rows before, so that it is not computed again."""
     with ops.lock:
-        ops.artefacts[compute.__wrapped__, (), ()] = result  # type: ignore[attr-defined]
+        ops.artefacts[compute.__wrapped__, (), ()] = _read_only(result)  # type: ignore[attr-defined]
+
+
+def _read_only(result: T) -> T:
+    array: object = result
+    if isinstance(array, np.ndarray):
+        array.setflags(write=False)
+    return result

@@ -148,7 +148,7 @@ class Operand:
     @property
     def written_by(self) -> tuple[NDArray[np.int64], ...]:
         """All columns of the operand as the file has them, as numbers: what the operand is follows from them."""
-        return tuple(texts_of(column, self.places).codes for column in self.columns.values())
+        return tuple(texts_of(column, self.places).codes for column in self.columns.values() if column.distinct)
 
     @cached_property
     def absurd(self) -> NDArray[np.bool_]:
@@ -173,6 +173,8 @@ class Operand:
         logical = np.zeros_like(padded)
         for place, dim in enumerate(DIMS):
             texts = self._texts(dim)
+            if not texts.distinct:  # unmoved: it only saves time, for the operands that no op has
+                continue
             cells = [parse_cell(text) or (0, 0) for text in texts.distinct]
             padded[:, place] = np.array([*(cell[0] for cell in cells), 0], dtype=np.int64)[texts.codes]
             logical[:, place] = np.array([*(cell[1] for cell in cells), 0], dtype=np.int64)[texts.codes]

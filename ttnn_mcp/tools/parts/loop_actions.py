@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -64,20 +65,21 @@ async def export(session: Session, path: str | None) -> Answer:
     return Answer(file=Moved(path=str(target), experiments=len(known)))
 
 
-async def bring_in(session: Session, path: str) -> Answer:
-    """Add the experiments of an export or of a ledger that are not there yet.
+async def bring_in(session: Session, path: str, control: str | None) -> Answer:
+    """Add the experiments of an export or of a ledger that are not there yet; `control` names a ledger's row.
 
     Raises:
         ReportMissing, QuestionRefused: there is no export or ledger at the path.
         StoreUnusable: the log cannot be written.
     """
     source = await asyncio.to_thread(readable, session, path)
-    if await asyncio.to_thread(is_result, source):
+    folder = await asyncio.to_thread(os.path.isdir, source)  # False of a name that is too long, too
+    if not folder and await asyncio.to_thread(is_result, source):
         results = await asyncio.to_thread(read_results, source)
         await asyncio.to_thread(session.replays.keep, results)
         return Answer(file=Moved(path=str(source), experiments=0, replayed=len(results.candidates)))
-    if source.suffix.lower() in SUFFIXES:
-        ledger = await asyncio.to_thread(read_ledger, source)
+    if folder or source.suffix.lower() in SUFFIXES:
+        ledger = await asyncio.to_thread(read_ledger, source, control)
         new = await Store(session.settings.state_folder).merge(ledger.experiments, ())
         notes = (f"{ledger.without} rows without a time were left out",) if ledger.without else ()
         return Answer(file=Moved(path=str(source), experiments=len(ledger.experiments), new=new), notes=notes)

@@ -17,6 +17,9 @@ RULED_OUT = Columns("check", "tries", "experiment", "why")
 CHECKLIST = Columns("tick", "rests_on", "why", quoted=("why",))
 
 
+Blocks = float | list[float] | None
+
+
 class Arguments(Closed):
     """Arguments of experiments; bounds are checked when asked, in the schema every reader would pay for them."""
 
@@ -25,21 +28,26 @@ class Arguments(Closed):
     step: int | None = Field(None, description="Of the skill, 1 to 7")
     finding: str | None = Field(None, description="Check that it follows")
     hypothesis: str | None = None
-    baseline: str | None = Field(None, description="Run before; default: best so far")
+    baseline: str | None = Field(None, description="Run before; default: best so far. With import: the control")
     candidate: str | None = Field(None, description="Run after; default: newest")
     repeats: list[str] | None = None
     pcc: float | None = Field(None, description="Against the reference")
     accuracy: str | None = Field(None, description="JSON of `ttnn-mcp accuracy`'s script")
     note: str | None = None
-    wall_before_ms: float | None = Field(None, description="Profiler off; for steps 4, 5")
-    wall_after_ms: float | None = None
+    wall_before_ms: Blocks = Field(None, description="Profiler off; for steps 4, 5. A list: blocks of replays")
+    wall_after_ms: Blocks = None
     start_signpost: str | None = None
     end_signpost: str | None = None
     target: str | None = Field(None, description="'10 ms', '100 samples/s', '60 % of roofline'")
     batch: int = Field(1, description="Samples per iteration")
     rounds: int | None = Field(None, description="With target: most experiments")
     hours: float | None = None
-    path: str | None = Field(None, description="JSON, or a ledger to import: CSV, Markdown")
+    path: str | None = Field(None, description="JSON, or a ledger to import: CSV, Markdown, folder of perf reports")
+
+
+def blocks_of(walls: float | list[float]) -> list[float]:
+    """Wall times in ms, one for each block of replays."""
+    return walls if isinstance(walls, list) else [walls]
 
 
 class Recorded(Wire):

@@ -11,10 +11,10 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
 from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
 from ttnn_mcp.experiments.story import story_of
-from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.experiments.walls import walls_of_blocks
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_actions import readable
-from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded
+from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded, blocks_of
 from ttnn_mcp.tools.parts.loop_finding import finding_of, tried
 from ttnn_mcp.tools.parts.loop_runs import log_of
 from ttnn_mcp.tools.parts.loop_story import target_progress
@@ -78,7 +78,7 @@ def _measured(session: Session, path: str | None) -> Drift:
 def _attempt(asked: Arguments) -> Attempt:
     walls = None
     if asked.wall_before_ms is not None and asked.wall_after_ms is not None:
-        walls = Walls(asked.wall_before_ms, asked.wall_after_ms, profiled=False)
+        walls = walls_of_blocks(blocks_of(asked.wall_before_ms), blocks_of(asked.wall_after_ms))
     change = (asked.change or "").strip()
     part = asked.start_signpost is not None or asked.end_signpost is not None
     return Attempt(change, asked.step, asked.pcc, walls, asked.hypothesis, asked.note, part)

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused, shown
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.run import Run
+
+
+def facts_at(run: Run, line: int) -> WindowFacts | None:
+    """The window that holds the op: the default one, else the whole report; None of a const-eval op."""
+    scopes = (run.scope(), run.scope("all"))
+    return next((facts_of(run, scope) for scope in scopes if scope.ops.at_line(line) is not None), None)
+
+
+def doubt_at(run: Run, line: int) -> str:
+    """Why no figure of the op may be trusted; empty where one may."""
+    facts = facts_at(run, line) if run.performance is not None else None
+    return facts.scope.in_doubt if facts else ""
 
 
 def row_at(run: Run, line: int) -> int:

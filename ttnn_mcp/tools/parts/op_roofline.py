@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.tools.parts.op_inside import MOST_PCT
 from ttnn_mcp.wire import Gbps, Quoting, Share, Us, Wire
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 MEASURED = {"compute": ("FPU", "fpu_util_pct"), "dram": ("DRAM", "dram_util_pct")}  # by what bounds the op
+STARVED = 0.25  # of the time: the unpacker sets the pace (tt-metal's study of its matmuls under counters, 2026-09)
 AGREES = 0.5  # of the share of its peak that the bound claims: median cores and padding explain less (ours)
 
 
@@ -59,11 +61,24 @@ def roofline_said(bounds: Roofline, kernel_ns: float, op: OpTable | None = None)
 
 
 def _measured(bounds: Roofline, op: OpTable) -> str:
-    """What hardware counters or a NoC trace say for or against the bound."""
+    """What hardware counters, of one pass or several, or a NoC trace say for or against the bound."""
+
+    def share(column: str) -> float:
+        value = op.numbers(column).item()
+        return value / 100 if value <= MOST_PCT else np.nan
+
     name, column = MEASURED.get(bounds.bound[0], ("", ""))
     claimed = float(bounds.efficiency[0])
-    busy = float(op.numbers(column)[0]) / 100 if name else np.nan
-    if not (np.isfinite(busy) and np.isfinite(claimed)):
-        return ""
-    verdict = "less than half of what this bound claims" if busy < AGREES * claimed else "as this bound claims"
-    return f"measured: {name} busy {figure(busy, '.0%')}, {verdict} ({figure(min(claimed, 1.0), '.0%')})"
+    busy, engines = (share(one) if column else np.nan for one in (column, "math_util_pct"))
+    parts: list[str] = []
+    if np.isfinite(claimed) and np.isfinite(busy):
+        verdict = "less than half of what this bound claims" if busy < AGREES * claimed else "as this bound claims"
+        parts.append(f"{name} busy {figure(busy, '.0%')}, {verdict} ({figure(min(claimed, 1.0), '.0%')})")
+    elif np.isfinite(claimed) and bounds.bound[0] == "dram" and np.isfinite(engines):
+        verdict = "more than DRAM" if engines > claimed else "no more than DRAM"
+        parts.append(
+            f"engines busy {figure(engines, '.0%')}, {verdict} by this bound ({figure(min(claimed, 1.0), '.0%')})"
+        )
+    waits = np.fmax(share("srca_wait_pct"), share("srcb_wait_pct"))
+    parts += [f"math waits {figure(waits, '.0%')} of the time for operands"] if waits >= STARVED else []
+    return f"measured: {', '.join(parts)}" if parts else ""

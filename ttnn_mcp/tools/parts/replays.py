@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import QuestionRefused, StoreUnusable, shown, shown_path
+from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.replay.kept import Replays
@@ -41,6 +42,7 @@ class Proof(Wire):
     output: Quoted
     candidates: Annotated[Table, PROVEN]
     failed: Quoting | None = None
+    other_build: Quoting | None = None
     not_proven: Quoting
 
 
@@ -73,7 +75,19 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
         output=quoting.single_line(" ".join(first.output.values()) if first else ""),
         candidates=PROVEN.table(rows),
         failed=shown(proof.failed) or None,
+        other_build=_other_build(run, one, shown(python.version or "")) if one.source.other_build else None,
         not_proven=NO_KERNELS,
+    )
+
+
+def _other_build(run: Run, one: Rebuilt, ttnn: str) -> str:
+    """Whose L1 is which, where the report's build runs another program than the Python that proves."""
+    report = run.performance_report.csv.path if run.performance else run.memory_report.path
+    made = manifest_beside(report)
+    build = shown(made.build) if made and made.build else "which it does not tell"
+    return (
+        f"buffer_bytes are those of TTNN {ttnn}, predicted_bytes of the report's build ({build}), "
+        f"and need not agree: {one.source.other_build}"
     )
 
 

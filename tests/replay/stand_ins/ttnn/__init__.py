@@ -1,16 +1,21 @@
 """A recording stand-in for TTNN: a matmul of any config, whose time, result and manners a test writes into STAND_IN.
 
 STAND_IN is JSON: per in0_block_w ("chosen" without a config) a list of times in us, one per round, or "refuse", "die",
-"wrong".
+"wrong", "kill", "torn" (killed while it writes its answer), "nan" (its result is no number). `processes` is a file
+that counts the processes of the sweep: `slower` are factors of their times, and `mhz` the clocks that they tell.
 """
 
 import json
 import os
+import signal
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 __version__ = "0.0.stand-in"
 MANNERS = json.loads(os.environ.get("STAND_IN", "{}"))
 _launched = []
+_slower = [1.0]
 
 
 class Named:
@@ -47,6 +52,14 @@ class Device:
 
 def open_device(device_id, **sizes):
     assert device_id == 0, sizes
+    if "processes" in MANNERS:
+        with Path(MANNERS["processes"]).open("a") as file:
+            file.write(".")
+        number = Path(MANNERS["processes"]).stat().st_size
+        _slower[:] = MANNERS.get("slower", [])[number - 1 :][:1] or [1.0]
+        if "mhz" in MANNERS:
+            log = Path(os.environ["TT_METAL_PROFILER_DIR"], "profile_log_device.csv")
+            log.write_text(f"ARCH: x, CHIP_FREQ[MHz]: {MANNERS['mhz'][number - 1]}, cores: 64\n")
     return Device()
 
 
@@ -73,7 +86,13 @@ def matmul(a, b, program_config, **named):
         raise RuntimeError("TT_FATAL: no\ninfo:\nit must divide K\nbacktrace:\n --- here")
     if manner == "die":
         os._exit(3)
+    if manner in ("kill", "torn"):
+        if manner == "torn":
+            Path(sys.argv[sys.argv.index("--answer") + 1]).write_text('{"outcome": "measu')
+        os.kill(os.getpid(), signal.SIGKILL)
     _launched.append(manner if isinstance(manner, list) else MANNERS["wrong_us"])
+    if manner == "nan":
+        return type(a)([float("nan")] * a.numel())
     return b if manner == "wrong" else a @ b
 
 
@@ -89,7 +108,7 @@ def get_latest_programs_perf_data():
         SimpleNamespace(
             program_analyses_results={
                 "DEVICE KERNEL DURATION [ns]": SimpleNamespace(
-                    duration=times[at % len(times)] * 1e3, start_timestamp=place
+                    duration=times[at % len(times)] * 1e3 * _slower[0], start_timestamp=place
                 )
             }
         )
