@@ -112,8 +112,7 @@ class OpConfig:
         layout = f"ttnn.TensorMemoryLayout.{conv.layout}"
         if self.grid is not None:
             x, y = self.grid
-            end = f"ttnn.CoreCoord({x - 1}, {y - 1})"
-            cores = f"ttnn.CoreRangeSet({{ttnn.CoreRange(ttnn.CoreCoord(0, 0), {end})}})"
+            cores = f"ttnn.CoreRangeSet({{ttnn.CoreRange((0, 0), ({x - 1}, {y - 1}))}})"
             fields |= {"override_sharding_config": "True", "shard_layout": layout, "core_grid": cores}
             fields |= {"transpose_shards": "True"} if conv.transposed and not now.transposed else {}
         elif conv.layout != now.layout:
