@@ -16,7 +16,7 @@ from ttnn_mcp.checks import CATALOGUE, diagnosis
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.expectation import Expectation
-from ttnn_mcp.checks.levers import ATTENTION, LAYOUT, MATMUL_CONFIG
+from ttnn_mcp.checks.levers import ATTENTION, ATTENTION_GRID, LAYOUT, MATMUL_CONFIG, UNTRIED
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
 
@@ -131,6 +131,23 @@ def test_a_finding_tells_which_of_its_ops_take_what_an_edit_above_sets(tmp_path)
         None,
         None,
     ]  # an alternative: the plan says so
+
+
+def test_a_try_tells_of_which_ops_an_edit_above_sets_the_same(tmp_path):
+    case = case_of(tmp_path, four_ops(), ONE_PASS)
+    config = replace(saves("config", 0.3, rows=[0, 1]), lever=MATMUL_CONFIG, slot="program")
+    grid = replace(saves("grid", 0.2, rows=[2]), lever=ATTENTION_GRID)
+    tries = [
+        replace(saves(name, 0.1, rows=rows), lever=UNTRIED, slot="program" if name != "format" else "")
+        for name, rows in (("all", [0, 1]), ("some", [1, 3]), ("chunks", [2]), ("format", [0]))
+    ]
+    said = [{one.check: one.caveat for one in diagnose(case, [config, grid, each]).findings} for each in tries]
+    assert [caveats[one.id] for caveats, one in zip(said, tries, strict=True)] == [
+        "instead of matmul-config, not with it",
+        f"line {case.line(1)} as matmul-config has it",
+        "instead of attention-config, not with it",
+        None,
+    ]
 
 
 STEPS = {

@@ -386,6 +386,7 @@ def test_what_cases_let_expect_is_their_part_of_the_bound(name):
 
 
 @for_all("name", GOLDEN)
-def test_an_alternative_saves_nothing_more(name):
-    for edit, *_, then, relation in GOLDEN[name]["edits"]:
-        assert then == 0 or not (relation or "").startswith("instead of"), edit
+def test_an_alternative_saves_hardly_more(name):
+    """The encoder's products go away with its attention, those of one layer apart: 24 of 2,585 us stay."""
+    for edit, *_, alone, then, relation in GOLDEN[name]["edits"]:
+        assert then <= 0.01 * alone or not (relation or "").startswith("instead of"), edit

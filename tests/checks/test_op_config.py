@@ -144,7 +144,7 @@ def test_a_conv_on_another_grid_is_told_its_layout_cores_and_block(tmp_path, mon
     assert spread.conv_fields == {
         "override_sharding_config": "True",
         "shard_layout": "ttnn.TensorMemoryLayout.BLOCK_SHARDED",
-        "core_grid": "ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 3))})",
+        "core_grid": "ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (7, 3))})",
         **said,
         "act_block_h_override": "64",
     }

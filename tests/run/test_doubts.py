@@ -168,6 +168,11 @@ def test_a_core_may_outlast_its_kernel_by_a_hundredth(examined, core, times, dou
     assert ("kernels_below_their_cores" in examined(changed)[0]) == doubted
 
 
+def test_times_lost_after_the_window_are_not_of_it(examined):
+    assert "times_lost" not in examined(lost(22), iteration=1)[0]
+    assert "times_lost" in examined(lost(22), iteration="all")[0]
+
+
 def lost(*places, **cells):
     """Rows at these places without a kernel time, and with these cells."""
 
@@ -215,9 +220,10 @@ def test_what_is_outside_the_window_or_not_known_is_no_doubt(examined, change):
         ("CORE COUNT", 140, "cores_outside_grid", False),
     ],
 )
-def test_the_shortest_kernel_and_the_largest_grid(examined, column, figure, code, doubted):
+@for_all("grid", ["", "0"])
+def test_the_shortest_kernel_and_the_largest_grid(examined, column, figure, code, doubted, **of):
     def change(rows):
-        each(**{"AVAILABLE WORKER CORE COUNT": lambda row: ""})(rows)
+        each(**{"AVAILABLE WORKER CORE COUNT": lambda row: of["grid"]})(rows)
         rows[-1][column] = str(figure)
 
     assert (code in examined(change)[0]) == doubted
@@ -480,6 +486,7 @@ def test_a_call_count_names_its_device(examined, device, rows_left, doubted):
     def change(rows):
         rows[-1][CALL] = str(number(rows[-1], CALL) + device)
         del rows[: len(rows) - rows_left]
+        rows.append({"OP CODE": "(torch) numel", "OP TYPE": "python_fallback", CALL: "5"})  # of no device
 
     assert ("device_at_odds" in examined(change, iteration="all")[0]) == doubted
 
@@ -564,6 +571,14 @@ def test_replays_with_one_id_are_doubted(examined, session, doubted):
     every = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, session))]
     for window in ({}, {"iteration": "all"}):
         assert ("replays_alike" in examined(lambda rows: None, every, **window)[0]) == doubted
+
+
+def test_only_the_window_of_the_replays_alike_is_doubted(examined):
+    sessions = [Iteration(trace=(3, session)) for session in (1, 2, 2)]
+    every = [Iteration(cold=True), Iteration(capture=True), *sessions]
+    windows = [{"iteration": 1}, {"iteration": 2}]
+    doubted = ["replays_alike" in examined(lambda rows: None, every, **window)[0] for window in windows]
+    assert doubted == [False, True]
 
 
 @pytest.mark.parametrize(("parts", "doubted"), [("00", True), ("01", False)])

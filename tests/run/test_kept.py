@@ -16,6 +16,8 @@ def test_a_result_is_found_by_its_type_and_key():
     assert kept.get(Figure) is figure
     assert kept.get(Figure, "window") is other
     assert kept.get(float) is None
+    assert kept.holds("Figure")
+    assert not kept.holds("float")
 
 
 def test_the_first_result_stays():

@@ -215,7 +215,7 @@ async def test_a_block_of_k_must_divide_k_and_fit(asked):
     said = await asked(linear(), "in0_block_w", 4)
     assert (said["legal"], said["fits"], said["now"]) == (True, True, 2)
     assert said["buffers"] == {"IN0": 2 * 4 * 4 * 2048, "IN1": 2 * 4 * 8 * 1088, "OUT": 4 * 8 * 2048}
-    assert "32 steps along K become 16" in said["expected"]
+    assert "16 steps along K, 32 now" in said["expected"]
     assert "compute_kernel_config" in said["needs"]
     wrong = await asked(linear(), "in0_block_w", 3)
     assert "divides the 64 tiles of K" in wrong["why"]

@@ -56,7 +56,7 @@ async def test_nothing_is_said_of_time(asked):
     assert not {"now_us", "law"} & {*listed}
     assert not any("expected_us" in one for one in listed["choices"])
     one = await asked("cb_clash", 6, "in0_block_w", 4)
-    assert one["expected"] == "2 steps along K become 16; times unknown: no device times"
+    assert one["expected"] == "16 steps along K, 2 now; times unknown: no device times"
     fidelity = await asked("cb_clash", 6, "math_fidelity", "HiFi4")
     assert fidelity["expected"].endswith("times unknown: no device times")
 

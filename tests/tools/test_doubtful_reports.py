@@ -76,6 +76,8 @@ async def test_an_op_beyond_the_peak_is_doubted_alone(tmp_path):
     (doubt,) = (await ask(at, "open_run", performance=str(path)))["window"]["doubts"]
     assert doubt.startswith("beyond_peak: more bytes or arithmetic than 105% of the chip's peak at 1 op (line ")
     assert (await ask(at, "time_budget", run=str(path)))["window"]["doubts"] == [doubt]
+    compared = await ask(at, "compare_runs", baseline=str(path), candidate=str(path))
+    assert "doubts" not in compared["window"]  # there, `below_floor` tells them where they changed
 
 
 async def test_the_figures_of_an_op_are_doubted_and_none_is_predicted(lie, honest, tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.checks.levers import ATTENTION_GRID, PROGRAM
 from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
@@ -244,22 +246,24 @@ def _split(plan: Plan, edit: Edit, part: Resolved) -> str:
 
 def _set_above(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved) -> str:
     """Which of its ops take what an edit above sets: 'line 26 as matmul-config has it'."""
-    place = plan.place_of(edit.name)
-    if place is None:
+    rows, slot, place = part.change.rows, part.change.slot, plan.place_of(edit.name)
+    slots = (PROGRAM, ATTENTION_GRID.slot) if slot == PROGRAM else (slot,)  # the grid is a field of its config
+    above = {
+        other.name: np.isin(rows, np.concatenate(changed))
+        for other in plan.edits[: plan.edits.index(edit)]
+        if (changed := [each.change.rows for each in other.parts if each.change.slot in slots])
+    }
+    if place is not None:
+        lost = plan.ranked[place].overruled[edit.parts.index(part)]
+    else:
+        lost = np.isin(rows, [*chain.from_iterable(rows[same] for same in above.values())])
+    names = " or ".join(name for name, same in above.items() if (same & lost).any())
+    if not names or (lost.all() and place is not None):
         return ""
-    lost = part.change.rows[plan.ranked[place].overruled[edit.parts.index(part)]]
-    if not 0 < len(lost) < len(part.change):
-        return ""
-    above = [
-        ranked.edit.name
-        for ranked in plan.ranked[:place]
-        if any(
-            other.change.slot == part.change.slot and np.isin(lost, other.change.rows).any()
-            for other in ranked.edit.parts
-        )
-    ]
-    heaviest = facts.line(int(lost[np.argmax(facts.kernel_ns[lost])]))
-    return f"line {heaviest}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''} as {', '.join(above)} has it"
+    if lost.all():
+        return f"instead of {names}, not with it"
+    heaviest = facts.line(int(rows[lost][np.argmax(facts.kernel_ns[rows[lost]])]))
+    return f"line {heaviest}{f' and {lost.sum() - 1} more' if lost.sum() > 1 else ''} as {names} has it"
 
 
 def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:

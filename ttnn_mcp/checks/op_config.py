@@ -53,6 +53,7 @@ class OpConfig:
         conv: it as a conv; None for other ops, and where the report does not describe it.
         grid: columns and rows that its output is spread over anew; None where it is not.
         program: code of its program config, or of the call that chooses it; empty where it stays.
+        conv_also: fields of its Conv2dConfig as code that no buffer follows from.
     """
 
     facts: WindowFacts = field(compare=False, repr=False)
@@ -61,6 +62,7 @@ class OpConfig:
     conv: Conv | None = None
     grid: Grid | None = None
     program: str = ""
+    conv_also: tuple[tuple[str, str], ...] = ()
 
     @property
     def now(self) -> OpConfig:
@@ -70,6 +72,10 @@ class OpConfig:
     def computing(self, **fields: str) -> OpConfig:
         """With fields of the compute kernel config changed."""
         return replace(self, compute=replace(self.compute, **fields))
+
+    def with_conv_field(self, name: str, code: str) -> OpConfig:
+        """With a field of Conv2dConfig that no buffer follows from."""
+        return replace(self, conv_also=tuple({**dict(self.conv_also), name: code}.items()))
 
     @property
     def l1_bytes(self) -> int | None:
@@ -101,13 +107,12 @@ class OpConfig:
         """The fields of Conv2dConfig that change, and the double buffers that it has."""
         conv, now = self.conv, self.now.conv
         if conv is None or now is None:
-            return {}
+            return dict(self.conv_also)
         fields: dict[str, str] = {}
         layout = f"ttnn.TensorMemoryLayout.{conv.layout}"
         if self.grid is not None:
             x, y = self.grid
-            end = f"ttnn.CoreCoord({x - 1}, {y - 1})"
-            cores = f"ttnn.CoreRangeSet({{ttnn.CoreRange(ttnn.CoreCoord(0, 0), {end})}})"
+            cores = f"ttnn.CoreRangeSet({{ttnn.CoreRange((0, 0), ({x - 1}, {y - 1}))}})"
             fields |= {"override_sharding_config": "True", "shard_layout": layout, "core_grid": cores}
             fields |= {"transpose_shards": "True"} if conv.transposed and not now.transposed else {}
         elif conv.layout != now.layout:
@@ -117,7 +122,7 @@ class OpConfig:
         doubled = {name: (getattr(now, side), getattr(conv, side)) for name, side in DOUBLES.items()}
         kept = {name: str(after) for name, (before, after) in doubled.items() if before or after}
         changed = fields or any(before != after for before, after in doubled.values())
-        return fields | kept if changed else {}
+        return (fields | kept if changed else {}) | dict(self.conv_also)
 
     @property
     def conv_text(self) -> str:
@@ -125,7 +130,12 @@ class OpConfig:
         fields = ", ".join(f"{name}={value}" for name, value in self.conv_fields.items())
         limit, size = self.facts.l1_limit, self.l1_bytes
         room = f": {megabytes(size)} of {megabytes(limit.limit_bytes)} L1" if limit and size is not None else ""
-        return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}"
+        return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}{self._fused}"
+
+    @property
+    def _fused(self) -> str:
+        """That an activation is not applied twice."""
+        return "; without the op of its activation behind it" * ("activation" in self.conv_fields)
 
     @property
     def with_compute(self) -> OpConfig:
@@ -133,23 +143,27 @@ class OpConfig:
         return replace(self, program=self.program.replace(COMPUTE_AS_NOW, self.compute_text))
 
     @property
-    def changed_fields(self) -> tuple[str, ...]:
-        """The names of the fields that change."""
+    def field_codes(self) -> dict[str, str]:
+        """The fields that change, of the compute config and of Conv2dConfig."""
         now = self.now.compute.fields
-        compute = (name for name, value in self.compute.fields.items() if now.get(name) != value)
-        return (*compute, *self.conv_fields, *(("program_config",) if self.program else ()))
+        return {n: code for n, code in self.compute.fields.items() if now.get(n) != code} | self.conv_fields
+
+    @property
+    def changed_fields(self) -> tuple[str, ...]:
+        """The names of all that change."""
+        return (*self.field_codes, *(("program_config",) if self.program else ()))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Each argument as code, whether it changes or not; the one that may hold another one first."""
-        return self.with_compute.program, self.conv_text if self.conv else "", self.compute_text
+        return self.with_compute.program, self.conv_text if self.conv_fields else "", self.compute_text
 
     @property
     def changes(self) -> dict[str, str]:
         """Each argument that changes, as code."""
         texts = {
             "compute": self.compute_text if self.compute != self.now.compute else "",
-            "conv": self.conv_text.partition("  #")[0] if self.conv_fields else "",
+            "conv": self.conv_text.partition("  #")[0] + self._fused if self.conv_fields else "",
             "program": self.with_compute.program,
         }
         return {argument: text for argument, text in texts.items() if text}

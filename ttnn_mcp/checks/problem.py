@@ -215,6 +215,7 @@ class Claim(Bounds):
 
     Attributes:
         sets: what its fix sets of each op's configs; None where it sets none.
+        owners: per op, the one whose configs are set, where that is another: the conv behind a Move.
         row: the op that its fix is written for; None where there is none.
     """
 
@@ -225,6 +226,7 @@ class Claim(Bounds):
     verify: str
     caveat: str | None = None
     sets: Sets | None = None
+    owners: dict[int, int] | None = None
     row: int | None = None
 
     def __post_init__(self) -> None:
@@ -232,6 +234,10 @@ class Claim(Bounds):
         if not self.evidence:
             raise ValueError(f"no evidence for: {self.claim}")
         Bounds.__post_init__(self)
+
+    def set_rows(self, rows: Rows) -> Rows:
+        """The ops whose configs its fix sets for these of its ops."""
+        return rows if self.owners is None else np.unique([self.owners[row] for row in rows.tolist()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +251,7 @@ class Problem(Bounds):
         weigh_ns: per op of these, what ranks it: the time of a pair of ops that goes together.
         of_window: whether it is seen elsewhere, in no op of the window: then it may be one without ops.
         sets: what its fix sets of each op's configs; None where it sets none.
+        owners: per op, the one whose configs are set, where that is another.
         is_trial: whether what the change brought elsewhere says nothing about it: it was measured both ways.
     """
 
@@ -254,6 +261,7 @@ class Problem(Bounds):
     weigh_ns: Floats | None = None
     of_window: bool = False
     sets: Sets | None = None
+    owners: dict[int, int] | None = None
     is_trial: bool = False
 
     @property
@@ -283,7 +291,8 @@ class Problem(Bounds):
             verify=words.verify_of(affected),
             caveat=words.caveat,
             sets=self.sets,
-            row=affected.row if len(affected.rows) else None,
+            owners=self.owners,
+            row=(self.owners or {}).get(affected.row, affected.row) if len(affected.rows) else None,
         )
 
 

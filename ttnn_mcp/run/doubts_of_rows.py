@@ -84,7 +84,7 @@ def times_lost(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops that ran by their cycles, and have no time; ops that a trace recorded have no cycles either."""
     near, lines, end = report.untimed, report.ops.lines, len(report.rows) + 2
     before, after = lines[lines < rows.lines.min(initial=end)], lines[lines > rows.lines.max(initial=0)]
-    ran = np.isfinite(near.numbers("fw_end_cycle")) & ~np.isin(near.lines, report.told_otherwise)
+    ran = np.isfinite(near.numbers("fw_end_cycle"))
     ran &= (near.lines > before.max(initial=0)) & (near.lines < after.min(initial=end))
     zero = rows.numbers("kernel_ns") == 0
     lost = int(ran.sum() + zero.sum())
@@ -131,7 +131,7 @@ def too_short(rows: OpTable) -> Doubt | None:
 def outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops on no core, or on more than the chip has."""
     cores, grid = rows.numbers("cores"), rows.numbers("worker_cores")
-    most = np.where(np.isfinite(grid) & (grid > 0), grid, LARGEST_GRID)
+    most = np.where(grid > 0, grid, LARGEST_GRID)
     outside = (cores <= 0) | (cores > np.maximum(most, report.worker_cores_stated or 0))
     if not outside.any():
         return None

@@ -32,4 +32,6 @@ class _Types(ModuleType):
             raise AttributeError(name)
         if sys.modules.get(TYPES) is self:
             del sys.modules[TYPES]
-        return list if name == "NDArray" else getattr(import_module(TYPES), name)
+            if name == "NDArray":
+                return list
+        return getattr(import_module(TYPES), name)

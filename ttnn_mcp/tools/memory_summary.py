@@ -206,17 +206,19 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     by_tensor = np.full(len(rows), -1, dtype=np.int64)  # names are ids of the tensors table, or nobody's
     known = np.isin(lifetimes.names[rows], tensors.ids)
     by_tensor[known] = tensors.size_bytes[tensors.ids.searchsorted(lifetimes.names[rows][known])]
+    inside = int(device.dram[place]) - int(spans.bytes_per_bank[rows].sum())
     sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
     chip = ARCHITECTURES.get(replayed.memory.arch or "")
     largest = rows[np.argsort(-spans.bytes_per_bank[rows], kind="stable")][:DRAM_ROWS].tolist()
     return Dram(
         operation=tables.operation_of(replayed, place),
         bytes_per_bank=int(device.dram[place]),
-        bytes=int(sizes.sum()) if (sizes >= 0).all() else None,
+        bytes=int(sizes.sum()) if (sizes >= 0).all() and not inside else None,
         banks=replayed.banks.get(DRAM),
         capacity_at_most_bytes_per_bank=chip.dram_bank_bytes if chip else None,
         holders=tables.holders(replayed, Moment(place, rows, (), None), largest) if only is None else None,
         more_holders=len(rows) - len(largest) if only is None else 0,
+        freed_inside_bytes_per_bank=inside,
     )
 
 

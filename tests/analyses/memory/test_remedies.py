@@ -172,6 +172,8 @@ def test_room_in_other_places_helps_a_clash_only_above_the_tensors():
     below = 20_000 - BASE
     assert told(Shortage("no_room", "L1", below + holes), at="reallocate").enough is True
     assert told(Shortage("no_room", "L1", below + holes + 1), at="reallocate").enough is False
+    grown = told(Shortage("no_room", "L1", below + holes, largest_free_bytes=below), at="reallocate")
+    assert grown.bytes_per_bank == holes  # what the largest block gains, as little as is short of it
 
 
 @for_all("name", ["ttnn.conv2d", "ttnn.max_pool2d", "ttnn.upsample"])

@@ -102,6 +102,7 @@ def node(kind, **params):
 
 
 ALLOCATE = node("buffer_allocate", address="4096", type="L1", size="640", max_size_per_bank="10", device_id="0")
+FREE = node("buffer_deallocate", address="4096", type="L1", size="640", max_size_per_bank="10", device_id="0")
 ERROR = node("error", error_operation="ttnn.a", error_type="TT_THROW", error_message="words")
 ABORTED = (node("function_start", name="ttnn::a"), node("function_end", name="ttnn::a", aborted=True))
 
@@ -154,7 +155,10 @@ def test_what_python_drops_with_an_exception_was_there_while_the_operation_faile
     assert found.l1.tolist() == [16, level, 48]
 
 
-@for_all(("nodes", "there"), [([], [4096] * 3), ([ALLOCATE], [0, 10, 10])])
+@for_all(
+    ("nodes", "there"),
+    [([], [4096] * 3), ([ALLOCATE], [0, 10, 10]), ([FREE, ALLOCATE], [4096, 4096, 10])],
+)
 def test_a_tensor_in_place_was_there_before_unless_the_operation_lays_it_down(nodes, there):
     in_l1 = tensor(
         1, address=4096, buffer=L1, size=64 * 4096, dtype="FLOAT32", placement=Placement("INTERLEAVED", "L1")

@@ -3,7 +3,7 @@
 from tests.analyses.memory.small_tables import links, memory, numbers, operations, sharded, tensor, tensors
 from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.there_before import EarlierBuffer, ThereBefore
-from ttnn_mcp.readers.memory.spaces import DRAM, HOST, L1, key_of
+from ttnn_mcp.readers.memory.spaces import DRAM, HOST, L1, L1_SMALL, TRACE, key_of
 from ttnn_mcp.readers.printed.memory_config import Placement
 
 IN_DRAM = Placement("INTERLEAVED", "DRAM")
@@ -41,6 +41,7 @@ def test_an_operand_is_told_where_it_is_read_first():
         (in_dram(), {"reads": ()}),
         (tensor(1, address=-1, buffer=DRAM), {}),
         (tensor(1, address=64, buffer=HOST), {}),
+        (tensor(1, address=64, buffer=TRACE, placement=sharded()), {}),
         (in_dram(dtype=None), {}),
         (in_dram(shape=None), {}),
         (in_dram(size=-1), {}),
@@ -65,6 +66,12 @@ def test_tiles_go_to_the_banks_in_turn():
 def test_rows_are_pages_and_pages_are_aligned():
     assert size_of(in_dram(size=24 * 20, shape=(24, 10), layout="ROW_MAJOR")) == [2 * 32]
     assert size_of(in_dram(size=24 * 64, shape=(24, 32), layout="ROW_MAJOR")) == [2 * 64]
+
+
+def test_rows_in_l1_small_are_aligned_as_in_l1_and_a_placement_need_not_be_printed():
+    for space in (L1, L1_SMALL):
+        row = tensor(1, buffer=space, size=65 * 20, shape=(65, 10), layout="ROW_MAJOR", placement=None)
+        assert size_of(row, banks={L1: 64, L1_SMALL: 64}) == [2 * 32]
 
 
 def test_a_shard_takes_what_its_spec_says():

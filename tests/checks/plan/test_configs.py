@@ -18,7 +18,7 @@ from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, SHARED, shared
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.check import Problem, Words
 from ttnn_mcp.checks.diagnosis import diagnose
-from ttnn_mcp.checks.levers import CONV_CONFIG, KERNEL_CONFIG
+from ttnn_mcp.checks.levers import ACCUMULATION, CONV_CONFIG, KERNEL_CONFIG
 from ttnn_mcp.checks.op_config import present, sets_program
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
 from ttnn_mcp.checks.shared.conv_forms import grown, with_doubles
@@ -275,6 +275,38 @@ def test_the_settings_of_an_edit_name_only_what_it_has_a_part_in(case):
     assert [value.partition("=")[0] for value in values["compute-config"]] == ["compute_config"]
     assert [value.partition("(")[0] for value in values["conv-config"]] == ["ttnn.Conv2dConfig"]
     assert "compute_config" not in values["conv-config"][0]
+
+
+def test_a_value_names_the_other_edits_that_it_holds(case):
+    """Who does not make those leaves their fields as they are."""
+    passes = wants("passes", sets_compute(math_fidelity="LoFi"), part=0.5, costs_accuracy=True)
+    packed = wants("packed", sets_compute(packer_l1_acc="True"), ACCUMULATION, part=0.2)
+    block = wants("block", grown, CONV_CONFIG, part=0.1)
+    diagnosis = diagnose(case, [passes, packed, block])
+    said = {one.check: one.caveat for one in diagnosis.findings}
+    assert said["passes"] == "the value holds accumulation too"
+    assert said["packed"] == "the value holds compute-config (may cost accuracy) too"
+    assert said["block"] is None
+    table = settings_table(case, diagnosis.configs, diagnosis.plan.edits)
+    assert {row[0]: row[4] for row in table.rows} == {
+        "compute-config": "accumulation",
+        "accumulation": "compute-config (may cost accuracy)",
+        "conv-config": "",
+    }
+    alone = diagnose(case, [passes])
+    assert settings_table(case, alone.configs, alone.plan.edits).columns == ("edit", "shapes", "lines", "sets")
+
+
+def test_all_that_findings_want_of_one_conv_config_is_one_value():
+    """Blocks and buffers, the activation of the op behind it, the Move before it, the format of its weights."""
+    told = {one.check: one for one in diagnose(real_case(SEGFORMER), CATALOGUE).findings}
+    whole, narrower = told["conv-double-buffer-off"].fix, told["wide-weights"].fix
+    for field in ("act_block_h_override=128", "activation=ttnn.UnaryWithParam", "reallocate_halo_output=False"):
+        assert field in whole
+    assert "without the op of its activation behind it" in whole
+    assert "weights_dtype=ttnn.bfloat8_b" in narrower
+    assert "enable_weights_double_buffer=True" in narrower
+    assert "holds conv-config too" in told["wide-weights"].caveat
 
 
 def test_a_fix_without_a_program_says_nothing_of_programs_of_other_shapes(tmp_path):

@@ -348,6 +348,22 @@ def test_an_alternative_loses_half_of_what_it_saves(tmp_path, rows, rival):
     assert (plan.ranked[1].instead_of, plan.ranked[1].after) == (rival, () if rival == 0 else (0,))
 
 
+@pytest.mark.parametrize(("gone", "rival"), [([1, 2], 0), ([2], None)])
+def test_what_is_about_ops_that_go_away_is_instead_of_the_edit_that_takes_them(tmp_path, gone, rival):
+    """The lower one saves 2 of 10 us on each of three ops, of which two go away, or one."""
+    plan = planned(
+        case_of(tmp_path, ops_of(3), ONE_PASS),
+        check("fused", 1.0, rows=gone),
+        check("config", 0.2, MATMUL_CONFIG, rows=[0, 1, 2]),
+    )
+    assert (plan.ranked[1].instead_of, plan.ranked[1].after) == (rival, () if rival == 0 else (0,))
+
+
+def test_a_trace_is_no_alternative_to_ops_that_go_away(case):
+    plan = planned(case, check("gone", 1.0, rows=[1, 2, 3]), check("trace", 0.2, TRACE, gap=True))
+    assert [each.instead_of for each in plan.ranked if each.edit.name == "trace"] == [None]
+
+
 def test_as_many_edits_above_are_named_as_a_number_has_bits(tmp_path):
     facts = case_of(tmp_path, ops_of(66), ONE_PASS)
     alone = [check(f"of{row}", 0.9, slot=f"slot{row}", rows=[row]) for row in range(66)]

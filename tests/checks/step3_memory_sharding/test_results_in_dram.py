@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.matmul_programs import config
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import cells
 from tests.profiles import DRAM, L1, Program, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
+from tests.shared_reports import DEEPLAB
 
 
 def multiplied(kernel_ns=60_000, *, m=1024, n=1024, into=DRAM):
@@ -73,6 +75,12 @@ def test_heads_and_rotary_write_to_l1_caches_and_moves_do_not(check, name, told)
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(multiplied())
+
+
+def test_results_that_other_checks_place_are_theirs(check):
+    """DeepLab's matmul of line 388 is to write to DRAM, that of 79 into the shards of 107."""
+    claim = check.ask(real_case(DEEPLAB)).claim
+    assert not {388, 79} & {check.ask(real_case(DEEPLAB)).case.line(int(row)) for row in claim.rows}
 
 
 def test_short_ops_are_not_told(check):

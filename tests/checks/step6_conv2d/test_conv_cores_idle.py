@@ -29,10 +29,7 @@ def test_a_conv_on_a_fixed_grid_is_told_what_the_whole_grid_would_leave_its_busi
     assert "at line 3 uses 64 of 110; its busiest core would have 75% of its tiles" in claim.claim
     assert claim.at_most_ns.tolist() == [25_000]
     assert "shard_layout=ttnn.TensorMemoryLayout.BLOCK_SHARDED" in claim.fix
-    assert (
-        "ttnn.CoreCoord(0, 0), ttnn.CoreCoord(10, 9))}), transpose_shards=True, act_block_h_override=192"
-        in claim.fix
-    )
+    assert "ttnn.CoreRange((0, 0), (10, 9))}), transpose_shards=True, act_block_h_override=192" in claim.fix
     assert {one.column: one.value for one in claim.evidence}["CORE COUNT"] == 64
     assert claim.caveat == "not with reshard_if_not_optimal; ttnn may round the grid to what channels divide into"
     assert "op_detail(op=3)" in claim.verify

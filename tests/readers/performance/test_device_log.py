@@ -41,7 +41,7 @@ def test_the_zones_of_the_streaming_profiler_are_read(tmp_path):
 
 def test_in_a_streamed_log_the_zones_of_a_kernel_tell_replays_apart(tmp_path):
     """A zone is printed when it ends: those within a kernel before it, processor by processor in any order."""
-    inner, (first, second) = ((1, 2), "BRISC", "READ", 120, 130), ZONES
+    inner, first, second = ((1, 2), "BRISC", "READ", 120, 130), ZONES[0], ((1, 2), *ZONES[1][1:])
     later = [
         (core, risc, zone, start + 1000, end + 1000) for core, risc, zone, start, end in (inner, first, second)
     ]

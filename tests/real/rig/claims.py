@@ -78,8 +78,9 @@ def _settings(facts: WindowFacts, diagnosis: Diagnosis) -> Iterator[tuple[str, C
         for value, row in (
             (group.value, facts.heaviest(group.rows[0], 1)[0]) for group in diagnosis.configs.groups(edit)
         ):
-            part = next(part for part in edit.parts if part.claim.sets is not None and row in part.change.rows)
-            yield part.check.id, replace(part.claim, fix=value, evidence=tuple(facts.cite(row)))
+            setting = [part for part in edit.parts if part.claim.sets is not None]
+            part = next(part for part in setting if row in part.claim.set_rows(part.change.rows))
+            yield part.check.id, replace(part.claim, fix=f"{value}  # line {facts.line(row)}")
 
 
 def _instead(facts: WindowFacts) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,7 @@ async def test_an_export_comes_back_from_wherever_a_person_puts_it(at, tmp_path)
     for path in (None, str(tmp_path / "elsewhere.json")):
         moved = (await export(at, path)).file
         assert moved.experiments == 1
-        assert (await bring_in(at, moved.path)).file.new == 0
+        assert (await bring_in(at, moved.path, None)).file.new == 0
 
 
 async def test_over_http_an_export_stays_in_the_state_folder_and_comes_back_from_there(confined, tmp_path):
@@ -38,9 +38,9 @@ async def test_over_http_an_export_stays_in_the_state_folder_and_comes_back_from
     with pytest.raises(QuestionRefused, match="leave out `path`"):
         await export(confined, str(tmp_path / "elsewhere.json"))
     moved = (await export(confined, None)).file
-    assert (await bring_in(confined, moved.path)).file.experiments == 1
+    assert (await bring_in(confined, moved.path, None)).file.experiments == 1
 
 
 async def test_over_http_nothing_is_read_from_elsewhere(confined, tmp_path):
     with pytest.raises(QuestionRefused, match="only files in the state folder"):
-        await bring_in(confined, str(tmp_path / "elsewhere.json"))
+        await bring_in(confined, str(tmp_path / "elsewhere.json"), None)

@@ -62,7 +62,7 @@ def with_counters(tmp_path, op_code, **cells):
         ("UnaryDeviceOperation", "FPU_Util_Median_pct", 0.49, None),  # not what bounds it
         ("MatmulDeviceOperation", "FPU_Util_Median_pct", 0.51, "as this bound claims"),
         ("MatmulDeviceOperation", "FPU_Util_Median_pct", 0.49, "less than half of what this bound claims"),
-        ("UnaryDeviceOperation", "MATH_Util_Median_pct", 1.01, "more than DRAM by this bound"),
+        ("UnaryDeviceOperation", "MATH_Util_Median_pct", 1.01, "%, more than DRAM by this bound"),
         ("UnaryDeviceOperation", "MATH_Util_Median_pct", 0.99, "no more than DRAM by this bound"),
         ("MatmulDeviceOperation", "MATH_Util_Median_pct", 0.99, None),
     ],

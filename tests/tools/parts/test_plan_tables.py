@@ -82,7 +82,7 @@ def test_without_trials_there_is_no_table_of_them(case):
 @for_all(("ops", "told"), [(5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2"), (8, "9, 8, 7, 6, 5, 4 and 2 more")])
 def test_of_a_group_of_shapes_six_lines_are_told_the_heaviest_first(ops, told):
     facts = SimpleNamespace(kernel_ns=np.arange(ops), line=lambda row: row + 2, shapes=lambda _: "32x32")
-    group = SimpleNamespace(rows=[np.arange(ops)], value="a config")
+    group = SimpleNamespace(rows=[np.arange(ops)], value="a config", beside="")
     table = settings_table(facts, SimpleNamespace(groups=lambda _: [group]), [ranked("edit").edit])
     assert table.rows == (("edit", "32x32", told, "a config"),)
 

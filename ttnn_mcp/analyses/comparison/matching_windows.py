@@ -45,7 +45,10 @@ def measured(
     """A run with its window: an iteration, within the signposts of `bracket` (start, end)."""
     scope = run.scope(iteration, *bracket)
     ops, chip = scope.critical, run.chip.on(scope.critical_device)
-    return Measured(run, scope.doubted(doubts_of_work(ops, roofline_of(ops, chip))), run.scope("all", *bracket))
+    work = tuple(
+        doubt for doubt in doubts_of_work(ops, roofline_of(ops, chip)) if doubt.of_all
+    )  # else: below_floor
+    return Measured(run, scope.doubted(work), run.scope("all", *bracket))
 
 
 def _joined(side: Measured, times: int) -> Measured:

@@ -181,7 +181,7 @@ class Lane:
             if captured:
                 self.differences.contradicted += 1
             self._close(key, before(place))
-        elif captured and not self._settled:  # no snapshot before this one
+        elif not self._settled:  # no snapshot before this one
             self._open_earlier(place, key, buffer, size)
             return
         elif captured:

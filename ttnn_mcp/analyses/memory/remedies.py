@@ -121,7 +121,9 @@ def _of_the_op(
         needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
         measure: Measure = "reallocate_halo_output" if halo else "reallocate"
         if not (halo and _REALLOCATES.search(arguments)):
-            yield Remedy(measure, holes.holes, at_most=True, enough=room >= needed_bytes)
+            largest = shortage.largest_free_bytes if shortage.kind == "no_room" else None
+            gained = holes.holes if largest is None else room - largest
+            yield Remedy(measure, gained, at_most=True, enough=room >= needed_bytes)
     circular = _circular(replayed, shortage)
     if _BLOCKED.search(name):
         yield Remedy("smaller_blocks", circular // 2, at_most=True)

@@ -61,7 +61,7 @@ class ThereBefore:
         self._shards = ShardBytes(tensors, banks.get(L1))
         reads, makes = (first_of(links, operations, tensors.ids) for links in (memory.inputs, memory.outputs))
         keys = keys_on(memory, device)
-        unmade = (keys >= 0) & (reads >= 0) & ((makes < 0) | (reads <= makes))
+        unmade = (keys >= 0) & ((makes < 0) | (reads <= makes))
         unmade &= np.isin(tensors.buffers, _SPACES)
         self._by_place: dict[int, list[tuple[int, int]]] = {}
         for row in np.flatnonzero(unmade).tolist():

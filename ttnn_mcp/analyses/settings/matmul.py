@@ -167,12 +167,18 @@ class MatmulSettings(JudgedSettings):
     def _change(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> str:
         if setting == "in0_block_w":
             steps, changed = ceil(current.tiles.k / current.in0_block_w), ceil(current.tiles.k / max(value, 1))
-            return f"{steps} steps along K become {changed}"
+            return self._beside_now(f"{changed} steps along K", f"{steps} now")
         before = getattr(current, FIELDS[setting])
         if setting.startswith("per_core"):
-            return f"{before} tiles per core become {value}"
+            return self._beside_now(f"{value} tiles per core", f"{before} now")
         other_side = getattr(current, OTHER_SIDES[setting])
-        return f"{value * other_side} of the DST tiles filled at a time, {before * other_side} now"
+        return self._beside_now(
+            f"{value * other_side} of the DST tiles filled at a time", f"{before * other_side} now"
+        )
+
+    def _beside_now(self, then: str, now: str) -> str:
+        """Both; where TTNN chose the config no report prints it, and the present plan is a suggestion."""
+        return f"{then}, {now if self.printed.was_given else 'TTNN chose the present ones'}"
 
     def _minimal(self, current: MinimalMatmul, setting: str, value: int) -> Trial:
         changed, before = current.with_field(setting, value), current.field(setting)

@@ -35,10 +35,11 @@ class Setting(NamedTuple):
 
 
 class Served(NamedTuple):
-    """Ops that get one value, those of each shape together, the heaviest first."""
+    """Ops that get one value, those of each shape together, the heaviest first; `beside`: other edits in the value."""
 
     rows: tuple[Rows, ...]
     value: str
+    beside: str
 
 
 class Fix(NamedTuple):
@@ -99,7 +100,9 @@ class Configs:
         line = f"# line {self._facts.line(planned.config.row)}"
         moved = planned.config.row != claim.row and line not in fix
         fix = f"{fix}  {line}" if moved else fix
-        return Fix(fix + self._others(edit, part, alone.program), claim.caveat, value, alone.changed_fields)
+        beside = self._beside_it(edit, planned, value)
+        caveat = _joined(claim.caveat, f"the value holds {beside} too" if beside else "")
+        return Fix(fix + self._others(edit, part, alone.program), caveat, value, alone.changed_fields)
 
     def groups(self, edit: Edit) -> list[Served]:
         """What an edit sets of its ops: the values that serve most of their time."""
@@ -112,14 +115,28 @@ class Configs:
             len(rows), [signatures(facts.ops)[rows], facts.ops.texts("attributes").codes[rows], *parts]
         )
         times = np.bincount(kinds, facts.kernel_ns[rows])
-        groups: dict[tuple[str, ...], list[Rows]] = {}
+        groups: dict[tuple[tuple[str, ...], str], list[Rows]] = {}
         for kind in np.argsort(-times, kind="stable").tolist():
             alike = rows[kinds == kind]
             heaviest = int(alike[np.argmax(facts.kernel_ns[alike])])
-            value = self._own(edit, self._at(heaviest, self._stop(edit)))
-            if value and (value in groups or len(groups) < GROUPS_SHOWN):
+            planned = self._at(heaviest, self._stop(edit))
+            texts = self._own(edit, planned)
+            value = texts, self._beside_it(edit, planned, "; ".join(texts))
+            if texts and (value in groups or len(groups) < GROUPS_SHOWN):
                 groups.setdefault(value, []).append(alike)
-        return [Served(tuple(alike), "; ".join(value)) for value, alike in groups.items()]
+        return [Served(tuple(alike), "; ".join(texts), beside) for (texts, beside), alike in groups.items()]
+
+    def _beside_it(self, edit: Edit, planned: Planned, value: str) -> str:
+        """The other edits of which a value holds a field: who leaves one of them out, leaves its fields as now."""
+        names: dict[str, str] = {}
+        for step in self._steps:
+            sets = step.part.claim.sets
+            if sets is None or step.edit == edit or step.part.place not in planned.places:
+                continue
+            fields = set_alone(self._facts, planned.config.row, sets).field_codes
+            if any(f"{name}={code}" in value for name, code in fields.items()):
+                names[step.edit.name] = " (may cost accuracy)" * step.edit.costs_accuracy
+        return ", ".join(f"{name}{costs}" for name, costs in names.items())
 
     def _own(self, edit: Edit, planned: Planned) -> tuple[str, ...]:
         """Of a value the arguments that this edit has a part in."""
@@ -194,12 +211,12 @@ def _steps(edits: Sequence[tuple[Edit, tuple[Mask, ...]]]) -> Iterator[Setting]:
     for edit, overruled in edits:
         for part, lost in zip(edit.parts, overruled, strict=True):
             if part.claim.sets is not None:
-                yield Setting(edit, part, part.change.rows[~lost])
+                yield Setting(edit, part, part.claim.set_rows(part.change.rows[~lost]))
 
 
 def _none(part: Resolved) -> Mask:
     return np.zeros(len(part.change), dtype=np.bool_)
 
 
-def _joined(first: str | None, other: str) -> str:
-    return f"{first}; {other}" if first else other
+def _joined(first: str | None, other: str) -> str | None:
+    return "; ".join(text for text in (first, other) if text) or None

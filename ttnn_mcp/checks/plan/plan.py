@@ -67,7 +67,7 @@ class Ranked:
         expected: what it is expected to save by itself; None where nothing is known: a trial.
         then_ns: what it saves at most after all edits above it.
         after: places of edits above that change some of its ops too.
-        instead_of: the place of an edit above that sets the same on its ops; None where there is none.
+        instead_of: the place of an edit above that sets the same on its ops, or takes them away; None without one.
         left_ns: what is left of the window after it.
         overruled: per part, its ops on which an edit above sets the same.
         symptom: whether it stands last, since others may take away what it is about.
@@ -229,7 +229,11 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
     left = remaining.whole_ns
     for edit, rows, alone, expected, symptom in ordered:
         taken = [remaining.set_by_others(part.change) for part in edit.parts]
-        rival = _rival(ground, edit, taken, made)
+        away = [
+            mask if part.change.in_gaps else mask | remaining.gone_from(part.change)
+            for part, mask in zip(edit.parts, taken, strict=True)
+        ]
+        rival = _rival(ground, edit, away, made)
         bits = _united(changed_by[rows])
         for part in edit.parts:
             remaining.make(part.change)
@@ -263,7 +267,7 @@ def _united(bits: Rows) -> int:
 
 
 def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> int | None:
-    """The edit above that sets the same on the ops with most of what this one saves."""
+    """The edit above that sets the same on the ops with most of what this one saves, or takes these ops away."""
     lost, saved = 0.0, 0.0
     rows: list[Rows] = []
     for part, mask in zip(edit.parts, taken, strict=True):

@@ -159,6 +159,10 @@ class Remaining:
         places = np.searchsorted(self._rows, change.rows)
         return np.zeros(len(places), dtype=np.bool_) if taken is None else taken[places] & ~self._gone[places]
 
+    def gone_from(self, change: Relief) -> Mask:
+        """The rows of a change that other ones have taken away."""
+        return self._gone[np.searchsorted(self._rows, change.rows)]
+
     def make(self, change: Relief) -> None:
         """Make one change, on the rows where no other one of its slot was made."""
         places = np.searchsorted(self._rows, change.rows)

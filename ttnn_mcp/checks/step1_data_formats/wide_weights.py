@@ -23,7 +23,9 @@ activation, on weights in L1, and on convs that a compiler wrote: tt-xla narrows
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,6 +46,9 @@ from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 from ttnn_mcp.quoting import figure
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import OpConfig
 
 REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit (ours)
 # of achievable bandwidth: nothing gained below (CosyVoice); SDXL's, at 39 to 46 %, gained (tt-metal PR #24294)
@@ -67,7 +72,16 @@ def look(facts: WindowFacts) -> Problems:
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     tell = partial(_tell, int(weighted.sum()), float(spared[rows].sum()))
     narrower = becomes(facts, in1_dtype="BFLOAT8_B")
-    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell, becomes=narrower)
+    heaviest = facts.heaviest(rows)[:1]
+    sets = _narrowed if facts.of_family("conv")[heaviest].any() else None
+    yield Problem(rows, at_most, spared_bytes=spared[rows], tell=tell, becomes=narrower, sets=sets)
+
+
+def _narrowed(config: OpConfig) -> OpConfig | None:
+    if not config.facts.of_family("conv")[config.row]:
+        return None
+    conv = config.conv and replace(config.conv, weights_dtype="BFLOAT8_B")
+    return replace(config, conv=conv).with_conv_field("weights_dtype", "ttnn.bfloat8_b")
 
 
 def _tell(weighted: int, spared: float, ops: Affected) -> Words:
@@ -102,7 +116,7 @@ def _measured_without_gain(facts: WindowFacts) -> Mask:
 
 def _fix(ops: Affected) -> str:
     if ops.facts.of_family("conv")[ops.row]:
-        return f"conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)  # {ops.example}"
+        return f"conv_config={ops.with_only(_narrowed).conv_text}, {ops.example.partition(' at ')[0]}"
     return (
         "w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)"
         f"  # {ops.example}"

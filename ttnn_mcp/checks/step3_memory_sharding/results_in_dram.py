@@ -9,7 +9,7 @@ the bytes of that result take a tenth of its time and more and fit a quarter of 
 is half of the time (51 % measured), and no more than what is above the arithmetic and the bytes of the operands.
 
 Silent on element-wise ops and norms, which stream (hot-operands-in-dram), on caches, exchanges, moves and conversions,
-and on convs, which have placements of their own.
+on convs, which have placements of their own, and on ops whose result other checks place.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words, spoken_of
 from ttnn_mcp.checks.levers import PLACEMENT, UNTRIED
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import results_felt, trial_saves
+from ttnn_mcp.checks.step3_memory_sharding import matmul_operands_in_l1_interleaved, same_work_elsewhere_faster
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
@@ -30,6 +31,7 @@ ABLE = Subject(
     lambda facts: facts.of_family("matmul", "attention") | facts.named(*NAMES), "no ops that can write to L1"
 )
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
+PLACE = (matmul_operands_in_l1_interleaved, same_work_elsewhere_faster)  # checks whose fixes say where results go
 HALF = 0.51  # of the time: measured, a last matmul of a vision tower took 497 us into DRAM and 244 into L1
 
 
@@ -38,7 +40,8 @@ def look(facts: WindowFacts) -> Problems:
     out = facts.ops.outputs[0]
     fits = out.bytes <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     able = ABLE.mask(facts) & ~out.sharded & results_felt(facts) & fits & (facts.kernel_ns >= SMALL_NS)
-    rows = np.flatnonzero(able)
+    placed = [spoken_of(other.look(facts)) for other in PLACE]
+    rows = np.setdiff1d(np.flatnonzero(able), np.concatenate(placed))
     saved = np.minimum(HALF * facts.kernel_ns, trial_saves(facts))
     yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 

@@ -15,16 +15,21 @@ shapes, types and placements.
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.op_config import set_alone
 from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import OpConfig, Sets
 
 PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDSIGMOID")
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
@@ -35,13 +40,19 @@ def look(facts: WindowFacts) -> Problems:
     behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
     conv_of = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
     rows = np.array([*conv_of], dtype=np.int64)
-    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, conv_of))
+    sets = partial(_applied, {conv: function_of(facts, row) for row, conv in conv_of.items()})
+    yield Problem(rows, facts.kernel_ns[rows], sets=sets, owners=conv_of, tell=partial(_tell, conv_of, sets))
 
 
-def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
+def _applied(functions: dict[int, str], config: OpConfig) -> OpConfig:
+    function = functions[config.row]
+    applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
+    return config.with_conv_field("activation", applied)
+
+
+def _tell(conv_of: dict[int, int], sets: Sets, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function = function_of(facts, row)
-    applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
     return Words(
         claim=(
             f"Activations run as ops of their own behind convs ({len(ops.rows)}x, {ops.time}): heaviest {function} at "
@@ -51,7 +62,7 @@ def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
         assumption="applied while packing, the function costs the conv nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
         fix=(
-            f"ttnn.Conv2dConfig(activation={applied})  # before 0.63.0: "
+            f"{set_alone(facts, conv_of[row], sets).conv_text}; before 0.63.0: "
             f'activation="{function.lower()}"; drop the op at line {ops.line}'
         ),
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",

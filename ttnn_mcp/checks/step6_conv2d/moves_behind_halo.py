@@ -12,12 +12,21 @@ inferred from shapes, types and placements; only a memory report makes them cert
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
+from ttnn_mcp.checks.op_config import set_alone
 from ttnn_mcp.checks.shared.conv_ops import conv_check, makers_of
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+if TYPE_CHECKING:
+    from ttnn_mcp.checks.op_config import OpConfig
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -29,19 +38,24 @@ def look(facts: WindowFacts) -> Problems:
     moves = makers_of(facts, roomy, "Move")
     source = facts.joins.makers[moves]
     rows = moves[(source != NOBODY) & facts.named("Halo")[source]]
-    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+    readers = roomy[np.isin(facts.joins.makers[roomy], rows)]
+    conv_of = dict(zip(facts.joins.makers[readers].tolist(), readers.tolist(), strict=True))
+    yield Problem(rows, facts.kernel_ns[rows], sets=_left_where_it_is, owners=conv_of, tell=partial(_tell, conv_of))
 
 
-def _tell(ops: Affected) -> Words:
+def _left_where_it_is(config: OpConfig) -> OpConfig:
+    return config.with_conv_field("reallocate_halo_output", "False")
+
+
+def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
+    text = set_alone(ops.facts, conv_of[ops.row], _left_where_it_is).conv_text
     return Words(
         claim=(
             f"Moves between Halo and Conv2d ({len(ops.rows)}x, {ops.time}) pack L1 that is not short: heaviest at line "
             f"{ops.line}, {ops.facts.ops.inputs[0].shape_text(ops.row)}"
         ),
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
-        fix=(
-            "ttnn.Conv2dConfig(reallocate_halo_output=False)  # on these convs; back to True if one runs out of L1"
-        ),
+        fix=f"{text}, on these convs; back to True if one runs out of L1",
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
         caveat="fragmentation is not modelled: try the largest conv first",
     )

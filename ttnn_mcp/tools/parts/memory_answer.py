@@ -51,7 +51,8 @@ class ProgramCounts(Wire):
 class Dram(Wire):
     """DRAM at its fullest; per bank, and of all buffers together where their sizes are known.
 
-    TTNN keeps a little of the capacity for itself. Of one operation `live` has the holders.
+    TTNN keeps a little of the capacity for itself. Of one operation `live` has the holders. `freed_inside_...` is
+    what the operation frees before it ends: no tensor, so no holder.
     """
 
     operation: int
@@ -61,6 +62,7 @@ class Dram(Wire):
     capacity_at_most_bytes_per_bank: int | None = None
     holders: Annotated[Table, tables.HOLDERS] | None = None
     more_holders: int = 0
+    freed_inside_bytes_per_bank: int = 0
 
 
 class Small(Wire):

@@ -32,7 +32,7 @@ OTHERS = Columns("edit", "what", "where", quoted=("where",))
 UNEXPLAINED = Columns(
     *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
 )
-SETTINGS = Columns("edit", "shapes", "lines", "sets", quoted=("shapes",))
+SETTINGS = Columns("edit", "shapes", "lines", "sets", "with", maybe=("with",), quoted=("shapes",))
 HINTED = 3  # of the heaviest kinds: page one holds 6 kB (ours)
 SYMPTOM = "symptom, so last"  # whatever it saves: edits above change most of its ops, and may be its causes
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
@@ -89,11 +89,13 @@ def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
 def settings_table(facts: WindowFacts, configs: Configs, edits: Sequence[Edit]) -> Table | None:
     """What these edits and those above them set of each group of shapes; None where they set no config."""
     rows = [
-        (edit.name, _shapes(facts, group), _lines(facts, np.concatenate(group.rows)), group.value)
+        (edit.name, _shapes(facts, group), _lines(facts, np.concatenate(group.rows)), group.value, group.beside)
         for edit in edits
         for group in configs.groups(edit)
     ]
-    return SETTINGS.table(rows) if rows else None
+    if not any(row[-1] for row in rows):
+        return SETTINGS.table([row[:-1] for row in rows], without=("with",)) if rows else None
+    return SETTINGS.table(rows)
 
 
 def _shapes(facts: WindowFacts, group: Served) -> str:
