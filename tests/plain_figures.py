@@ -78,7 +78,8 @@ def unexplained_us(name, op_code):
 def conv_l1_bytes(row, block_h):
     """L1 of a core during a block-sharded Conv2d whose blocks are `block_h` rows high, by the rules of get_cb_info.
 
-    (conv2d_op_program_factory_common.cpp; here: both buffers doubled, no bias, no packer_l1_acc, indices in DRAM.)
+    (conv2d_op_program_factory_common.cpp; here: both buffers doubled, no bias, no packer_l1_acc.) The table of indices,
+    which is read from DRAM, is left out: it holds runs of rows, with two bytes a row at most.
     """
     attributes = row["ATTRIBUTES"]
 
@@ -101,7 +102,6 @@ def conv_l1_bytes(row, block_h):
         + 2 * block * tile  # activations as they are multicast
         + block * tile  # tilized
         + 2 * block * TILE_BYTES["BFLOAT16"]  # as the halo left them, row by row
-        + stated("per_core_out_matrix_height_ntile") * 32 * 2  # the reader's indices
         + 64  # its scratchpad
     )
 

@@ -375,7 +375,7 @@ async def test_older_convs_without_attributes_are_refused(asked):
 @pytest.mark.parametrize(
     ("name", "op", "value", "expected"),
     [
-        (DEEPLAB, 221, 256, (792_256, True)),  # 147,456 of it the second copy of the rows not yet tilized
+        (DEEPLAB, 221, 256, (791_768, True)),  # 147,456 of it the second copy of the rows not yet tilized
         (OFT, 376, 320, (1_124_672, True)),
         (OFT, 376, 640, (1_370_432, None)),  # 1,616,064 in the builds of its day
     ],
