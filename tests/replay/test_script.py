@@ -18,6 +18,8 @@ from tests.replay.made import CONFIG, linear, report
 from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
+(DEMO_CSV,) = Path(__file__).parents[2].glob("resources/demo/performance/*/ops_perf_results*.csv")
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -190,6 +192,19 @@ async def test_a_convolution_is_spread_on_the_cores_of_its_profile(tmp_path):
             "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(" in path.read_text()
         )
         assert f"override_sharding_config={same}" in path.read_text()
+
+
+async def test_a_convolution_whose_input_has_more_cores_is_spread_as_its_input(tmp_path):
+    """TTNN 0.81.1 then makes the very program: 549,592 B of buffers at line 221 of DeepLab, 732,760 B on the output's."""
+    lines = DEMO_CSV.read_text().splitlines()
+    grids = re.findall(r"core_range_set_=\{\[[^\]]*\]\}", lines[63])
+    lines[63] = lines[63].replace(grids[0], "core_range_set_={[(x=0;y=0) - (x=9;y=7)]}")
+    (tmp_path / "ops_perf_results.csv").write_text("\n".join(lines))
+    path = tmp_path / "conv.py"
+    asked = {"run": str(tmp_path), "op": 64, "path": str(path), "sweep": []}
+    await ask(session(tmp_path), "replay_op", **asked)
+    wide = "core_grid=ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(9, 7))})"
+    assert (len(grids), wide in path.read_text()) == (1, True)
 
 
 async def test_where_another_build_ran_another_conv_that_is_said(tmp_path):

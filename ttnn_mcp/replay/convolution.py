@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.conv import conv_in
 from ttnn_mcp.hardware import TILE_SIDE, filled_up
-from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import parse_core_ranges, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import activations, cores, enum, flag, functions, number, whole
 from ttnn_mcp.replay.source import PLACES, Given, OpCall
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.replay.source import OpSource
 
 _NUMBERS = re.compile(r"\d{1,9}")
+_INPUT_CORES = re.compile(r"core_range_set_=(\{[^{}]*\})")
 FLAGS = ("enable_act_double_buffer", "enable_weights_double_buffer", "full_inner_dim", "config_tensors_in_dram")
 CHANNELS = 8  # TTNN fills the channels of a conv in rows up to a multiple of it (0.81.1)
 
@@ -116,12 +117,17 @@ def convolution(source: OpSource) -> OpCall:
 
 
 def _cores(place: Placement, source: OpSource) -> dict[str, str]:
-    """On the cores of the profile, where the shards lie as they did: an image from DRAM is spread on others."""
+    """On the cores of the profile, where the shards lie as they did: an image from DRAM is spread on others.
+
+    The grid is that of the input, which may have more columns than the output's.
+    """
     if place.shard is None or not place.shard.ranges:
         return {}
+    of_input = _INPUT_CORES.search(source.text("sliding_window_config") or "")
+    ranges = parse_core_ranges(of_input[1]) if of_input else ()
     layout = place.layout.removesuffix("_SHARDED")
     asked = f's["shard_layout"] == {layout!r}' if "shard_layout" in source.swept else "True"
-    return {"core_grid": cores(place.shard.ranges), "override_sharding_config": asked}
+    return {"core_grid": cores(ranges or place.shard.ranges), "override_sharding_config": asked}
 
 
 def pool(source: OpSource) -> OpCall:
