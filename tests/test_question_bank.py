@@ -279,7 +279,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Is it faster by 83 %, and can one change be credited with it?", "base",
-          ("compare_runs", {"candidate": "six times faster", "limit": 3}))  # fmt: skip
+          ("compare_runs", {"candidate": "six times faster", "limit": 2}))  # fmt: skip
 def _(answer: Answer) -> None:
     assert answer["change_share"] < -0.83
     assert (answer["verdict"], answer["credit"]) == ("faster", "unproven")
@@ -289,7 +289,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Which ops made the difference, and did the change reach all of them?", "base",
-          ("compare_runs", {"candidate": "fidelity", "limit": 3}))  # fmt: skip
+          ("compare_runs", {"candidate": "fidelity", "limit": 2}))  # fmt: skip
 def _(answer: Answer) -> None:
     assert (answer["verdict"], answer["credit"]) == ("faster", "one_change")
     first = rows(answer["groups"])[0]
