@@ -375,7 +375,7 @@ def _(answer: Answer) -> None:
 @question(
     "Why did it run out of memory, who held it, and what would have helped?",
     "out_of_l1",
-    ("memory_summary", {"operation": 5}),
+    ("memory_summary", {}),
 )
 def _(answer: Answer) -> None:
     ((message,),) = sql("out_of_l1", "SELECT error_message FROM errors")
@@ -429,7 +429,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Which ops are limited by DRAM, and how much time is that?", CLIP,
-          ("list_ops", {"bound": "dram", "group_by": "op_code", "limit": 2}))  # fmt: skip
+          ("list_ops", {"bound": "dram", "group_by": "op_code", **OPS}))  # fmt: skip
 def _(answer: Answer) -> None:
     first = rows(answer["groups"])[0]
     warm = [row for line, row in lines(CLIP).items() if line >= WARM and row["OP CODE"] == first["key"]]
