@@ -233,7 +233,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Which moves between placements can go, and what would that give at most?", SEGFORMER,
-          ("reshard_detect", {"limit": 2}))  # fmt: skip
+          ("reshard_detect", {"limit": 1}))  # fmt: skip
 def _(answer: Answer) -> None:
     heaviest = max(
         (line for line, row in lines(SEGFORMER).items() if "Sharded" in row["OP CODE"]),
@@ -279,7 +279,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Is it faster by 83 %, and can one change be credited with it?", "base",
-          ("compare_runs", {"candidate": "six times faster", "limit": 3}))  # fmt: skip
+          ("compare_runs", {"candidate": "six times faster", "limit": 1}))  # fmt: skip
 def _(answer: Answer) -> None:
     assert answer["change_share"] < -0.83
     assert (answer["verdict"], answer["credit"]) == ("faster", "unproven")
@@ -289,7 +289,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Which ops made the difference, and did the change reach all of them?", "base",
-          ("compare_runs", {"candidate": "fidelity", "limit": 3}))  # fmt: skip
+          ("compare_runs", {"candidate": "fidelity", "limit": 1}))  # fmt: skip
 def _(answer: Answer) -> None:
     assert (answer["verdict"], answer["credit"]) == ("faster", "one_change")
     first = rows(answer["groups"])[0]
@@ -373,7 +373,9 @@ def _(answer: Answer) -> None:
 
 
 @question(
-    "Why did it run out of memory, who held it, and what would have helped?", "out_of_l1", ("memory_summary", {})
+    "Why did it run out of memory, who held it, and what would have helped?",
+    "out_of_l1",
+    ("memory_summary", {}),
 )
 def _(answer: Answer) -> None:
     ((message,),) = sql("out_of_l1", "SELECT error_message FROM errors")
@@ -385,7 +387,9 @@ def _(answer: Answer) -> None:
     assert rows(error["remedies"])[0]["enough"] is True
 
 
-@question("Why were the circular buffers refused, and what helps?", "cb_clash", ("memory_summary", {}))
+@question(
+    "Why were the circular buffers refused, and what helps?", "cb_clash", ("memory_summary", {"operation": 6})
+)
 def _(answer: Answer) -> None:
     (error,) = answer["errors"]
     assert (error["operation"], error["ran_out_of"]) == (6, "L1 for circular buffers alone")
@@ -425,7 +429,7 @@ def _(answer: Answer) -> None:
 
 
 @question("Which ops are limited by DRAM, and how much time is that?", CLIP,
-          ("list_ops", {"bound": "dram", "group_by": "op_code", "limit": 2}))  # fmt: skip
+          ("list_ops", {"bound": "dram", "group_by": "op_code", **OPS}))  # fmt: skip
 def _(answer: Answer) -> None:
     first = rows(answer["groups"])[0]
     warm = [row for line, row in lines(CLIP).items() if line >= WARM and row["OP CODE"] == first["key"]]
