@@ -50,6 +50,12 @@ async def test_a_clash_is_told_with_the_values_that_would_fit(asked):
     assert "instead" in await asked("cb_clash", 6, "in0_block_w", 32)
 
 
+async def test_values_of_a_conv_whose_l1_is_not_modelled_are_not_told_not_to_fit(asked):
+    listed = await asked("mobilenet", 45, "shard_layout")
+    assert listed["expected"].startswith("0 of 3 legal values fit, 3 cannot be told; ")
+    assert (await asked("mobilenet", 45, "act_block_h_override", 32))["expected"] == "no change"
+
+
 async def test_nothing_is_said_of_time(asked):
     listed = await asked("cb_clash", 6, "in0_block_w")
     assert listed["expected"] == "3 of 7 legal values fit; times unknown: no device times"

@@ -246,6 +246,8 @@ def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
     today = now if isinstance(now, int) and not isinstance(now, bool) else None
     up = next((one for one in legal if today is not None and one.number is not None and one.number > today), None)
     fitting = sum(one.verdict in ("fits", "legal") for one in choices)
+    unsure = sum(one.verdict == "cannot_tell" for one in choices)
+    unsure_too = f", {unsure} cannot be told" if unsure else ""
     left = f"; {len(legal) - len(choices)} further ones are not listed" if len(choices) < len(legal) else ""
     return Answer(
         op=asked.op,
@@ -257,7 +259,7 @@ def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
         fits=None,
         l1_bytes=None,
         limit_bytes=bench.limit.limit_bytes if bench.limit else None,
-        expected=f"{fitting} of {len(choices)} legal values fit; {summary(asked.setting, legal, op)}",
+        expected=f"{fitting} of {len(choices)} legal values fit{unsure_too}; {summary(asked.setting, legal, op)}",
         now_us=op.kernel_us,
         law=law_of(legal),
         why=f"values that TTNN takes for this op{left}",

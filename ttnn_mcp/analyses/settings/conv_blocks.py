@@ -132,12 +132,13 @@ def _width_height(op: Op, conv: Conv, tiles: int) -> TrialAndConv:
 
 
 def _trial(op: Op, conv: Conv, changed: Conv, note: str) -> TrialAndConv:
+    effect = (changed.block_h, changed.cores) != (conv.block_h, conv.cores)
     trial = Trial(
         TILE_SIDE * conv.block_h,
-        change=f"{conv.blocks} blocks become {changed.blocks}{note}",
+        change=f"{conv.blocks} blocks become {changed.blocks}{note}" if effect or note else "no change",
         at_most_ns=per_step_ns(op, conv.blocks, changed.blocks) if changed.cores == conv.cores else None,
         needs="" if changed.cores == conv.cores else "check the core count afterwards",
-        effect=(changed.block_h, changed.cores) != (conv.block_h, conv.cores),
+        effect=effect,
     )
     return trial, changed
 
