@@ -169,6 +169,21 @@ async def test_a_memory_report_alone_has_its_levels(tmp_path):
     assert not [names for _, names in shown.elements if names.get("id") == "timeline"]
 
 
+async def test_a_memory_report_alone_is_predicted_and_said_not_to_be_measured(tmp_path):
+    path = write_memory_report(tmp_path / "memory", demo_program(), style=DatabaseStyle())
+    shown = await answers_of(session(tmp_path), str(path), None)
+    text = page(shown)
+    budget = await ask(session(tmp_path), "time_budget", run=str(path))
+    assert shown.predicted["kinds"] == budget["predicted"]["kinds"]
+    assert '<section id="predicted"' in text
+    assert "Nothing here was measured. Laws of time speak of" in text
+    ops = [row[1] for row in shown.predicted["kinds"]["rows"]]
+    assert sum(ops) > 0
+    timed = str(write(tmp_path / "run", Model()))
+    assert (await answers_of(session(tmp_path), timed, None)).predicted is None
+    assert 'id="predicted"' not in await page_of(tmp_path, timed)
+
+
 async def test_of_too_many_ops_the_critical_device_is_shown(tmp_path, monkeypatch):
     monkeypatch.setattr("ttnn_mcp.report.rows.MOST_OPS", 50)
     path = write(tmp_path / "run", Model(devices=2))

@@ -42,6 +42,8 @@ class Answers:
         spans: L1 by address, as memory_summary's replay has it; None where the report tells no addresses.
         base: open_run of the run before the change.
         comparison: compare_runs.
+        predicted: what laws of time tell of a memory report alone: the kinds of time_budget, the plan of
+            optimization_check.
         left_out: why a part is missing.
     """
 
@@ -59,6 +61,7 @@ class Answers:
     spans: Answer | None
     base: Answer | None
     comparison: Answer | None
+    predicted: Answer | None
     left_out: tuple[str, ...]
 
 
@@ -97,6 +100,7 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
         comparison=await _ask(session, "compare_runs", baseline=base.id, candidate=run.id, limit=GROUPS)
         if base
         else None,
+        predicted=await part.predicted() if run.performance is None and remembered else None,
         left_out=tuple(left_out),
     )
 
@@ -118,6 +122,15 @@ class _Parts:
         except QuestionRefused as refusal:
             self.left_out.append(f"No {tool}: {refusal}")
             return None
+
+    async def predicted(self) -> Answer | None:
+        """What laws of time tell of a run without times; None where its report holds nothing for them."""
+        try:
+            budget = await _ask(self.session, "time_budget", run=self.run.id)
+            check = await _ask(self.session, "optimization_check", run=self.run.id)
+        except QuestionRefused:
+            return None
+        return {**check["predicted"], "kinds": budget["predicted"]["kinds"]}
 
 
 def _answerable(run: Run, tool: str, left_out: list[str]) -> bool:

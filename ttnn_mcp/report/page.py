@@ -15,7 +15,7 @@ from ttnn_mcp.report.embedded import content_of, embedded
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
 from ttnn_mcp.report.plan_section import findings_section, plan_section
-from ttnn_mcp.report.sections import budget_section, folded, kinds_section, run_words, summary
+from ttnn_mcp.report.sections import budget_section, folded, kinds_section, predicted_section, run_words, summary
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -70,6 +70,7 @@ def _sections(answers: Answers) -> list[Markup]:
         kinds_section(answers),
         plan_section(answers.check) if answers.check else Markup(),
         comparison_section(answers) if answers.comparison else Markup(),
+        predicted_section(answers.predicted) if answers.predicted else Markup(),
         timeline_section(answers, ran) if ran else Markup(),
         ops_section() if ran else Markup(),
         roofline_section() if ran else Markup(),

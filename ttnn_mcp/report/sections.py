@@ -161,6 +161,18 @@ def budget_section(budget: Answer) -> Markup:
     )
 
 
+def predicted_section(predicted: Answer) -> Markup:
+    """What laws of time tell of a run that has no times, and of faster settings."""
+    return section(
+        "predicted",
+        "Times that laws predict",
+        paragraph(f"Nothing here was measured. {predicted['why'].partition(', not measured: ')[2].capitalize()}."),
+        rows_told("Predicted times of the ops of which laws speak", predicted.get("total")),
+        rows_told("Settings that laws of time expect to be faster", predicted.get("changes")),
+        folded("By kind of op", rows_told("Predicted times by kind of op", predicted["kinds"])),
+    )
+
+
 def folded(title: str, inside: Markup) -> Markup:
     """What is seen after a click."""
     return element("details", element("summary", title), inside)
