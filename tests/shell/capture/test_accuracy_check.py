@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ttnn_mcp.shell.capture import accuracy_check
-from ttnn_mcp.shell.capture.accuracy_check import Watch, verdict_of
+from ttnn_mcp.shell.capture.accuracy_check import Watch, _pcc, verdict_of
 
 
 def ops(accumulated, alone=1.0, layers=True):
@@ -69,6 +69,17 @@ def test_layers_have_their_lowest_figures_and_calls_stand_in_for_layers():
     told = verdict_of(ops([None, 0.5]))
     assert (told["layers"][0]["accumulated"], told["first_drifting_layer"]) == (None, 2)
     assert verdict_of([])["layers"] == []
+
+
+@pytest.mark.parametrize("compared", [[], ops([None, None])])
+def test_where_nothing_was_compared_no_model_keeps_its_pcc(compared):
+    told = verdict_of(compared)
+    assert told["first_drifting_layer"] is None
+    assert told["why"].startswith("nothing was compared from the start")
+
+
+def test_a_pcc_that_is_no_number_agrees_with_nothing():
+    assert [_pcc({"actual_pcc": pcc}) for pcc in (float("nan"), 0.5)] == [0.0, 0.5]
 
 
 SUSPECTS = [

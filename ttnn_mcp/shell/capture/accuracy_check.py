@@ -25,6 +25,9 @@ GOOD_ALONE = 0.999  # of one op; what tt-metal's models ask of a module
 LAYER_MAY_LOSE = 0.002  # of accumulated PCC; they ask 0.998 of a layer
 TIMES_THE_USUAL = 3.0  # a layer that loses so much more than the median layer is not just one more of them
 GOOD_MODEL = 0.99
+NOTHING = (
+    "nothing was compared from the start: did the script call the model, on a device, by the names in `suspects`?"
+)
 
 
 class Watch:
@@ -74,8 +77,9 @@ class Watch:
 
 
 def _pcc(record: Any) -> float:
-    """A record is an object, and in newer builds a dictionary."""
-    return float(record["actual_pcc"] if hasattr(record, "keys") else record.actual_pcc)
+    """A record is an object, and in newer builds a dictionary. What is no number agrees with nothing."""
+    pcc = float(record["actual_pcc"] if hasattr(record, "keys") else record.actual_pcc)
+    return 0.0 if pcc != pcc else pcc  # noqa: PLR0124 - NaN
 
 
 def _median(figures: list[float]) -> float:
@@ -95,7 +99,7 @@ def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
     followed = [one for one in in_order if one["accumulated"] is not None]
     before = [1.0, *(one["accumulated"] for one in followed)]
     lost = [earlier - one["accumulated"] for earlier, one in zip(before, followed)]  # noqa: B905 - Python 3.8
-    at, why = None, "no layer loses much, and the model keeps its PCC"
+    at, why = None, "no layer loses much, and the model keeps its PCC" if followed else NOTHING
     for place, (one, less) in enumerate(zip(followed, lost)):  # noqa: B905
         if less > LAYER_MAY_LOSE and less > TIMES_THE_USUAL * _median(lost[:place] + lost[place + 1 :]):
             alone = one["alone"] is not None and one["alone"] < GOOD_ALONE
@@ -145,7 +149,7 @@ def main(words: list[str]) -> int:
         for one in verdict["layers"]:
             sys.stdout.write(f"layer {one['layer']}: alone {one['alone']}, accumulated {one['accumulated']}\n")
         sys.stdout.write(f"first drifting layer: {verdict['first_drifting_layer']}; {verdict['why']}; see {out}\n")
-    return 0
+    return 0 if verdict["layers"] else 1
 
 
 if __name__ == "__main__":
