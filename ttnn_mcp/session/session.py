@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
+from ttnn_mcp.readers.memory_dump import is_dump, refused
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
@@ -251,6 +252,8 @@ class Session:
         if performance is not None and table is None:
             raise ReportMissing(f"{shown(performance)} holds no performance report (ops_perf_results*.csv).")
         if memory is not None and database is None:
+            if is_dump(place := place_of(memory)):
+                raise refused(place)
             raise ReportMissing(f"{shown(memory)} holds no memory report (db.sqlite).")
         return known_run([report for report in (table, database) if report], name, rank)
 

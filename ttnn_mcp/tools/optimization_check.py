@@ -49,8 +49,8 @@ class Total(Wire):
     """The window before the plan, and at best after it; of `details` those edits alone are made.
 
     `of` names the whole that every share speaks of; `expected_after_us` is what is left if each edit saves what is
-    expected of it, and trials nothing; `floor_us` is what is left at peak rates after the plan,
-    `speed_of_light_us` the same of the program as it is.
+    expected of it, and trials nothing; `floor_us` is what is left at peak rates after the plan, and at least a launch
+    for each op, `speed_of_light_us` the same of the program as it is.
     """
 
     of: Literal["kernels and gaps", "kernels"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.readers.memory_dump import is_dump, refused
 from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, KERNEL_TIME, OP_CODE, OP_NAME, OPERAND_HEADER
 from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
 from ttnn_mcp.readers.regular_file import opened
@@ -29,7 +30,6 @@ DEVICE_ONLY = (
 )
 EXECUTION = "EXECUTION"  # the streaming profiler's column: the how-many-th time that a program ran
 JOINED = "times are the streaming profiler's; names, settings and operands those of another run (ttnn-mcp join)"
-MEMORY_DUMPS = ("memory_usage.csv", "memory_usage_summary.csv", "l1_usage_summary.csv")  # of DumpDeviceMemoryState
 REPROFILE = "Profile with `python -m tracy -r -p -v -m pytest <test>` and pass its ops_perf_results_*.csv."
 
 
@@ -112,9 +112,9 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
     present = set(names)
     if KERNEL_TIME in present and present & {OP_CODE, OP_NAME}:
         return
-    if path.name.endswith(MEMORY_DUMPS):
-        verdict = "is a dump of device memory, blocks without tensors. Give the db.sqlite of a memory report."
-    elif is_streamed(names):
+    if is_dump(path):
+        raise refused(path)
+    if is_streamed(names):
         verdict = (
             f"is the streaming profiler's table: times by {CALL_COUNT} and {EXECUTION}, without op names. Join it with "
             "the ops_perf_results_*.csv of another run of the same script: `ttnn-mcp join IT CSV > joined.csv`."
