@@ -53,6 +53,11 @@ def test_a_batch_has_one_ratio_in_four_of_five_tensors(work, alike, ratio):
     assert (found.ratio, found.differs) == (ratio, ratio == 1.0)
 
 
+def test_a_millionth_of_the_size_is_no_batch_but_a_damaged_shape(work):
+    huge = [[1, 1, 1 << 20, 1 << 20]] * 10
+    assert (work(huge, rows(*[32] * 10)).ratio, work(huge, rows(*[32] * 10)).differs) == (1.0, True)
+
+
 @pytest.mark.parametrize(("shown", "batch"), [(4, (2, 6)), (3, None)])
 def test_a_fifth_of_the_tensors_must_show_the_batch_as_their_outermost_dimension(work, shown, batch):
     before = [[2, 1, 32, 32]] * shown + rows(*[64] * (20 - shown))

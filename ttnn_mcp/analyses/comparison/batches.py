@@ -66,9 +66,9 @@ def work_of(alignment: Alignment, before: OpTable, after: OpTable, *, padded: bo
     if share < MOST or _same_work(before, after, padded=padded):
         return Work(1.0, None, differs=False, share=share)
     distinct, counts = np.unique(np.round(ratios[changed], 6), return_counts=True)
-    if counts.max() < ALIKE * changed.sum():
-        return Work(1.0, None, differs=True, share=share)
     ratio = float(distinct[np.argmax(counts)])
+    if counts.max() < ALIKE * changed.sum() or not ratio:  # a millionth of the size is no batch
+        return Work(1.0, None, differs=True, share=share)
     batch = _by_convolutions(left, right, ratio) or _by_outermost(
         sizes_before[changed], sizes_after[changed], ratio
     )
