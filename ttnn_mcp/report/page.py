@@ -70,11 +70,11 @@ def _sections(answers: Answers) -> list[Markup]:
         kinds_section(answers),
         plan_section(answers.check) if answers.check else Markup(),
         comparison_section(answers) if answers.comparison else Markup(),
-        predicted_section(answers.predicted) if answers.predicted else Markup(),
         timeline_section(answers, ran) if ran else Markup(),
         ops_section() if ran else Markup(),
         roofline_section() if ran else Markup(),
         memory_section(answers.memory, answers.levels, answers.spans) if answers.memory else Markup(),
+        predicted_section(answers.predicted) if answers.predicted else Markup(),
         budget_section(answers.budget) if answers.budget else Markup(),
         findings_section(answers.check) if answers.check else Markup(),
     ]
