@@ -103,6 +103,7 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
         ({"config": CONFIG.replace("fuse_batch=1", "fuse_batch=1,gather_in0=1")}, "gather_in0"),
         ({"global_cb": "GlobalCircularBuffer()"}, "global_cb"),
         ({"user_fused_activation": "UnaryWithParam(op_type=UnaryOpType::EXP;param={})"}, "activation exp"),
+        ({"user_fused_activation": "tor<float>(cut off"}, r"activation tor<float>.* is not rebuilt"),
         (
             {"compute_kernel_config": "WormholeComputeKernelConfig(math_fidelity=HiFi2(),fp32_dest_acc_en=1)"},
             "compute_k",

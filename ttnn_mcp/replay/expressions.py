@@ -155,7 +155,9 @@ def _field(name: str, text: str, printed: PrintedStruct, swept: Mapping[str, str
     if name in swept or (side in swept and printed.number(side) == printed.number(name)):
         return swept[side if side in swept else name]
     if name == "fused_activation":
-        return activations(text)[0]
+        for activation in activations(text):
+            return activation
+        raise Unwritable(text)
     return (flag if name in FLAGS else whole)(text)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul import FIELDS
 from ttnn_mcp.analyses.settings.matmul_printed import KINDS, printed_matmul
+from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.replay.expressions import activations, config, flag, functions, struct_of
@@ -86,8 +87,8 @@ def _named(source: OpSource, text: str) -> str | None:
     """The activation that the call named; one with numbers of its own is none that is rebuilt."""
     if not text:
         return None
-    source.needed("user_fused_activation", lambda one: activations(one)[0])
-    name = functions(text)[0]
+    source.needed("user_fused_activation", lambda one: "".join(activations(one)))
+    name = next(iter(functions(text)), shown(text[:60]))
     if name not in ("relu", "gelu", "silu"):
         raise source.refused(f"its activation {name} is not rebuilt")
     return f'"{name}"'

@@ -218,7 +218,7 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
         capacity_at_most_bytes_per_bank=chip.dram_bank_bytes if chip else None,
         holders=tables.holders(replayed, Moment(place, rows, (), None), largest) if only is None else None,
         more_holders=len(rows) - len(largest) if only is None else 0,
-        freed_inside_bytes_per_bank=inside,
+        freed_inside_bytes_per_bank=max(inside, 0),  # below it where a damaged report has a buffer twice
     )
 
 
