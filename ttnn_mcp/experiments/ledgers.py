@@ -150,11 +150,10 @@ def _cells(line: str) -> list[str]:
 def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterator[Experiment | None]:
     """Those of a table; None for a candidate without a figure."""
     columns = {name.lower(): name for name in (rows[0] if rows else ())}
-    sides = _sides(list(columns.values()))
-    name = next((columns[one] for one in NAMES if one in columns), None)
-    if sides is not None:
+    if sides := _sides(list(columns.values())):
         yield from (_side_by_side(file, row, *sides) for row in rows)
         return
+    name = next((columns[one] for one in NAMES if one in columns), None)
     if name is None:
         return
     groups: dict[tuple[str, ...], list[Row]] = {}

@@ -9,7 +9,7 @@ from ttnn_mcp.analyses.settings.conv import conv_in
 from ttnn_mcp.hardware import TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.memory_config import parse_core_ranges, parse_memory_config
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.replay.expressions import activations, cores, enum, flag, functions, number, whole
+from ttnn_mcp.replay.expressions import activation, cores, enum, flag, functions, number, whole
 from ttnn_mcp.replay.source import PLACES, Given, OpCall
 from ttnn_mcp.replay.torch_words import applied
 
@@ -55,14 +55,14 @@ def convolution(source: OpSource) -> OpCall:
         "weights_dtype": "getattr(ttnn, {}.lower())",
     }
     text = source.text("activation") or ""
-    activation = source.written("activation", lambda one: activations(one)[0]) if "op_type" in text else None
+    fused = source.written("activation", activation) if "op_type" in text else None
     config = {
         **{
             name: write.get(name, "{}").format(f's["{name}"]' if name in source.swept else repr(value))
             for name, value in now.items()
         },
         **_cores(place, source),
-        "activation": activation,
+        "activation": fused,
         "output_layout": "ttnn.ROW_MAJOR_LAYOUT" if source.written("untilize_out", flag) == "True" else None,
     }
     fields = ", ".join(f"{name}={value}" for name, value in config.items() if value is not None)

@@ -155,9 +155,7 @@ def _field(name: str, text: str, printed: PrintedStruct, swept: Mapping[str, str
     if name in swept or (side in swept and printed.number(side) == printed.number(name)):
         return swept[side if side in swept else name]
     if name == "fused_activation":
-        for activation in activations(text):
-            return activation
-        raise Unwritable(text)
+        return activation(text)
     return (flag if name in FLAGS else whole)(text)
 
 
@@ -183,6 +181,13 @@ def activations(text: str) -> list[str]:
         f"ttnn.UnaryWithParam({', '.join([f'ttnn.UnaryOpType.{name}', *map(number, params)])})"
         for name, params in functions_named
     ]
+
+
+def activation(text: str) -> str:
+    """The first of them, where a call takes one."""
+    for first in activations(text):
+        return first
+    raise Unwritable(text)
 
 
 def functions(text: str) -> list[str]:
