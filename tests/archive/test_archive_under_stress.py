@@ -17,7 +17,7 @@ from ttnn_mcp.archive.history import history_of
 from ttnn_mcp.archive.patience import in_time
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.shell.copies import archive_state
+from ttnn_mcp.shell.doctor import archive_state
 
 FASTER = model(61, block=8)
 

@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.engaged import Engaged
+from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
-from ttnn_mcp.experiments.doubts_of_change import doubts_of_change, older_than_baseline, unexplained
+from ttnn_mcp.experiments.doubts import doubts_of_change, older_than_baseline, unexplained
 from ttnn_mcp.experiments.statement import statement_of
 from ttnn_mcp.experiments.walls import Walls
 

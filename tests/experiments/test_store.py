@@ -18,7 +18,7 @@ import pytest
 
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
-from ttnn_mcp.experiments import schema
+from ttnn_mcp.experiments import stored_rows
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.store import FILE, Store, StoreUnusable
 from ttnn_mcp.experiments.stored_rows import selected
@@ -170,7 +170,7 @@ def as_version(source, folder, version):
     """A store as this version wrote it, with the experiments of a store of today."""
     folder.mkdir()
     with closing(sqlite3.connect(folder / FILE)) as database:
-        for statement in itertools.chain.from_iterable(schema.MIGRATIONS[:version]):
+        for statement in itertools.chain.from_iterable(stored_rows.MIGRATIONS[:version]):
             database.execute(statement)
         database.execute("ATTACH ? AS today", [str(source)])
         for table in ("runs", "experiments"):
@@ -181,7 +181,7 @@ def as_version(source, folder, version):
         database.commit()
 
 
-@for_all("version", range(1, schema.VERSION))
+@for_all("version", range(1, stored_rows.VERSION))
 async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_path, version):
     written = Store(tmp_path / "today")
     old = await written.add(experiment("old"))
@@ -195,14 +195,14 @@ async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_pat
     await store.set_target(target)
     assert await store.all() == ([old, new], [target])
     with closing(sqlite3.connect(store.path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+        assert database.execute("PRAGMA user_version").fetchone() == (stored_rows.VERSION,)
 
 
 async def test_a_store_of_a_newer_version_is_left_alone(tmp_path):
     store = Store(tmp_path)
     await store.add(experiment("kept"))
     with closing(sqlite3.connect(store.path)) as database:
-        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+        database.execute(f"PRAGMA user_version = {stored_rows.VERSION + 1}")
     before = store.path.read_bytes()
     for use in (store.all(), store.add(experiment("refused"))):
         with pytest.raises(StoreUnusable, match="a newer ttnn-mcp wrote it"):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.readers import checksum as module
-from ttnn_mcp.readers import ordered_work
 from ttnn_mcp.readers.checksum import PieceSums, checksum
 
 PIECE = 1 << 20
@@ -28,7 +27,7 @@ def of(contents, tmp_path, size=None):
 def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, cores, at_once, size):
     monkeypatch.setattr(module, "PIECE_BYTES", 64)
     monkeypatch.setattr(module, "PIECES_AT_ONCE", at_once)
-    monkeypatch.setattr(ordered_work, "cores", lambda: cores)
+    monkeypatch.setattr(module, "cores", lambda: cores)
     contents = os.urandom(size)
     assert of(contents, tmp_path) == plain_checksum(contents, 64)
     assert of(contents, tmp_path, size // 2) == plain_checksum(contents[: size // 2], 64)

@@ -6,14 +6,14 @@ from contextlib import closing
 
 import pytest
 
-from ttnn_mcp.readers import ordered_work
-from ttnn_mcp.readers.ordered_work import cores as true_cores
-from ttnn_mcp.readers.ordered_work import in_order
+from ttnn_mcp.readers import checksum
+from ttnn_mcp.readers.checksum import cores as true_cores
+from ttnn_mcp.readers.checksum import in_order
 
 
 @pytest.fixture(autouse=True, params=[1, 2])
 def cores(request, monkeypatch):
-    monkeypatch.setattr(ordered_work, "cores", lambda: request.param)
+    monkeypatch.setattr(checksum, "cores", lambda: request.param)
     return request.param
 
 

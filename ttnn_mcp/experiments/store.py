@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import StoreUnusable
-from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
-from ttnn_mcp.experiments.soundness import check_sound
 from ttnn_mcp.experiments.stored_rows import (
     COLUMNS_READ,
+    MIGRATIONS,
     TARGET_COLUMNS,
+    VERSION,
+    check_sound,
     insert_experiment,
     insert_target,
     read_rows,

@@ -1,12 +1,20 @@
-"""Experiments to rows of the store, and rows to experiments; damaged rows are left out and named."""
+"""Experiments to rows of the store, and rows to experiments; damaged rows are left out and named.
+
+Both ways they are checked: types, ranges and lengths. The tables stand here version by version: a released version is
+never changed, a new one is appended.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ttnn_mcp.errors import shown
-from ttnn_mcp.experiments.soundness import experiment_of, target_of
+from pydantic import TypeAdapter, ValidationError
+
+from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.experiments.experiment import Experiment, Target
 
 if TYPE_CHECKING:
     import sqlite3
@@ -14,10 +22,46 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+    from ttnn_mcp.experiments.experiment import RunSeen
 
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE runs (
+            id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, kernel_ns INTEGER NOT NULL,
+            warm INTEGER NOT NULL, rank INTEGER
+        )""",
+        """CREATE TABLE experiments (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, recorded REAL NOT NULL,
+            change TEXT NOT NULL, step INTEGER, hypothesis TEXT, note TEXT,
+            baseline TEXT NOT NULL REFERENCES runs (id), candidate TEXT NOT NULL REFERENCES runs (id),
+            pcc REAL, wall_before_ms REAL, wall_after_ms REAL, measured TEXT NOT NULL, judged_by TEXT NOT NULL,
+            change_share REAL NOT NULL, noise_share REAL NOT NULL, verdict TEXT NOT NULL, why TEXT NOT NULL,
+            flags TEXT NOT NULL
+        )""",
+    ),
+    (
+        """CREATE TABLE targets (
+            baseline TEXT PRIMARY KEY REFERENCES runs (id), kind TEXT NOT NULL, value REAL NOT NULL,
+            batch INTEGER NOT NULL, recorded REAL NOT NULL
+        )""",
+    ),
+    (
+        "ALTER TABLE experiments ADD COLUMN finding TEXT",
+        "ALTER TABLE experiments ADD COLUMN at_most_us REAL",
+        "ALTER TABLE targets ADD COLUMN rounds INTEGER",
+        "ALTER TABLE targets ADD COLUMN hours REAL",
+    ),
+    (
+        "ALTER TABLE runs ADD COLUMN reading TEXT",
+        "ALTER TABLE runs ADD COLUMN program TEXT",
+    ),
+    (
+        "ALTER TABLE experiments ADD COLUMN layer_pccs TEXT",
+        "ALTER TABLE experiments ADD COLUMN drifts_at INTEGER",
+    ),
+)
+VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store
 Fields: TypeAlias = "dict[str, Any]"
-
 NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
@@ -164,3 +208,48 @@ async def insert_target(connection: aiosqlite.Connection, target: Target) -> Non
             target.hours,
         ),
     )
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def experiment_of(fields: Mapping[str, Any]) -> Experiment | str:
+    """The experiment of these fields, or a sentence on the field that is wrong."""
+    return _built(Experiment, fields)
+
+
+def target_of(fields: Mapping[str, Any]) -> Target | str:
+    """The target of these fields, or a sentence on the field that is wrong."""
+    return _built(Target, fields)
+
+
+def check_sound(record: Experiment | Target) -> None:
+    """Refuse a record that could not be read again.
+
+    Raises:
+        QuestionRefused: a value is out of range; names the field.
+    """
+    try:
+        _adapter(type(record)).validate_python(asdict(record))
+    except (ValidationError, ValueError) as failure:
+        kind = "experiment" if isinstance(record, Experiment) else "target"
+        raise QuestionRefused(
+            f"This {kind} cannot be recorded: {_field_of(failure)} is missing or out of range. Look at the runs with "
+            "open_run: a window without measured time cannot be compared."
+        ) from None
+
+
+def _built(kind: type[Any], fields: Mapping[str, Any]) -> Any:
+    try:
+        return _adapter(kind).validate_python(dict(fields))
+    except (ValidationError, ValueError) as failure:
+        return f"its {_field_of(failure)} cannot be read"
+
+
+def _field_of(failure: Exception) -> str:
+    if isinstance(failure, ValidationError):
+        place = failure.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+        return shown(".".join(map(str, place))) or "content"
+    return "text"  # a lone surrogate

@@ -1,4 +1,4 @@
-"""The parts of a Perfetto trace: tracks, slices and counters.
+"""The parts of a Perfetto trace (tracks, slices, counters), in as much of the protobuf wire format as they need.
 
 Field numbers: protos/perfetto/trace/ of Perfetto (trace_packet.proto, track_event/track_event.proto,
 track_event/track_descriptor.proto, track_event/debug_annotation.proto). The tests read them back with Perfetto's own
@@ -7,13 +7,13 @@ classes.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
-
-from ttnn_mcp.report.protobuf import double, message, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+VARINT, DOUBLE, BYTES = 0, 1, 2  # wire types: developers.google.com/protocol-buffers, "Encoding"
 PACKET = 1
 TIMESTAMP, SEQUENCE, TRACK_EVENT, SEQUENCE_FLAGS, TRACK_DESCRIPTOR = 8, 10, 11, 13, 60
 ANNOTATIONS, TYPE, TRACK, CATEGORIES, NAME, COUNT = 4, 9, 11, 22, 23, 30
@@ -76,3 +76,40 @@ def _descriptor(*parts: bytes) -> bytes:
 
 def _event(at_ns: int, *parts: bytes) -> bytes:
     return message(PACKET, whole(TIMESTAMP, at_ns), whole(SEQUENCE, ONE_WRITER), message(TRACK_EVENT, *parts))
+
+
+def varint(value: int) -> bytes:
+    """A whole number, seven bits a byte; a negative one as its 64-bit complement."""
+    value &= (1 << 64) - 1
+    parts = bytearray()
+    while value > 0x7F:
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)
+
+
+def whole(field: int, value: int) -> bytes:
+    """A field that holds a whole number, a truth value or an enum."""
+    return _key(field, VARINT) + varint(value)
+
+
+def double(field: int, value: float) -> bytes:
+    """A field that holds a number with a fraction."""
+    return _key(field, DOUBLE) + struct.pack("<d", value)
+
+
+def message(field: int, *parts: bytes) -> bytes:
+    """A field that holds a message, or bytes."""
+    inside = b"".join(parts)
+    return _key(field, BYTES) + varint(len(inside)) + inside
+
+
+def text(field: int, value: str) -> bytes:
+    """A field that holds a text."""
+    return message(field, value.encode(errors="replace"))
+
+
+def _key(field: int, wire_type: int) -> bytes:
+    """What stands before a field's value."""
+    return varint(field << 3 | wire_type)

@@ -53,6 +53,6 @@ async def drawn(session: Session, picture: str, arguments: Mapping[str, object])
     Raises:
         TtnnMcpError: there is no such picture, or the run cannot answer.
     """
-    from ttnn_mcp.report import drawn as content  # noqa: PLC0415 - the tools load after the first answer
+    from ttnn_mcp.report import app_page  # noqa: PLC0415 - the tools load after the first answer
 
-    return await content.drawn(session, picture, arguments)
+    return await app_page.drawn(session, picture, arguments)

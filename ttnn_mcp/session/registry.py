@@ -14,7 +14,7 @@ from ttnn_mcp.readers.sqlite_file import connected
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import ID_CHARS, SHOWN_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH, is_there
-from ttnn_mcp.session.state_folder import reason
+from ttnn_mcp.session.settings import reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable

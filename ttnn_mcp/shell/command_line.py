@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
 from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
-from ttnn_mcp.shell.archive_parser import add_archive
-from ttnn_mcp.shell.history_parser import add_history
+from ttnn_mcp.shell.command_options import add_archive, add_history, add_report
 from ttnn_mcp.shell.people_options import add_people
-from ttnn_mcp.shell.report_options import add_report
 
 if TYPE_CHECKING:
     from ttnn_mcp.server.http.door import Door

@@ -13,7 +13,7 @@ from ttnn_mcp.analyses.comparison.barriers import (
     work_barriers,
 )
 from ttnn_mcp.analyses.comparison.batches import Work
-from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.comparison.grouping import Delta
 
 
 def on(arch="wormhole_b0", cores=64, devices=1):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.level_segments import Stretch, stretches
+from ttnn_mcp.tools.parts.memory_tables import Stretch, stretches
 
 levels = st.lists(st.integers(0, 2_000_000), min_size=1, max_size=300)
 

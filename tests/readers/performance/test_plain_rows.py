@@ -15,13 +15,12 @@ from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from tests.shared_reports import shared
 from ttnn_mcp.readers.checksum import PieceSums
-from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
+from ttnn_mcp.readers.performance import csv_file, plain_blocks, plain_rows
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_blocks import shape_of
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
-from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
-from ttnn_mcp.readers.performance.row_shape import shape_of
+from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted, plain_frame
 
 HEADER = ["OP CODE", "OP TYPE", "DEVICE ID", "unread", "DEVICE KERNEL DURATION [ns]", "HOST START TS", "ATTRIBUTES"]
 NUMBERS = {"DEVICE ID": "device", "DEVICE KERNEL DURATION [ns]": "kernel_ns", "HOST START TS": "host_start_ns"}
@@ -152,7 +151,7 @@ def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeyp
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
     path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW], line_end)
     assert plain(path) is not None
-    monkeypatch.setattr(row_shape, "LINE_BYTES", 500)
+    monkeypatch.setattr(plain_blocks, "LINE_BYTES", 500)
     assert plain(path) is None
 
 
@@ -193,9 +192,9 @@ def test_texts_side_by_side_are_looked_up_together(reading):
 
 def test_too_many_different_texts_are_left_to_the_parser(tmp_path, monkeypatch):
     path = written(tmp_path / "ops.csv", [[*ROW[:6], f"attribute {n}"] for n in range(20)])
-    monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 220)
+    monkeypatch.setattr(plain_rows, "KNOWN_BYTES_AT_MOST", 220)
     assert plain(path) is None
-    monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 20 * len("attribute 10"))
+    monkeypatch.setattr(plain_rows, "KNOWN_BYTES_AT_MOST", 20 * len("attribute 10"))
     assert plain(path) is not None
 
 

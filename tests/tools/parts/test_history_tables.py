@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.archive.behind import Behind
-from ttnn_mcp.archive.history import History, Turned
+from ttnn_mcp.archive.history import Behind, History, Turned
 from ttnn_mcp.archive.past_runs import PastRun
 from ttnn_mcp.archive.turns import Course, Turn
-from ttnn_mcp.tools.parts.history_tables import left_out, newest, ops_behind, runs, turns, why
+from ttnn_mcp.tools.history import left_out, newest, ops_behind, runs, turns, why
 
 START = 1_767_225_600  # 2026-01-01, in seconds since 1970
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.analyses.tables import ops_of, put
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.tools.parts.op_cells import attributes_of_op, operands_of_op
+from ttnn_mcp.tools.parts.ttnn_call import attributes_of_op, operands_of_op
 
 
 def op_of(folder, inputs=1, **attributes):

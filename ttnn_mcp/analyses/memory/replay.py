@@ -13,10 +13,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
-from ttnn_mcp.analyses.memory.dram_banks import banks_of
-from ttnn_mcp.analyses.memory.dry_frees import DryFrees
+from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
 from ttnn_mcp.analyses.memory.left_out import ProgramModels
@@ -26,7 +24,7 @@ from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
 from ttnn_mcp.analyses.memory.there_before import ThereBefore
-from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
+from ttnn_mcp.analyses.memory.unrecorded_frees import DryFrees, UnrecordedFrees
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES
 from ttnn_mcp.readers.graph.graph_memory import GraphReader

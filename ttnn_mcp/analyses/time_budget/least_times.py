@@ -4,6 +4,9 @@ Each step adds one cause to the step before, so it cannot be shorter: first the 
 needs, then padding, then the passes of the op's own MATH FIDELITY, then excess bytes where DRAM traffic was measured,
 then unused cores. All are true lower bounds: they take peak rates and move each byte once. They leave out the
 arithmetic of the vector unit (softmax, norms, activations).
+
+An op's bytes take each of these paths once: DRAM, the networks of its cores, their unpackers and packers. The slowest
+decides, so an op with all its tensors in L1 has a bound too.
 """
 
 from __future__ import annotations
@@ -15,21 +18,25 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roofline_of
+from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
-from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.time_budget.operand_bytes import Weigh
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
 
 LOFI_PASSES = 1.0
 
@@ -146,3 +153,48 @@ def _on_links(ops: OpTable, chip: Chip, mesh_devices: int) -> NDArray[np.float64
     exchanged = collectives_of(ops, mesh_devices)
     least[exchanged.rows] = exchanged.least_ns(payload_gb_s(chip), both_directions=True)
     return least
+
+
+class DataPaths:
+    """What some ops read and write of each operand, and the time of that on each data path."""
+
+    def __init__(self, ops: OpTable, chip: Chip) -> None:
+        self._ops, self._chip = ops, chip
+        self._shows_both = bool(ops.inputs and ops.outputs)
+        if self._shows_both:
+            touched = touched_of(ops, lambda operand: operand.present.astype(np.float64), Reasons(len(ops)))
+            self._read, self._written = touched.reads, touched.writes  # shares of each operand
+
+    def read_bytes(self, number: int) -> NDArray[np.float64]:
+        """Bytes that the ops read of one input, as stored."""
+        if not self._shows_both or number >= len(self._ops.inputs):
+            return np.zeros(len(self._ops))
+        return self._read[number] * self._ops.inputs[number].bytes
+
+    def least_ns(self, weigh: Weigh, cores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The time of the slowest data path on so many cores; unknown bytes count as 0."""
+        architecture, clock = self._chip.architecture, self._chip.clock_ghz
+        if not self._shows_both or architecture is None or not clock:
+            return np.full(len(self._ops), np.nan)
+        read, read_of_dram = self._bytes(self._ops.inputs, self._read, weigh, numbered=True)
+        written, written_to_dram = self._bytes(self._ops.outputs, self._written, weigh, numbered=False)
+        cycles_ns = 1 / (clock * np.where(np.isfinite(cores), cores, np.inf))
+        path_times = (
+            (read_of_dram + written_to_dram) / (self._chip.dram_peak_gb_s or np.inf),
+            np.maximum(read_of_dram, written_to_dram) / architecture.noc_bytes_per_cycle * cycles_ns,
+            read / architecture.unpack_bytes_per_cycle * cycles_ns,
+            written / architecture.pack_bytes_per_cycle * cycles_ns,
+        )
+        return np.stack(path_times).max(axis=0)
+
+    def _bytes(
+        self, operands: Sequence[Operand], shares: NDArray[np.float64], weigh: Weigh, *, numbered: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bytes per op over these operands, and those of them in DRAM."""
+        all_bytes = np.zeros(len(self._ops), dtype=np.float64)
+        in_dram = np.zeros(len(self._ops), dtype=np.float64)
+        for number, operand in enumerate(operands):
+            moved = np.nan_to_num(shares[number] * weigh(operand, number if numbered else None))
+            all_bytes += moved
+            in_dram += np.where(operand.in_dram, moved, 0.0)
+        return all_bytes, in_dram

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
-from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
+from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices, rows_left_out
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
-from ttnn_mcp.readers.memory.left_out import rows_left_out
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line

@@ -15,7 +15,7 @@ from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_rows import plain_frame
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
 
