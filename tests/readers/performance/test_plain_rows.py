@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from tests.cells_of_frames import cells as cells_of
 from tests.cells_of_frames import check_same_cells
 from tests.for_all import for_all
-from tests.readers.plain_checksum import plain_checksum
 from tests.shared_reports import shared
-from ttnn_mcp.readers.checksum import PieceSums
 from ttnn_mcp.readers.performance import csv_file, plain_blocks, plain_rows
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
@@ -162,7 +160,7 @@ def reading(tmp_path, monkeypatch):
     path = written(tmp_path / "ops.csv", [[*ROW[:4], str(row), *ROW[5:]] for row in range(1_000, 1_600)])
     with path.open("rb") as file:
         shape = shape_of(file.fileno(), len(HEADER))
-        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000, checksum=False))
+        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000))
 
 
 def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_need(reading, monkeypatch):
@@ -171,19 +169,6 @@ def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_ne
     assert reading.read()
     assert len(asked) == 2  # numbers and texts
     assert 600 * 1.02 < reading.numbers.shape[1] < 600 * 1.1
-
-
-def test_the_checksums_are_those_of_pieces_of_a_mebibyte(tmp_path):
-    path = written(tmp_path / "ops.csv", [[*ROW[:-1], "a" * 1_000]] * 2_500)
-    sums = PieceSums()
-    assert len(plain_frame(path, header_of(path), 5_000, BLANK, sums)) == 2_500
-    assert len(sums.by_place) >= 3
-    assert sums.of_all(path.stat().st_size) == plain_checksum(path.read_bytes())
-
-
-def test_no_checksum_is_computed_that_nobody_wants(reading):
-    assert reading.read()
-    assert not reading.sums.by_place
 
 
 def test_texts_side_by_side_are_looked_up_together(reading):

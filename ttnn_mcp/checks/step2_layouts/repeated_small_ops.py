@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.run.ops.op_table import OpTable
 
-LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer
+LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer (ours)
 TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended
 MOVES = ("eltwise", "shape", "layout", "movement")
 BY_USER = ("PagedFillCache", "PagedUpdateCache")  # checks of step 3 tell what to call instead

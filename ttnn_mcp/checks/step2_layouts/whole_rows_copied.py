@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # `ttnn.narrow` gives such a view of an interleaved tensor along the first dim that is not 1, if the part begins
 # on the first DRAM bank: the number of pages before it is a multiple of the number of banks (narrow.cpp of TTNN
 # 0.81.1, tried).
-DIMS = 4  # of a tensor in a report
+DIMS = 4  # of a tensor in a report: ops_perf_results.csv prints W, Z, Y and X (practice)
 _NUMBER = re.compile(r"-?\d+")
 
 

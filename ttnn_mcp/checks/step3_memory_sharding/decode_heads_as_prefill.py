@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 # Prefill ops that make or join the heads of attention, permutes that do so, and the reshapes around them.
-# nlp_create_qkv_heads_decode_device_operation.cpp takes at most so many
-USERS = 32
-HEADS_AT_MOST = 32
+USERS = 32  # nlp_create_qkv_heads_decode_device_operation.cpp takes at most so many
+HEADS_AT_MOST = 32  # same
 _MAKES_OR_JOINS = re.compile(r"(Create(QKV)?Heads|ConcatHeads)(?!.*Decode)", re.IGNORECASE)
 HEADS = Subject(
     lambda facts: facts.names.where(is_head_op) | facts.named("Permute", "Transpose"),

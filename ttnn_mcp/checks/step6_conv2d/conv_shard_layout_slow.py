@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.op_config import OpConfig, Sets
     from ttnn_mcp.run.ops.op_table import OpTable
 
-NO_PEER = -1
+NO_PEER = -1  # no place of an op (ours)
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
 STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)

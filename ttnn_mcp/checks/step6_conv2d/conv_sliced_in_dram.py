@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 # Convs that are cut into slices: the ops that fetch a slice from DRAM and write its part of the output back.
-MOST_BETWEEN = 2  # ops between a fetch and its conv: Move and Halo
+MOST_BETWEEN = 2  # ops between a fetch and its conv (practice): Move and Halo
 
 
 def look(facts: WindowFacts) -> Problems:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ttnn_mcp.readers.checksum import PieceSums
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
 
@@ -60,8 +59,8 @@ class PerformanceCsv:
     caveats: tuple[str, ...]
 
 
-def read_performance_csv(path: Path, sums: PieceSums | None = None) -> PerformanceCsv:
-    """Read the CSV at `path`; `sums` gets the checksums of its pieces where it is plain.
+def read_performance_csv(path: Path) -> PerformanceCsv:
+    """Read the CSV at `path`.
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
@@ -69,7 +68,7 @@ def read_performance_csv(path: Path, sums: PieceSums | None = None) -> Performan
         ReportBroken: binary, cut off before its first row, rows that do not fit the header, or too large.
     """
     header = header_of(path)
-    columns, caveats = _columns(path, header, sums)
+    columns, caveats = _columns(path, header)
     if header.device_only:
         _check_device_only(path, columns, header)
     return PerformanceCsv(
@@ -84,8 +83,8 @@ def read_performance_csv(path: Path, sums: PieceSums | None = None) -> Performan
     )
 
 
-def _columns(path: Path, header: Header, sums: PieceSums | None) -> tuple[Frame, list[str]]:
-    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK, sums), b"", list[str]()
+def _columns(path: Path, header: Header) -> tuple[Frame, list[str]]:
+    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK), b"", list[str]()
     if frame is None:
         from ttnn_mcp.readers.performance.parsed_rows import parsed  # noqa: PLC0415 - pandas takes 0.4 s to load
 

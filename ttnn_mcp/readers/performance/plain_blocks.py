@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.readers.checksum import PIECE_BYTES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the lon
 QUOTE = b'"'
 NOT_PLAIN = (QUOTE, b"\0")
 LINE_ENDS = (b"\r\n", b"\n")  # Python's csv module writes the first
-BLOCK_BYTES = PIECE_BYTES  # with what is computed of it, it fits into the cache of a core
+BLOCK_BYTES = 1_048_576  # with what is computed of it, it fits into the cache of a core
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
 
 

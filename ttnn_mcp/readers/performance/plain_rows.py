@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ttnn_mcp.readers.checksum import PIECE_BYTES, PieceSums
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
-from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, LEAD_BYTES, block_at, shape_of
+from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at, shape_of
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.regular_file import opened
 
@@ -45,13 +44,11 @@ class Wanted(NamedTuple):
         columns: place of each field that is read -> its column (our name, or the operand's header).
         blanks: texts that mean an empty cell.
         rows_at_most: reading ends some rows beyond so many.
-        checksum: whether checksums of the bytes are wanted.
     """
 
     columns: dict[int, str]
     blanks: tuple[str, ...]
     rows_at_most: int
-    checksum: bool
 
 
 class PlainRows:
@@ -63,7 +60,6 @@ class PlainRows:
         is_filled: which number columns have a number.
         numbers: shape (number columns, rows and room for more); the blank columns hold anything.
         texts: the number of each row's text by group, shape (groups, rows and room for more).
-        sums: checksums of the pieces of the file whose first byte belongs to these rows.
     """
 
     def __init__(self, descriptor: int, shape: RowShape, wanted: Wanted) -> None:
@@ -80,7 +76,6 @@ class PlainRows:
         self.texts: NDArray[np.int32] = np.empty((len(self.groups), 0), dtype=np.int32)
         self.is_filled: NDArray[np.bool_] = np.zeros(len(self.numbers), dtype=np.bool_)
         self.rows = 0
-        self.sums = PieceSums()
 
     def read(self) -> bool:
         """Read the rows, until there are more than are asked for; False where they are not plain.
@@ -90,15 +85,12 @@ class PlainRows:
         """
         np.empty(FREED_BYTES, dtype=np.uint8)  # freed at once
         begin, end = self._shape.begin, self._shape.size
-        edges = sorted({begin, *range(begin - begin % BLOCK_BYTES + BLOCK_BYTES, end, BLOCK_BYTES), end})
-        for at, until in pairwise(edges):
+        for at, until in pairwise((*range(begin, end, BLOCK_BYTES), end)):
             if self.rows > self._wanted.rows_at_most:
                 break
             block = block_at(self._descriptor, at, until, self._shape)
             if block is None or not self._add(block, (end - begin) / (until - begin)):
                 return False
-            if self._wanted.checksum:
-                self.sums.add(at, memoryview(block.contents)[LEAD_BYTES + 1 :][: until - at])
         return True
 
     def _fill(self, columns: NDArray[np.int64], until: int) -> None:
@@ -199,22 +191,13 @@ class TextGroup:
         return columns or [([], np.zeros(0, dtype=np.int32))] * (self.last - self.first + 1)
 
 
-def plain_frame(
-    path: Path,
-    header: Header,
-    rows_at_most: int,
-    blanks: tuple[str, ...],
-    sums: PieceSums | None = None,
-) -> Frame | None:
-    """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain.
-
-    `sums` gets the checksums of all pieces that were read.
-    """
-    wanted = Wanted(header.read, blanks, rows_at_most, sums is not None)
+def plain_frame(path: Path, header: Header, rows_at_most: int, blanks: tuple[str, ...]) -> Frame | None:
+    """The columns of the file at `path`, at most some more rows than `rows_at_most`; None if it is not plain."""
+    wanted = Wanted(header.read, blanks, rows_at_most)
     try:
         with opened(path, buffering=0) as file:
             before = os.fstat(file.fileno())
-            rows = _plain_rows(file.fileno(), len(header.names), wanted, sums)
+            rows = _plain_rows(file.fileno(), len(header.names), wanted)
             after = os.fstat(file.fileno())
     except OSError:
         return None  # reading it the other way says what is wrong
@@ -222,14 +205,7 @@ def plain_frame(
     return rows.frame() if rows is not None and is_same else None
 
 
-def _plain_rows(descriptor: int, fields: int, wanted: Wanted, sums: PieceSums | None) -> PlainRows | None:
+def _plain_rows(descriptor: int, fields: int, wanted: Wanted) -> PlainRows | None:
     shape = shape_of(descriptor, fields)
-    if shape is None:
-        return None
-    rows = PlainRows(descriptor, shape, wanted)
-    if not rows.read():
-        return None
-    if sums is not None:
-        sums.by_place.update(rows.sums.by_place)
-        sums.add(0, os.pread(descriptor, PIECE_BYTES, 0))  # with the header
-    return rows
+    rows = None if shape is None else PlainRows(descriptor, shape, wanted)
+    return rows if rows is not None and rows.read() else None
