@@ -3,6 +3,8 @@
 Behind a turn are the ops that took more or less time after it, and whether they were still the same ops.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple

@@ -5,6 +5,8 @@ they agree in name, operands and the first part. Only the second part may be tun
 faster. An attribute that we do not know counts as work: then less is compared, and nothing wrongly.
 """
 
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import json

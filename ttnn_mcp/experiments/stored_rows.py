@@ -1,7 +1,6 @@
 """Experiments to rows of the store, and rows to experiments; damaged rows are left out and named.
 
-Both ways they are checked: types, ranges and lengths. The tables stand here version by version: a released version is
-never changed, a new one is appended.
+Both ways they are checked: types, ranges and lengths.
 """
 
 from __future__ import annotations
@@ -24,43 +23,25 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.experiments.experiment import RunSeen
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE runs (
-            id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, kernel_ns INTEGER NOT NULL,
-            warm INTEGER NOT NULL, rank INTEGER
-        )""",
-        """CREATE TABLE experiments (
-            id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, recorded REAL NOT NULL,
-            change TEXT NOT NULL, step INTEGER, hypothesis TEXT, note TEXT,
-            baseline TEXT NOT NULL REFERENCES runs (id), candidate TEXT NOT NULL REFERENCES runs (id),
-            pcc REAL, wall_before_ms REAL, wall_after_ms REAL, measured TEXT NOT NULL, judged_by TEXT NOT NULL,
-            change_share REAL NOT NULL, noise_share REAL NOT NULL, verdict TEXT NOT NULL, why TEXT NOT NULL,
-            flags TEXT NOT NULL
-        )""",
-    ),
-    (
-        """CREATE TABLE targets (
-            baseline TEXT PRIMARY KEY REFERENCES runs (id), kind TEXT NOT NULL, value REAL NOT NULL,
-            batch INTEGER NOT NULL, recorded REAL NOT NULL
-        )""",
-    ),
-    (
-        "ALTER TABLE experiments ADD COLUMN finding TEXT",
-        "ALTER TABLE experiments ADD COLUMN at_most_us REAL",
-        "ALTER TABLE targets ADD COLUMN rounds INTEGER",
-        "ALTER TABLE targets ADD COLUMN hours REAL",
-    ),
-    (
-        "ALTER TABLE runs ADD COLUMN reading TEXT",
-        "ALTER TABLE runs ADD COLUMN program TEXT",
-    ),
-    (
-        "ALTER TABLE experiments ADD COLUMN layer_pccs TEXT",
-        "ALTER TABLE experiments ADD COLUMN drifts_at INTEGER",
-    ),
+TABLES = (
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, kernel_ns INTEGER NOT NULL,
+        warm INTEGER NOT NULL, rank INTEGER, reading TEXT, program TEXT
+    )""",
+    """CREATE TABLE experiments (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, recorded REAL NOT NULL,
+        change TEXT NOT NULL, step INTEGER, hypothesis TEXT, note TEXT,
+        baseline TEXT NOT NULL REFERENCES runs (id), candidate TEXT NOT NULL REFERENCES runs (id),
+        pcc REAL, wall_before_ms REAL, wall_after_ms REAL, measured TEXT NOT NULL, judged_by TEXT NOT NULL,
+        change_share REAL NOT NULL, noise_share REAL NOT NULL, verdict TEXT NOT NULL, why TEXT NOT NULL,
+        flags TEXT NOT NULL, finding TEXT, at_most_us REAL, layer_pccs TEXT NOT NULL, drifts_at INTEGER
+    )""",
+    """CREATE TABLE targets (
+        baseline TEXT PRIMARY KEY REFERENCES runs (id), kind TEXT NOT NULL, value REAL NOT NULL,
+        batch INTEGER NOT NULL, recorded REAL NOT NULL, rounds INTEGER, hours REAL
+    )""",
 )
-VERSION = len(MIGRATIONS)  # PRAGMA user_version of a new store
+VERSION = 5  # PRAGMA user_version of these tables; those before them were never released
 Fields: TypeAlias = "dict[str, Any]"
 NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
@@ -70,19 +51,6 @@ COLUMNS = (
 )
 COLUMNS_READ = (*COLUMNS, "id")
 TARGET_COLUMNS = ("baseline", "kind", "value", "batch", "recorded", "rounds", "hours")
-ADDED = {
-    "finding": 3,
-    "at_most_us": 3,
-    "rounds": 3,
-    "hours": 3,
-    "layer_pccs": 5,
-    "drifts_at": 5,
-}  # column -> the store's version that added it
-
-
-def selected(columns: Iterable[str], version: int) -> str:
-    """The columns as SQL, for a store of this version: NULL for those that it has not got yet."""
-    return ", ".join("NULL" if ADDED.get(column, 0) > version else column for column in columns)
 
 
 class Log(NamedTuple):
@@ -116,8 +84,7 @@ def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], r
 
 
 def _run(row: sqlite3.Row) -> Fields:
-    run_id, name, performance, memory, kernel_ns, warm, rank, *digests = row
-    reading, program = digests or (None, None)  # a store that no newer version has written to
+    run_id, name, performance, memory, kernel_ns, warm, rank, reading, program = row
     warmth = bool(warm) if isinstance(warm, int) else warm
     return {
         "id": run_id,
@@ -139,7 +106,7 @@ def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
 
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
     fields: Fields = dict(zip(COLUMNS_READ, row, strict=True))
-    name, texts = "flags", {"flags": fields["flags"], "layer_pccs": fields["layer_pccs"] or "[]"}
+    name, texts = "flags", {"flags": fields["flags"], "layer_pccs": fields["layer_pccs"]}
     try:
         for name, text in texts.items():
             fields[name] = json.loads(text)

@@ -56,7 +56,7 @@ def identity(pair: Pair, kept: KeptFiles | None = None) -> str:
     """
     contents = _contents(pair.performance, kept) + _contents(pair.memory, kept)
     contents += str(pair.rank).encode() if pair.rank else b""
-    sizes = SHOWN_CHARS // 2, (ID_CHARS - SHOWN_CHARS) // 2  # the first was the whole id until 2026-11
+    sizes = SHOWN_CHARS // 2, (ID_CHARS - SHOWN_CHARS) // 2  # what is shown, and the rest
     return "".join(blake2b(contents, digest_size=size).hexdigest() for size in sizes)
 
 

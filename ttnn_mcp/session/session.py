@@ -283,9 +283,7 @@ class Session:
         pair = known.pair
         stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
         run_id = DEMO if known.id == DEMO else run_id
-        if known.id and not run_id.startswith(
-            known.id
-        ):  # its report was overwritten: the name stays with what got it
+        if known.id and known.id != run_id:  # its report was overwritten: the name stays with what got it
             caveat = OVERWRITTEN.format(id=known.shown_id)
             known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
@@ -333,7 +331,7 @@ class Session:
         if run_id == DEMO or run_id in self._known:  # unmoved: it only saves a look at the record
             return self._short.get(run_id, short)
         others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
-        if any(other.startswith(short) and not run_id.startswith(other) for other in others):
+        if any(other.startswith(short) and other != run_id for other in others):
             self._short[run_id] = run_id
         return self._short.get(run_id, short)
 
@@ -374,5 +372,5 @@ class Session:
 
 
 def _is_another(run: KnownRun, known: KnownRun) -> bool:
-    """Whether a person gave `run` the name of `known`; records of before 2026-11 hold how an id begins."""
-    return run.named_by_hand and run.name == known.name and not known.id.startswith(run.id)
+    """Whether a person gave `run`, which is another one, the name of `known`."""
+    return run.named_by_hand and run.name == known.name and known.id != run.id

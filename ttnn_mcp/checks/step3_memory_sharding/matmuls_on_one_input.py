@@ -37,7 +37,7 @@ from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 from ttnn_mcp.run.ops.alike import numbered
 
 if TYPE_CHECKING:
