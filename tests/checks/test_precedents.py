@@ -14,9 +14,9 @@ from tests.for_all import for_all
 from tests.profiles import DRAM
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
-from ttnn_mcp.checks.earlier_runs import by_precedents
 from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, Expectation
 from ttnn_mcp.checks.op_config import sets_program
+from ttnn_mcp.checks.precedents import by_precedents
 
 MINIMAL = {"name": "MinimalMatmulDeviceOperation"}
 OTHER_OP = ((DRAM, 61, MINIMAL), (DRAM, 26))

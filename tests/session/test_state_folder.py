@@ -15,7 +15,7 @@ from tests.asking import ask
 from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
-from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.memory_of_ops import in_time
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.session.session import Session, Settings

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
-from ttnn_mcp.checks.earlier_runs import by_precedents
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.levers import ATTENTION_GRID, PROGRAM
@@ -21,6 +20,7 @@ from ttnn_mcp.checks.plan.configs import Configs
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
 from ttnn_mcp.checks.plan.remaining import saved_by, time_of
+from ttnn_mcp.checks.precedents import by_precedents
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.wording import in_one_unit

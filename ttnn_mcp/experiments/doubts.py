@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.engaged import Engaged
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+    from ttnn_mcp.experiments.rules import Walls
     from ttnn_mcp.experiments.statement import Statement
     from ttnn_mcp.experiments.story import Story
-    from ttnn_mcp.experiments.walls import Walls
 
 _CONVERSIONS = ("layout", "movement", "shape")  # come and go with formats and placements
 _STAMP = re.compile(r"\d{4}(?:_\d\d){5}")  # in ops_perf_results_<time>.csv, written by the profiler

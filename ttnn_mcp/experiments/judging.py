@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.engaged import Engaged
     from ttnn_mcp.analyses.comparison.grouping import Delta
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
-    from ttnn_mcp.experiments.rules import Measurement
+    from ttnn_mcp.experiments.rules import Measurement, Walls
     from ttnn_mcp.experiments.story import Story
-    from ttnn_mcp.experiments.walls import Walls
 
 
 @dataclass(frozen=True, slots=True)

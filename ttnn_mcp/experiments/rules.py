@@ -2,7 +2,8 @@
 
 Accuracy comes first: a change with a PCC below 0.99 is reverted however fast it is, and a change without a PCC is
 never kept. A change within the noise is inconclusive, unless it lowers the peak of L1 where time and accuracy hold.
-Steps 4 and 5 do not change kernel time, so wall time counts. Nothing is kept while a reason to doubt it stands.
+Steps 4 and 5 do not change kernel time, so wall time counts: given, or that of the profiles. Nothing is kept while a
+reason to doubt it stands.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
-from ttnn_mcp.experiments.walls import Walls, profiled_walls
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.comparison.comparability import Judgement
     from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.analyses.comparison.reasons import Code, Reason
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
     from ttnn_mcp.experiments.experiment import JudgedBy, Verdict
@@ -221,3 +223,39 @@ def _lower_peak(delta: MemoryDelta) -> MemoryGain | None:
     if peak is None or not peak.before or peak.after is None or peak.before - peak.after < LEAST_BYTES:
         return None
     return MemoryGain(peak.before, peak.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """Milliseconds of one iteration before and after; `profiled` where the profiler was on.
+
+    `blocks` are those of traced replays on each side, in ms, where they are known: before and after are their medians.
+    """
+
+    before_ms: float
+    after_ms: float
+    profiled: bool
+    blocks: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+
+    @property
+    def change_share(self) -> float:
+        """Relative change; negative is faster."""
+        return self.after_ms / self.before_ms - 1
+
+
+def walls_of_blocks(before: Sequence[float], after: Sequence[float]) -> Walls:
+    """Those that a person measured, in ms, with the profiler off."""
+    return Walls(median(before), median(after), profiled=False, blocks=(tuple(before), tuple(after)))
+
+
+def profiled_walls(comparison: Comparison) -> Walls | None:
+    """Wall times of both windows under the profiler; None unless both are warm."""
+    sides = (comparison.before, comparison.after)
+    if not all(side.scope.window.warm for side in sides):
+        return None
+    before, after = map(_wall_ns, sides)
+    return Walls(before / 1e6, after / 1e6, profiled=True) if before > 0 else None
+
+
+def _wall_ns(side: Measured) -> float:
+    return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip))

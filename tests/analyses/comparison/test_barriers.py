@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.barriers import (
+from ttnn_mcp.analyses.comparison.batches import Work
+from ttnn_mcp.analyses.comparison.comparability import (
     batch_barrier,
     hardware_barriers,
     window_barriers,
     window_name,
     work_barriers,
 )
-from ttnn_mcp.analyses.comparison.batches import Work
 from ttnn_mcp.analyses.comparison.grouping import Delta
 
 

@@ -15,8 +15,8 @@ from tests.tools.parts.test_loop_story import finding
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.outlook import Outlook
+from ttnn_mcp.experiments.rules import Walls
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.experiments.walls import Walls
 from ttnn_mcp.tools.experiments import TOOL
 from ttnn_mcp.tools.parts import loop_record
 from ttnn_mcp.tools.parts.loop_actions import set_target

@@ -1,12 +1,14 @@
 """The command `profile`: run the user's command under Tracy, explain what went wrong, then say what is slow.
 
-With `--memory` the same command runs once more without Tracy, while TTNN records its memory.
+With `--memory` the same command runs once more without Tracy, while TTNN records its memory. A person also gets the
+command to try next.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -22,16 +24,18 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build, build_of
-from ttnn_mcp.shell.capture.commands import again, recording, under_tracy
 from ttnn_mcp.shell.capture.failures import LOSING, Fault, OutputWatch, conflicts
 from ttnn_mcp.shell.capture.streaming import streamed
 from ttnn_mcp.shell.capture.target import target_of
+from ttnn_mcp.shell.terminal import own_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from ttnn_mcp.shell.capture.target import UserCommand
 
+RECORDED = Path(__file__).with_name("recorded.py")
+QUIETLY = "--no-web-server"  # 0.81: else a server for a browser outlives the run
 VARIABLE = "TTNN_CONFIG_OVERRIDES"
 RECORDING = {"enable_fast_runtime_mode": False, "enable_logging": True, "enable_graph_report": True}
 CLOCK_S = 2.0  # file systems that count whole seconds, or every other one
@@ -182,3 +186,39 @@ def _configured(name: str) -> Generator[None]:
             del os.environ[VARIABLE]
         else:
             os.environ[VARIABLE] = former
+
+
+def under_tracy(target: UserCommand, build: Build, options: Sequence[str], status_file: Path) -> list[str]:
+    """The command under Tracy; the status of the user's command lands in the file.
+
+    Tracy joins the words to one line for a shell, and goes on whatever that line ends with. So the words are quoted
+    for that shell, and the line tells how the command ended.
+
+    Raises:
+        ArgumentsInvalid: this tt-metal's Tracy has no such option.
+    """
+    unknown = [option for option in options if option.partition("=")[0] not in build.options]
+    if unknown:
+        raise ArgumentsInvalid(f"Tracy of this tt-metal has no option {shown(unknown[0])}: leave it out.")
+    quiet = [QUIETLY] if QUIETLY in build.options else []
+    start = [target.python, "-m", "tracy", "-r", "-p", *quiet, *options]
+    if not build.joins:
+        return [*start, *target.words]
+    ending = f"; status=$?; echo $status > {shlex.quote(str(status_file))}; exit $status"
+    return [*start, *map(shlex.quote, target.words), ending]
+
+
+def recording(target: UserCommand, folder: Path) -> list[str]:
+    """The command while TTNN records its memory."""
+    return [target.python, str(RECORDED), str(folder), *target.words]
+
+
+def again(failure: Fault, build: Build, options: Sequence[str], memory: bool, command: Sequence[str]) -> str:
+    """The next command after a failure: the same, with the options that this Tracy has and without what disturbs."""
+    changed = {option.partition("=")[0] for option in failure.tracy}
+    tracy = [option for option in options if option.partition("=")[0] not in changed]
+    tracy += [option for option in failure.tracy if option.partition("=")[0] in build.options]
+    words = [*(["--memory"] if memory else []), *(f"--tracy={option}" for option in tracy), "--", *command]
+    unset = [word for name in failure.without if name in os.environ for word in ("-u", name)]
+    start = f"{shlex.join(['env', *unset])} " if unset else ""
+    return f"{start}{own_name()} profile {shlex.join(words)}"

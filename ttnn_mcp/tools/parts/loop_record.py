@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
+from ttnn_mcp.experiments.decision import check_named
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
 from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
+from ttnn_mcp.experiments.rules import walls_of_blocks
 from ttnn_mcp.experiments.story import story_of
-from ttnn_mcp.experiments.tries import check_named
-from ttnn_mcp.experiments.walls import walls_of_blocks
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_actions import readable
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded, blocks_of
