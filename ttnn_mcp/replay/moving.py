@@ -139,10 +139,11 @@ def _clone(source: OpSource) -> OpCall:
 
 
 def _embeddings(source: OpSource) -> OpCall:
+    """Indices in tiles have a program of their own, on few cores, which gives rows whatever layout is asked for."""
     source.forbid(embeddings_type="GENERIC", pad_token="")
     ids = source.operand(0)
     below = f"below {source.shape(1)[-2]}"
-    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), layout="ttnn.ROW_MAJOR_LAYOUT", values=below)
+    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), values=below)
     tiled = source.written("tilized", flag) == "True"
     return OpCall(
         "ttnn.embedding",
