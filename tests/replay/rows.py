@@ -83,7 +83,7 @@ OPS = [
     (("SDPAOperation", [HEADS] * 3 + [X], HEADS, {**SDPA, "is_causal": "false"}), "attn_mask=x[3], is_causal=False", "x[1], x[2], attn_mask=x[3]"),
     (("TilizeWithValPaddingDeviceOperation", [X], X, {}), "ttnn.tilize_with_val_padding(x[0], [1, 1, 64, 64], 0.0", "x[0]"),
     (("Tilize", [(X, ROWS)], X, {"use_multicore": "true"}), "ttnn.tilize(x[0], dtype=ttnn.bfloat16, memory_config=ttnn.DRAM_MEMORY_CONFIG, use_multicore=True)", "x[0]"),
-    (("UntilizeWithUnpaddingDeviceOperation", [X], (1, 1, 60, 64), {}), "ttnn.untilize_with_unpadding(x[0], [0, 0, 59, 63]", None),
+    (("UntilizeWithUnpaddingDeviceOperation", [X], (1, 1, 60, 64), {}), "ttnn.untilize_with_unpadding(x[0], [0, 0, 59, 63]", "x[0][:1, :1, :60, :64]"),
     (("Untilize", [X], X, {}), "ttnn.untilize(x[0], memory", "x[0]"),
     (("ReshapeViewDeviceOperation", [X], (1, 1, 32, 128), {"logical_output_shape": "Shape([32; 128])"}), "ttnn.reshape(x[0], [32, 128]", "x[0].reshape([32, 128])"),
     (("PermuteDeviceOperation", [X], X, {"dims": "SmallVector([1; 0; 2])"}), "ttnn.permute(x[0], [1, 0, 2]", "x[0].permute([1, 0, 2])"),

@@ -265,7 +265,7 @@ def _decode(source: OpSource) -> OpCall:
     if table is not None:
         shape = source.shape(table)[-2:]
         named["page_table_tensor"] = f"x[{len(operands)}]"
-        operands.append(replace(source.operand(table), shape=shape, values="pages"))
+        operands.append(replace(source.operand(table), shape=shape, values=f"pages below {keys[0]}"))
     positions = Given(
         (batch,), "ttnn.int32", "ttnn.ROW_MAJOR_LAYOUT", "ttnn.DRAM_MEMORY_CONFIG", f"all {length - 1}"
     )

@@ -34,11 +34,12 @@ def _tilize(source: OpSource) -> OpCall:
 def _untilize(source: OpSource) -> OpCall:
     cut = source.name != "Untilize"
     ends = f", {[size - 1 for size in source.shape(-1)]}" if cut else ""
+    kept = f"[{', '.join(f':{size}' for size in source.shape(-1))}]" if cut else ""
     return OpCall(
         "ttnn.untilize_with_unpadding" if cut else "ttnn.untilize",
         (f"x[0]{ends}",),
         {"memory_config": source.memory(), "use_multicore": source.written("use_multicore", flag)},
-        None if cut else "x[0]",
+        f"x[0]{kept}",
     )
 
 
