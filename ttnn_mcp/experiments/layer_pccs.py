@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown_path
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.records import dataclass
@@ -27,6 +27,7 @@ class _Document(BaseModel):
     version: Literal[1]
     layers: Annotated[tuple[_Layer, ...], Field(max_length=MOST_LAYERS)]
     first_drifting_layer: Number | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def read_drift(path: Path) -> Drift:
 
     Raises:
         ReportMissing: there is no file.
-        QuestionRefused: the script did not write it.
+        QuestionRefused: the script did not write it, or compared nothing.
     """
     try:
         content = begin_of(path, LARGEST_BYTES)
@@ -55,4 +56,8 @@ def read_drift(path: Path) -> Drift:
             f"{shown_path(path)} is not what the script of `ttnn-mcp accuracy` writes. Give its accuracy.json."
         ) from None
     pccs = tuple((one.layer, one.accumulated) for one in document.layers if one.accumulated is not None)
+    if not pccs:
+        raise QuestionRefused(
+            f"{shown_path(path)} holds no PCC: {shown(document.why[:200])}. Leave out `accuracy`."
+        )
     return Drift(pccs, document.first_drifting_layer)

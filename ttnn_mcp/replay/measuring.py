@@ -214,8 +214,8 @@ def _value(replay: Replay, one: dict[str, Any]) -> Any:
         return torch.full(shape, int(kind.split()[1]), dtype=torch.int32)
     if kind.startswith("below "):
         return torch.randint(int(kind.split()[1]), shape, dtype=torch.int32)
-    if kind == "pages":
-        return torch.arange(shape[0] * shape[1], dtype=torch.int32).reshape(shape)
+    if kind.startswith("pages below "):  # each its own, as far as there are so many
+        return (torch.arange(shape[0] * shape[1], dtype=torch.int32) % int(kind.split()[2])).reshape(shape)
     return torch.randn(shape)
 
 
