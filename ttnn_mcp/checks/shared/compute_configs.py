@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ttnn_mcp.analyses.op_kinds.formats import weight_of
 from ttnn_mcp.checks.check import Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
+from ttnn_mcp.checks.op_config import OpConfig, Sets
 
 WEIGHTED_OPS = Subject(  # of a report that has two operand columns
     lambda facts: facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None), "no matmul or conv ops"

@@ -8,19 +8,14 @@ Where more cores would leave more blocks than larger ones on the present cores, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.convs import sizes_of
 from ttnn_mcp.analyses.programs.conv_cores import in_layout, should_transpose
-from ttnn_mcp.analyses.programs.convs import HEIGHT, blocks_of, larger_block
-from ttnn_mcp.checks.op_config import DOUBLES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.convs import Conv
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
+from ttnn_mcp.analyses.programs.convs import HEIGHT, Conv, blocks_of, larger_block
+from ttnn_mcp.analyses.programs.grids import Grid
+from ttnn_mcp.checks.op_config import DOUBLES, OpConfig, Sets
 
 ACTIVATIONS, WEIGHTS = DOUBLES
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 from ttnn_mcp.analyses.programs.conv_cores import grid_of
 from ttnn_mcp.analyses.programs.convs import Conv
 from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_setting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
 
 # for an op between the untilize and the conv, told by check and by tool: Halo reads TILE (untilize_with_halo of TTNN)
 UNTILIZED = "let the op before the untilize write the conv's shards in TILE, without it: Halo untilizes"

@@ -6,22 +6,18 @@ puts the columns of each head in another order behind the matmul that wrote them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import joins_of
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
-from ttnn_mcp.checks.check import Affected, Words, ops_named
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, WindowFacts, Words, ops_named
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.checks.check import Mask, WindowFacts
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 LEAVES_HEADS = (  # ops that leave the columns of a head together
     "NlpCreateHeads", "NlpCreateHeadsDecode", "CreateQKVHeads", "SplitQueryKeyValueAndSplitHeads", "Slice",
@@ -55,14 +51,14 @@ def copy_told(ops: Affected, why: str, fix: str, *, beside: str = "") -> Words:
     )
 
 
-def row_bytes(operand: Operand) -> NDArray[np.float64]:
+def row_bytes(operand: Operand) -> Floats:
     """Bytes of one ROW_MAJOR row, the page of an interleaved tensor; infinite in TILE, sharded or absent."""
     rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded
     return np.where(rows, operand.padded[:, 3] * np.nan_to_num(operand.element_bytes, nan=np.inf), np.inf)
 
 
 @artefact
-def moves_tiny_rows(ops: OpTable) -> NDArray[np.bool_]:
+def moves_tiny_rows(ops: OpTable) -> Mask:
     """Ops with rows below `TINY_ROW_BYTES` on either side."""
     tiny = np.zeros(len(ops), dtype=np.bool_)
     for operand in (*ops.inputs[:1], *ops.outputs[:1]):
@@ -78,7 +74,7 @@ class Permuted(NamedTuple):
     matmul: int
 
 
-def rows_of_permuted(ops: OpTable) -> NDArray[np.int64]:
+def rows_of_permuted(ops: OpTable) -> Rows:
     """The rows of all of them."""
     places = {place for chain in permuted_columns(ops) for place in chain.rows}
     return np.array(sorted(places), dtype=np.int64)

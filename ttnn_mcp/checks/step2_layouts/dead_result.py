@@ -15,23 +15,30 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.analyses.memory.replayed import Replayed
+from ttnn_mcp.checks.check import (
+    Affected,
+    CannotTell,
+    Check,
+    Mask,
+    Problem,
+    Problems,
+    Rows,
+    Subject,
+    WindowFacts,
+    Words,
+)
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.memory_claims import operation_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.readers.memory.columns import Integers
 
 BEYOND = re.compile(r"Cache|Copy|Move|SliceWrite|BatchNorm|AllGather|AllReduce|ReduceScatter|Ring", re.IGNORECASE)
 NOT_PURE = ("collective", "other")  # an op whose work is unknown may do more than its result
@@ -65,7 +72,7 @@ def _tell(identity: TensorIdentity, replay: Replayed, ops: Affected) -> Words:
     )
 
 
-def unread_operations(replay: Replayed, until: int) -> Integers:
+def unread_operations(replay: Replayed, until: int) -> Rows:
     """Places of the operations whose results were never read, and freed before the operation at place `until`.
 
     A result that is never freed may be an output of the model. A result in an older buffer (in place, a view, an output

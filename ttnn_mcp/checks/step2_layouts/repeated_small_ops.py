@@ -15,22 +15,18 @@ that do not read each other, and across records copied from an earlier call.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer (ours)
 TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended
@@ -77,7 +73,7 @@ def _tell(chain: Repetition, ops: Affected) -> Words:
 class Repetition:
     """A sequence that repeats: its rows in order, and the number of ops of one repetition."""
 
-    rows: NDArray[np.int64]
+    rows: Rows
     period: int
 
     @property
@@ -86,7 +82,7 @@ class Repetition:
         return len(self.rows) // self.period
 
 
-def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[Repetition]:
+def repetitions_of(ops: OpTable, joins: Joins, able: Mask) -> list[Repetition]:
     """The repetitions among `able` ops, shortest sequences first; no op is in two."""
     kinds = _kinds(ops)
     taken = ~able
@@ -98,21 +94,21 @@ def repetitions_of(ops: OpTable, joins: Joins, able: NDArray[np.bool_]) -> list[
         for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             first = start - period
             times = (stop - first) // period
-            rows: NDArray[np.int64] = np.arange(first, first + times * period, dtype=np.int64)
+            rows: Rows = np.arange(first, first + times * period, dtype=np.int64)
             if times >= TIMES and _passed_on(joins, rows, period):
                 repetitions.append(Repetition(rows, period))
                 taken[rows] = True
     return repetitions
 
 
-def _kinds(ops: OpTable) -> NDArray[np.int64]:
+def _kinds(ops: OpTable) -> Rows:
     """Per op a number that equal ops share: name and operands."""
     operands = (*ops.inputs, *ops.outputs)
     columns = [ops.texts("op_code").codes, *(column for operand in operands for column in operand.described_by)]
     return np.ravel(np.unique(np.stack(columns), axis=1, return_inverse=True)[1])
 
 
-def _passed_on(joins: Joins, rows: NDArray[np.int64], period: int) -> bool:
+def _passed_on(joins: Joins, rows: Rows, period: int) -> bool:
     """Whether each repetition reads an output of the one before it."""
     makers, readers = joins.edges
     within = (readers <= rows[-1]) & (makers >= rows[0])

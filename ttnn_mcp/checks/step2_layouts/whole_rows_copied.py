@@ -15,10 +15,11 @@ ops: most of these ops cannot write into a given tensor.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,11 +30,7 @@ from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 # Parts of a tensor that lie in one piece in DRAM: a view can be such a part without a copy.
 # `ttnn.narrow` gives such a view of an interleaved tensor along the first dim that is not 1, if the part begins

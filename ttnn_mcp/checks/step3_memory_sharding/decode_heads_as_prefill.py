@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import OPERANDS
@@ -33,11 +33,7 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # Prefill ops that make or join the heads of attention, permutes that do so, and the reshapes around them.
 USERS = 32  # nlp_create_qkv_heads_decode_device_operation.cpp takes at most so many
@@ -114,7 +110,7 @@ class HeadGroup:
     permutes: bool = False
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Rows:
         """All its ops, in order."""
         return np.array(sorted((self.head, *self.reshapes)), dtype=np.int64)
 
@@ -136,7 +132,7 @@ def one_row_groups(ops: OpTable) -> list[HeadGroup]:
     return [*groups, *_permuted(ops, reshapes)]
 
 
-def _permuted(ops: OpTable, reshapes: NDArray[np.bool_]) -> list[HeadGroup]:
+def _permuted(ops: OpTable, reshapes: Mask) -> list[HeadGroup]:
     """Permutes of [users,heads,1,d] to [1,users,heads,d], as attention reads it, and back."""
     x, y = ops.inputs[0].logical, ops.outputs[0].logical
     turns = ops.named("Permute", "Transpose")
@@ -148,7 +144,7 @@ def _permuted(ops: OpTable, reshapes: NDArray[np.bool_]) -> list[HeadGroup]:
     ]
 
 
-def _one_row_each(apart: NDArray[np.int64], together: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _one_row_each(apart: Rows, together: Rows) -> Mask:
     """[users,heads,1,d] beside [1,users,heads,d], for users and heads of more than one."""
     users, heads = apart[:, 0], apart[:, 1]
     turned = (together[:, 0] == 1) & (together[:, 1] == users) & (together[:, 2] == heads)
@@ -156,9 +152,7 @@ def _one_row_each(apart: NDArray[np.int64], together: NDArray[np.int64]) -> NDAr
     return turned & able & (apart[:, 3] == together[:, 3])
 
 
-def _group(
-    ops: OpTable, head: int, reshapes: NDArray[np.bool_], *, makes: bool, permutes: bool = False
-) -> HeadGroup:
+def _group(ops: OpTable, head: int, reshapes: Mask, *, makes: bool, permutes: bool = False) -> HeadGroup:
     read, made = ops.inputs[0].elements, ops.outputs[0].elements
     before, after = head - 1, head + 1
     beside: list[int] = []

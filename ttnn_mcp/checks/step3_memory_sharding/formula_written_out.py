@@ -18,14 +18,17 @@ Silent where a step is missing, or where more than one op reads the sum. Who rea
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
+from ttnn_mcp.checks.arrays import Mask
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
@@ -33,14 +36,7 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 CALLS = {
     "RMSNorm": "ttnn.rms_norm(x, epsilon=1e-5, weight=gamma)",
@@ -96,18 +92,18 @@ class _Steps:
     """Masks of the ops that formulas are made of."""
 
     joins: Joins
-    sums: NDArray[np.bool_]  # over the last dim
-    thin: NDArray[np.bool_]  # on what a sum wrote
-    multiplies: NDArray[np.bool_]
-    scales: NDArray[np.bool_]  # multiplies or divides
-    subtracts: NDArray[np.bool_]
-    adds: NDArray[np.bool_]
-    squares: NDArray[np.bool_]
-    roots: NDArray[np.bool_]
-    exponents: NDArray[np.bool_]
-    negates: NDArray[np.bool_]
-    sigmoids: NDArray[np.bool_]
-    by_numbers: NDArray[np.bool_]  # scales by a number
+    sums: Mask  # over the last dim
+    thin: Mask  # on what a sum wrote
+    multiplies: Mask
+    scales: Mask  # multiplies or divides
+    subtracts: Mask
+    adds: Mask
+    squares: Mask
+    roots: Mask
+    exponents: Mask
+    negates: Mask
+    sigmoids: Mask
+    by_numbers: Mask  # scales by a number
 
 
 def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
@@ -119,7 +115,7 @@ def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
 def _steps(ops: OpTable, joins: Joins) -> _Steps:
     spelled_out, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
 
-    def kind(of: str, *names: str) -> NDArray[np.bool_]:
+    def kind(of: str, *names: str) -> Mask:
         spelled = re.compile(rf"{of}OpType::({'|'.join(names)})\b")
         return spelled_out.where(lambda text: spelled.search(text) is not None)
 
@@ -215,7 +211,7 @@ def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
         yield Formula("rotary embedding", tuple(between if whole else sorted(rows)), last)
 
 
-def _before(joins: Joins, row: int, among: NDArray[np.bool_]) -> set[int]:
+def _before(joins: Joins, row: int, among: Mask) -> set[int]:
     """The ops of `among` behind which INPUT_0 of a row was made."""
     rows = set[int]()
     while (row := int(joins.makers[row])) != NOBODY and among[row]:

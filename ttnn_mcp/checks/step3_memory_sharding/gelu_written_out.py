@@ -14,20 +14,16 @@ Silent about an erf alone. Scalars are not compared: programs from the cache pri
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # GELU written out: x / 2 * (1 + erf(x / sqrt(2))) as ops that run one behind the other.
 _ERF = re.compile(r"UnaryOpType::ERF\b")
@@ -59,7 +55,7 @@ def _tell(ops: Affected) -> Words:
     )
 
 
-def gelu_formulas(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def gelu_formulas(ops: OpTable) -> tuple[Rows, Rows]:
     """The erf ops, and all ops of their formulas.
 
     Behind an erf run the addition and a multiplication; another one and the scaling in front belong to it if they run.
@@ -74,7 +70,7 @@ def gelu_formulas(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return centres, np.unique(np.concatenate((*formulas, *around)))
 
 
-def _shifted(mask: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
+def _shifted(mask: Mask, by: int) -> Mask:
     """Per op, the mask of the op that ran `by` ops later."""
     places = np.arange(len(mask)) + by
     inside = (places >= 0) & (places < len(mask))

@@ -15,23 +15,20 @@ Silent on repeats over the batch, over rows and within a head, and on a concat o
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # Keys and values whose heads were repeated, so that attention meets one of them per query head.
 REPEATS = ("Repeat", "RepeatInterleave")
@@ -78,11 +75,11 @@ def repeated_heads(joins: Joins) -> dict[int, tuple[int, ...]]:
 class _Kinds(NamedTuple):
     """Masks of the ops that repeating is made of."""
 
-    repeats: NDArray[np.bool_]
-    concats: NDArray[np.bool_]
-    parts: NDArray[np.bool_]
-    slices: NDArray[np.bool_]
-    passes: NDArray[np.bool_]
+    repeats: Mask
+    concats: Mask
+    parts: Mask
+    slices: Mask
+    passes: Mask
 
 
 def _kinds(ops: OpTable) -> _Kinds:
@@ -123,7 +120,7 @@ def _times(joins: Joins, source: int, maker: int) -> bool:
     return bool(times > 1 and alike and y.logical[maker, 1] == times * x.logical[source, 1])
 
 
-def of_rows(repeats: dict[int, tuple[int, ...]]) -> NDArray[np.int64]:
+def of_rows(repeats: dict[int, tuple[int, ...]]) -> Rows:
     """All ops that repeat, in order."""
     return np.array(sorted({part for parts in repeats.values() for part in parts}), dtype=np.int64)
 

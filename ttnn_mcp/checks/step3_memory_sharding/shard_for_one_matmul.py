@@ -16,25 +16,21 @@ need the operand's shards.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.moves.move_patterns import KINDS
+from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, Subject, WindowFacts, Words
+from ttnn_mcp.analyses.roofline.roofline import Roofline
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, moved, took
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.moves.moves import Moves
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -65,7 +61,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
     )
 
 
-def moves_for_one_op(moves: Moves, able: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def moves_for_one_op(moves: Moves, able: Mask) -> tuple[Rows, Rows]:
     """Such moves, and the op of `able` that reads each as INPUT_0."""
     ops, made = moves.joins.ops, moves.joins.flow.producers[0]
     into = (moves.kinds == KINDS.index("interleaved-to-sharded")) & ops.inputs[0].in_dram[moves.rows]
@@ -80,9 +76,7 @@ def moves_for_one_op(moves: Moves, able: NDArray[np.bool_]) -> tuple[NDArray[np.
     return pairs[:, 0], pairs[:, 1]
 
 
-def longer_from_dram(
-    ops: OpTable, roofline: Roofline, readers: NDArray[np.int64], gb_s: float
-) -> NDArray[np.float64]:
+def longer_from_dram(ops: OpTable, roofline: Roofline, readers: Rows, gb_s: float) -> Floats:
     """Per reader, what it takes longer at least if INPUT_0 comes from DRAM: if its bytes alone hold it up."""
     streamed = np.nan_to_num(roofline.dram_achievable_ns[readers])
     then = streamed + ops.inputs[0].bytes[readers] / gb_s

@@ -19,28 +19,24 @@ one layout for all convs.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
 from ttnn_mcp.analyses.programs.conv_cores import fits_in
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
-from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
+from ttnn_mcp.checks.op_config import OpConfig, Sets
 from ttnn_mcp.checks.shared.conv_forms import in_other_layout
 from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 NO_PEER = -1  # no place of an op (ours)
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
@@ -121,7 +117,7 @@ def _is_starved(conv: Conv) -> bool:
     return narrow == 1 and long >= STARVED_LENGTH
 
 
-def peers_of(ops: OpTable, flops: NDArray[np.float64], *, within: float) -> NDArray[np.int64]:
+def peers_of(ops: OpTable, flops: Floats, *, within: float) -> Rows:
     """Per conv, the position of the fastest similar one of another layout; NO_PEER where there is none.
 
     Similar convs have the same fidelity and weight type, and sizes that differ by a factor of `within` at most.
@@ -142,9 +138,7 @@ def peers_of(ops: OpTable, flops: NDArray[np.float64], *, within: float) -> NDAr
     return np.where(similar.any(axis=1), fastest[best], NO_PEER)[convs.kinds]
 
 
-def _fastest(
-    took: NDArray[np.float64], rows: NDArray[np.int64], kinds: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
+def _fastest(took: Floats, rows: Rows, kinds: Rows, count: int) -> Rows:
     """Per kind of conv, the position of its fastest op; NO_PEER if all its times are lost."""
     fastest = np.full(count, NO_PEER, dtype=np.int64)
     timed = took[rows] > 0
@@ -154,7 +148,7 @@ def _fastest(
     return fastest
 
 
-def _sizes(ops: OpTable, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+def _sizes(ops: OpTable, rows: Rows) -> tuple[Rows, ...]:
     """Output rows, inner size and output channels: a layout that suits many rows may not suit few."""
     weights, output = ops.inputs[1].padded[rows], ops.outputs[0].padded[rows]
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.analyses.programs.convs import Conv
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG
@@ -29,10 +30,7 @@ from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.convs import Conv
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # Convs that are cut into slices: the ops that fetch a slice from DRAM and write its part of the output back.
 MOST_BETWEEN = 2  # ops between a fetch and its conv (practice): Move and Halo

@@ -15,7 +15,6 @@ Silent if the weights need no preparation. Producers are inferred from shapes, t
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +26,7 @@ from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare (ours)
 
