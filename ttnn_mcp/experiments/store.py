@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.experiments.stored_rows import (
     COLUMNS_READ,
+    RUN_COLUMNS,
     TABLES,
     TARGET_COLUMNS,
     VERSION,
@@ -124,7 +125,7 @@ class Store:
         async with self._reading() as connection:
             if await _version(connection) == 0:  # the process that made the store was killed
                 return [], []
-            runs = await _fetched(connection, "runs", ("*",))
+            runs = await _fetched(connection, "runs", RUN_COLUMNS)
             rows = await _fetched(connection, "experiments", COLUMNS_READ)
             aims = await _fetched(connection, "targets", TARGET_COLUMNS)
         log = read_rows(rows, aims, runs)

@@ -50,6 +50,7 @@ COLUMNS = (
     *("finding", "at_most_us", "layer_pccs", "drifts_at"),
 )
 COLUMNS_READ = (*COLUMNS, "id")
+RUN_COLUMNS = ("id", "name", "performance", "memory", "kernel_ns", "warm", "rank", "reading", "program")
 TARGET_COLUMNS = ("baseline", "kind", "value", "batch", "recorded", "rounds", "hours")
 
 
@@ -62,7 +63,7 @@ class Log(NamedTuple):
 
 
 def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
-    """The experiments and targets of these rows: `COLUMNS_READ`, `TARGET_COLUMNS`, all columns of runs."""
+    """The experiments and targets of these rows: `COLUMNS_READ`, `TARGET_COLUMNS`, `RUN_COLUMNS`."""
     run_fields = {row[0]: _run(row) for row in runs}
     damaged: list[str] = []
     experiments: list[Experiment] = []
@@ -84,19 +85,9 @@ def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], r
 
 
 def _run(row: sqlite3.Row) -> Fields:
-    run_id, name, performance, memory, kernel_ns, warm, rank, reading, program = row
-    warmth = bool(warm) if isinstance(warm, int) else warm
-    return {
-        "id": run_id,
-        "name": shown(name),
-        "performance": performance,
-        "memory": memory,
-        "kernel_ns": kernel_ns,
-        "warm": warmth,
-        "rank": rank,
-        "reading": reading,
-        "program": program,
-    }
+    fields: Fields = dict(zip(RUN_COLUMNS, row, strict=True))
+    warm = bool(fields["warm"]) if isinstance(fields["warm"], int) else fields["warm"]
+    return {**fields, "name": shown(fields["name"]), "warm": warm}
 
 
 def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
@@ -118,63 +109,44 @@ def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment |
 
 async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
     """Insert one experiment and its runs; returns its number."""
-    for run in (experiment.baseline, experiment.candidate):
+    runs = {"baseline": experiment.baseline, "candidate": experiment.candidate}
+    for run in runs.values():
         await _insert_run(connection, run)
-    values = (
-        *(
-            experiment.uid,
-            experiment.recorded,
-            experiment.change,
-            experiment.step,
-            experiment.hypothesis,
-            experiment.note,
-            experiment.baseline.id,
-            experiment.candidate.id,
-        ),
-        *(
-            experiment.pcc,
-            experiment.wall_before_ms,
-            experiment.wall_after_ms,
-            experiment.measured,
-            experiment.judged_by,
-            experiment.change_share,
-        ),
-        *(experiment.noise_share, experiment.verdict, experiment.why, json.dumps(experiment.flags)),
-        *(experiment.finding, experiment.at_most_us, json.dumps(experiment.layer_pccs), experiment.drifts_at),
-    )
-    slots = ", ".join("?" * len(COLUMNS))
-    statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608
-    cursor = await connection.execute(statement, values)
+    fields: Fields = {
+        **asdict(experiment),
+        **{side: run.id for side, run in runs.items()},
+        "flags": json.dumps(experiment.flags),
+        "layer_pccs": json.dumps(experiment.layer_pccs),
+    }
+    cursor = await connection.execute(_inserted("experiments", COLUMNS), [fields[name] for name in COLUMNS])
     return cursor.lastrowid or 0
 
 
 async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
     """Insert a run; a run that is there already gets its new name and paths."""
+    fields = asdict(run)
     await connection.execute(
-        "INSERT INTO runs (id, name, performance, memory, kernel_ns, warm, rank, reading, program)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        f"{_inserted('runs', RUN_COLUMNS)} ON CONFLICT (id) DO UPDATE SET"
         " name = excluded.name, performance = excluded.performance, memory = excluded.memory,"
         " reading = coalesce(excluded.reading, reading), program = coalesce(excluded.program, program)",
-        (
-            *(run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
-            *(run.reading, run.program),
-        ),
+        [fields[name] for name in RUN_COLUMNS],
     )
 
 
 async def insert_target(connection: aiosqlite.Connection, target: Target) -> None:
     """Insert a target; it replaces an older one of the same baseline."""
     await _insert_run(connection, target.baseline)
+    fields: Fields = {**asdict(target), "baseline": target.baseline.id}
     await connection.execute(
-        "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
+        f"{_inserted('targets', TARGET_COLUMNS)} ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
         " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded, rounds = excluded.rounds,"
         " hours = excluded.hours WHERE excluded.recorded >= targets.recorded",
-        (
-            *(target.baseline.id, target.kind, target.value, target.batch, target.recorded),
-            target.rounds,
-            target.hours,
-        ),
+        [fields[name] for name in TARGET_COLUMNS],
     )
+
+
+def _inserted(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
 
 
 @cache
