@@ -18,6 +18,7 @@ from ttnn_mcp.archive.precedents import Alike, compared, earlier_of, timing_of
 from ttnn_mcp.archive.rows import Kinds, run_key_of
 from ttnn_mcp.archive.settings_apart import Setup
 from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import first_rows, numbered
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from duckdb import DuckDBPyConnection
-    from numpy.typing import NDArray
 
     from ttnn_mcp.archive.precedents import Precedent, Timing
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
-    Rows = NDArray[np.int64]
 
 T = TypeVar("T")
 PATIENCE_S = 1.0  # the first question loads DuckDB, 0.2 s; a later one takes 0.02 s, and 0.2 s of ten million ops
@@ -57,7 +56,7 @@ class Remembered(NamedTuple):
     precedents: tuple[Precedent, ...]
 
 
-def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
+def remembered(run: Run, ops: OpTable, lines: Integers) -> Mapping[int, Remembered]:
     """What earlier runs took for the work of the ops of `ops` at some lines, by line; empty without an archive.
 
     Ops whose work no earlier run did are left out, and so is all but the heaviest work.
@@ -78,7 +77,7 @@ def remembered(run: Run, ops: OpTable, lines: Rows) -> Mapping[int, Remembered]:
     return in_time(archive, question, {}, asker=run_key)
 
 
-def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike) -> dict[int, Remembered]:
+def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Integers, alike: Alike) -> dict[int, Remembered]:
     work, kernel_ns = signatures(ops), ops.numbers("kernel_ns")
     heaviest = _heaviest(work, kernel_ns, np.isin(ops.lines, lines))
     places = np.flatnonzero(np.isin(work, heaviest) & (kernel_ns > 0))  # as for the earlier ones
@@ -103,7 +102,7 @@ def _beside(cursor: DuckDBPyConnection, ops: OpTable, lines: Rows, alike: Alike)
     return {line: each for line, each in beside.items() if each.precedents}
 
 
-def _heaviest(work: Rows, kernel_ns: NDArray[np.float64], asked: NDArray[np.bool_]) -> Rows:
+def _heaviest(work: Integers, kernel_ns: Floats, asked: Booleans) -> Integers:
     """The kinds of work with the most time in the ops that are asked for."""
     kinds, number = np.unique(work[asked], return_inverse=True)
     time = np.bincount(number, weights=np.nan_to_num(kernel_ns[asked]), minlength=len(kinds))

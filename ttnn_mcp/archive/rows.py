@@ -20,6 +20,7 @@ import numpy as np
 from ttnn_mcp import quoting
 from ttnn_mcp.analyses.devices.host_gaps import timeline_of
 from ttnn_mcp.archive.schema import OPS
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-    from numpy.typing import NDArray
 
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
@@ -147,7 +147,7 @@ def recorded_at(file_name: str, modified: float) -> int:
     return int(modified)
 
 
-def _op_rows(ops: OpTable, arch: str | None, key: str, inside: NDArray[np.bool_]) -> pd.DataFrame:
+def _op_rows(ops: OpTable, arch: str | None, key: str, inside: Booleans) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - loaded with the report whose rows these are
 
     kinds = Kinds(ops, arch)
@@ -200,7 +200,7 @@ def op_name(code: str) -> str:
     return _ODD.sub("", canonical(code))[:NAME_CHARS] or "unnamed"
 
 
-def hashes(texts: Sequence[str]) -> NDArray[np.int64]:
+def hashes(texts: Sequence[str]) -> Integers:
     """A 64-bit hash per text, the same on every machine and in every version."""
     digests = b"".join(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype="<i8").astype(np.int64)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats, Integers
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 SAME = 0.7  # of the ops of both: above it, two runs are of the same model
 UNSURE = 0.3  # below it, they are of different ones
@@ -30,9 +30,9 @@ class WorkCounts(NamedTuple):
         ops: how often.
     """
 
-    run: NDArray[np.int64]
-    work: NDArray[np.int64]
-    ops: NDArray[np.float64]
+    run: Integers
+    work: Integers
+    ops: Floats
 
 
 class Kin(NamedTuple):
@@ -68,7 +68,7 @@ def kin_of(subject: int, signatures: WorkCounts, names: WorkCounts, labels: Sequ
     return Kin(tuple(sorted(same)), tuple(sorted(through)), tuple(sorted(unsure)))
 
 
-def alike(subject: int, counts: WorkCounts, runs: int) -> NDArray[np.float64]:
+def alike(subject: int, counts: WorkCounts, runs: int) -> Floats:
     """Per run, the share of ops that it and the one at `subject` have in common, 0 to 1."""
     ours = np.zeros(int(counts.work.max(initial=-1)) + 1)
     mine = counts.run == subject

@@ -12,6 +12,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.l1_moment import bounds_of
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.readers.memory.spaces import L1
@@ -23,8 +24,6 @@ from ttnn_mcp.tools.parts.memory_tables import named
 from ttnn_mcp.tools.tool import OfWindow
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
@@ -199,7 +198,7 @@ async def addresses_of(run: Run) -> dict[str, Any] | None:
     }
 
 
-def _chosen(spans: Spans, operations: int) -> NDArray[np.int64]:
+def _chosen(spans: Spans, operations: int) -> Integers:
     rows = np.flatnonzero(spans.buffers == L1)
     lasted = np.minimum(spans.ends[rows], 2 * operations) - spans.starts[rows] + 1
     largest = np.argsort(-spans.bytes_per_bank[rows] * lasted, kind="stable")[:MOST_SPANS]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Floats, Integers
 
+if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 HANDED_ON_WITHIN = 4  # last ops of a block, one of which writes the first input of the next block
@@ -22,7 +22,7 @@ PERIODS_TRIED = 2_000  # each takes a pass over the block; a layer has a few hun
 LAYERED = 0.5  # share of a block in inner blocks that repeat three times or more: above it, the block is a model
 
 
-def are_layers(sequence: NDArray[np.int64], ops: OpTable, first: int, length: int, count: int) -> bool:
+def are_layers(sequence: Integers, ops: OpTable, first: int, length: int, count: int) -> bool:
     """Whether `count` equal blocks of `length` ops, the first at row `first`, are layers of one pass.
 
     Args:
@@ -59,14 +59,14 @@ def _handed_on(all_ops: OpTable, last: int) -> bool:
     )
 
 
-def _paused(gaps: NDArray[np.float64], length: int) -> bool:
+def _paused(gaps: Floats, length: int) -> bool:
     """Whether there is a pause before the blocks (the first excepted) that is long beside the gaps within them."""
-    filled: NDArray[np.float64] = np.nan_to_num(gaps)
-    usual: NDArray[np.float64] = np.median(np.reshape(filled[length:], (-1, length)), axis=0)
+    filled: Floats = np.nan_to_num(gaps)
+    usual: Floats = np.median(np.reshape(filled[length:], (-1, length)), axis=0)
     return bool(usual[0] >= max(PAUSE_NS, PAUSES * float(np.median(usual))))
 
 
-def _layered(block: NDArray[np.int64]) -> bool:
+def _layered(block: Integers) -> bool:
     """Whether most of the block consists of an inner block that repeats three times or more."""
     for period in _likely_periods(block):
         breaks = np.flatnonzero(np.concatenate(([True], block[period:] != block[:-period], [True])))
@@ -76,7 +76,7 @@ def _layered(block: NDArray[np.int64]) -> bool:
     return False
 
 
-def _likely_periods(block: NDArray[np.int64]) -> list[int]:
+def _likely_periods(block: Integers) -> list[int]:
     """Periods with which at least half of the block may repeat three times, shortest first."""
     # whatever covers half of the block covers one of its two middle ops, which occurs again one period away
     middle = (len(block) - 1) // 2, len(block) // 2

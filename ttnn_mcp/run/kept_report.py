@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
@@ -98,7 +99,7 @@ def _parts_of(report: Performance) -> Iterator[bytes | memoryview]:
     return packed(report.csv, more, arrays)
 
 
-def _short(numbers: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+def _short(numbers: Integers) -> NDArray[np.integer[Any]]:
     """The numbers, none of which is negative, in the shortest type that holds them."""
     return numbers.astype(np.min_scalar_type(-int(numbers.max(initial=0)) - 1))
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.chained_blocks import are_layers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 COVERED_AT_LEAST = 0.5  # share of a device's ops: a period that covers less is a layer, not an iteration
@@ -21,7 +20,7 @@ MODEL_KINDS = 6  # different ops that such a block must have
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # unmoved: what a hash finds alike is compared
 
 
-def repeated_blocks(sequence: NDArray[np.int64], ops: OpTable) -> tuple[int, int, int]:
+def repeated_blocks(sequence: Integers, ops: OpTable) -> tuple[int, int, int]:
     """The iterations among one device's ops as (first row, ops per block, number of blocks); (0, 0, 0) if none.
 
     Two things may spoil the end of a report. A few ops may follow the last iteration (the output is fetched once):
@@ -44,12 +43,12 @@ def repeated_blocks(sequence: NDArray[np.int64], ops: OpTable) -> tuple[int, int
     return 0, 0, 0
 
 
-def _is_model(block: NDArray[np.int64]) -> bool:
+def _is_model(block: Integers) -> bool:
     """Whether a block is long and varied enough to be a pass of a model although it covers little of the report."""
     return len(block) >= MODEL_OPS and len(np.unique(block)) >= MODEL_KINDS
 
 
-def repeating_tail(sequence: NDArray[np.int64]) -> tuple[int, int]:
+def repeating_tail(sequence: Integers) -> tuple[int, int]:
     """The block that repeats at the end of `sequence`, as (length, repeats); (0, 0) if none does.
 
     The sequence is read backwards, so that the end comes first. The largest block that occurs twice in a row is
@@ -72,7 +71,7 @@ def repeating_tail(sequence: NDArray[np.int64]) -> tuple[int, int]:
     return length, repeats
 
 
-def _largest_square(sequence: NDArray[np.int64]) -> int:
+def _largest_square(sequence: Integers) -> int:
     """The largest p with sequence[:p] == sequence[p:2p]; 0 if there is none.
 
     Comparing for every p would take quadratic time. A rolling hash modulo 2**64 of every prefix rules out nearly

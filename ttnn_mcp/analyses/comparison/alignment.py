@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.lcs import CELLS_AT_MOST, cells, common
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import family
@@ -28,12 +29,9 @@ from ttnn_mcp.run.ops.op_names import family
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.op_tokens import Tokens
     from ttnn_mcp.run.ops.op_table import OpTable
 
-    Rows = NDArray[np.int64]
 
 _FUSES = re.compile(r"activation|fused|op_chain|residual", re.IGNORECASE)
 _EMPTY = re.compile(r"\w*\(\[\]\)|\[\]|\{\}")  # SmallVector([]): an empty list of activations
@@ -78,9 +76,9 @@ class Alignment:
         complete: False where the windows were too long to align; then there are no pairs and no edits.
     """
 
-    before: Rows
-    after: Rows
-    same_shape: NDArray[np.bool_]
+    before: Integers
+    after: Integers
+    same_shape: Booleans
     edits: tuple[Rewrite, ...]
     complete: bool = True
 
@@ -105,7 +103,7 @@ def aligned(before: Tokens, after: Tokens) -> Alignment:
     return _gathered(plain, gaps, before.name.tolist(), after.name.tolist())
 
 
-def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
+def _partners(before: Tokens, after: Tokens) -> tuple[Integers, Integers] | None:
     """Rows that have a partner, and their partners, both ascending; None where the windows are too long.
 
     Windows that are long for three symbols per op are aligned by one, the name. Matches of the records are taken
@@ -131,7 +129,7 @@ def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
     return np.array(ordered, dtype=np.int64), np.array([partner_of[row] for row in ordered], dtype=np.int64)
 
 
-def _symbols(before: Tokens, after: Tokens) -> tuple[Rows, Rows]:
+def _symbols(before: Tokens, after: Tokens) -> tuple[Integers, Integers]:
     """Both windows as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
     pairs = (before.name, after.name), (before.shape, after.shape), (before.record, after.record)
     codes = (np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.op_tokens import dims_of
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
@@ -15,12 +16,9 @@ from ttnn_mcp.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
-    Rows = NDArray[np.int64]
 
 PARSED_AT_MOST = 500  # distinct pairs of texts that are parsed; others are reported as "settings" only
 NAMED = 2
@@ -56,10 +54,10 @@ class Aspect:
     """
 
     kind: Kind
-    codes: Rows
+    codes: Integers
     labels: dict[int, str]
-    before: Rows
-    after: Rows
+    before: Integers
+    after: Integers
 
     @property
     def family(self) -> Family:
@@ -101,7 +99,7 @@ def _of_texts(label: str, kind: Kind, before: Texts, after: Texts) -> Aspect:
     return Aspect(kind, codes, labels, code_before, code_after)
 
 
-def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect:
+def _of_cores(before: Floats, after: Floats) -> Aspect:
     differs = (before != after) & np.isfinite(before) & np.isfinite(after)
     cores_before, cores_after = np.nan_to_num(before).astype(np.int64), np.nan_to_num(after).astype(np.int64)
     codes = np.where(differs, cores_before * _CORES + cores_after, SAME)

@@ -24,6 +24,7 @@ from ttnn_mcp.analyses.comparison.grouping import Delta, Grouping, PerSample, de
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
@@ -32,14 +33,11 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.aspects import Family
     from ttnn_mcp.analyses.comparison.grouping import Labels
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
-    Rows = NDArray[np.int64]
 
 SHOWN_PARTS = 3
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
@@ -78,7 +76,7 @@ class Comparison:
         return clock_ratio(self.before.run, self.after.run)
 
     @cached_property
-    def times(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def times(self) -> tuple[Integers, Integers]:
         """Kernel time per op in whole ns, of both sides; the candidate's cycles at the baseline's clock."""
         before, after = (ops.numbers("kernel_ns") for ops in self._ops)
         return np.rint(before).astype(np.int64), np.rint(after * self.clock_ratio).astype(np.int64)
@@ -256,7 +254,7 @@ class Change:
     op: str
     what: str
     families: frozenset[Family]
-    pairs: Rows
+    pairs: Integers
 
 
 def changes_of(aspects: Sequence[Aspect], right: OpTable) -> list[Change]:
@@ -278,7 +276,7 @@ def changes_of(aspects: Sequence[Aspect], right: OpTable) -> list[Change]:
     ]
 
 
-def _change(op: str, codes: list[int], aspects: Sequence[Aspect], pairs: Rows) -> Change:
+def _change(op: str, codes: list[int], aspects: Sequence[Aspect], pairs: Integers) -> Change:
     differing = [(aspect, code) for aspect, code in zip(aspects, codes, strict=True) if code != SAME]
     parts = [aspect.labels[code] for aspect, code in differing]
     more = [f"{len(parts) - SHOWN_PARTS} more"] if len(parts) > SHOWN_PARTS else []

@@ -16,18 +16,15 @@ from ttnn_mcp.analyses.comparison.aspects import SAME
 from ttnn_mcp.analyses.comparison.edits import listed_ops
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.places import reached, roles_of
+from ttnn_mcp.arrays import Booleans, Integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.comparison.alignment import Rewrite
     from ttnn_mcp.analyses.comparison.aspects import Aspect
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
-    Rows = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
 
 EDITS_LOOKED_AT = 40  # kinds of edit, the most frequent ones
 LOOKED_AT = 40  # differences of one aspect, the most frequent ones
@@ -63,7 +60,7 @@ def _settings(comparison: Comparison) -> Iterator[Engaged]:
     yield from merged.values()
 
 
-def _differences(aspect: Aspect, name_of: Rows) -> list[tuple[int, int]]:
+def _differences(aspect: Aspect, name_of: Integers) -> list[tuple[int, int]]:
     """(name, code) of the differences that occur, the most frequent first."""
     rows = np.flatnonzero(aspect.codes != SAME)
     kinds, counts = np.unique(np.stack((name_of[rows], aspect.codes[rows])), axis=1, return_counts=True)
@@ -71,7 +68,7 @@ def _differences(aspect: Aspect, name_of: Rows) -> list[tuple[int, int]]:
     return [(int(kinds[0, place]), int(kinds[1, place])) for place in order]
 
 
-def _counted(comparison: Comparison, change: Engaged, changed: Mask, like: Mask) -> Engaged:
+def _counted(comparison: Comparison, change: Engaged, changed: Booleans, like: Booleans) -> Engaged:
     pairs, (before, after) = comparison.alignment, comparison.times
     missing = pairs.after[like & ~changed]
     ns = int(before[pairs.before[changed]].sum())
@@ -152,7 +149,7 @@ def _words(comparison: Comparison, edit: Rewrite) -> tuple[str, str]:
     return before[0], f"{listed_ops(before)} -> {listed_ops(after)}" if after else f"{listed_ops(before)} gone"
 
 
-def _untouched(roles: Rows, partner: Rows, pattern: Rows) -> Rows:
+def _untouched(roles: Integers, partner: Integers, pattern: Integers) -> Integers:
     """First rows of the stretches with this pattern whose ops are all there still, with nothing between them."""
     starts = np.flatnonzero(roles[: len(roles) - len(pattern) + 1] == pattern[0])
     for place in range(1, len(pattern)):

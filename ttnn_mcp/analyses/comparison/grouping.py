@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 
-    Times = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Times = tuple[Integers, Integers]
     Labels = tuple[Sequence[str], Sequence[str]]
 
 Grouping = Literal["op_code", "category", "layer", "stage"]

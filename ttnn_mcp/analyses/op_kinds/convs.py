@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.programs.conv_cores import Size, least_tiles, tiles_of_busiest_core
 from ttnn_mcp.analyses.programs.conv_window import window_of
 from ttnn_mcp.analyses.programs.convs import DIVISORS_AT_MOST, HEIGHT, WIDTH, Conv
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
@@ -18,8 +19,6 @@ from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
 
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -35,8 +34,8 @@ class Convs:
         distinct: the configurations; None if the attributes leave out too much.
     """
 
-    rows: NDArray[np.int64]
-    kinds: NDArray[np.int64]
+    rows: Integers
+    kinds: Integers
     distinct: tuple[Conv | None, ...]
 
     def at(self, row: int) -> Conv | None:
@@ -47,12 +46,12 @@ class Convs:
         """The positions whose configuration is known, and that configuration."""
         return [(row, conv) for row in rows if (conv := self.at(row)) is not None]
 
-    def numbers(self, meaning: Callable[[Conv], float | None]) -> NDArray[np.float64]:
+    def numbers(self, meaning: Callable[[Conv], float | None]) -> Floats:
         """`meaning` of each row's configuration; NaN if it is None or the configuration is unknown."""
         values = [None if conv is None else meaning(conv) for conv in self.distinct]
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[self.kinds]
 
-    def where(self, is_so: Callable[[Conv], bool]) -> NDArray[np.int64]:
+    def where(self, is_so: Callable[[Conv], bool]) -> Integers:
         """Positions in the table of the convs for which `is_so` holds."""
         return self.rows[self.numbers(is_so) == 1]
 
@@ -62,7 +61,7 @@ class Convs:
         return int(np.isfinite(self.numbers(lambda _: 1.0)).sum())
 
 
-def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
+def sizes_of(ops: OpTable, rows: Integers) -> list[Size]:
     """The matrix products of conv rows."""
     source, weights, output = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     tiles = np.stack((output.height[rows], output.padded[rows, 3], weights.padded[rows, 2]), axis=1)
@@ -73,7 +72,7 @@ def sizes_of(ops: OpTable, rows: NDArray[np.int64]) -> list[Size]:
     ]
 
 
-def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> NDArray[np.float64]:
+def share_on_grid(ops: OpTable, grid: tuple[int, int]) -> Floats:
     """Per conv row, the busiest core's output tiles if the conv used the whole grid, as a share of its tiles now.
 
     1 where no core of the grid is idle, and where the cores or the configuration are unknown.

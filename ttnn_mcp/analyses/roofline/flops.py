@@ -14,11 +14,10 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import matmul_flops
 from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numbers
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.readers.printed.attributes import Attributes
@@ -38,8 +37,8 @@ KNOWN = frozenset({"Conv1d", "Conv2d", "Conv3d"})
 
 
 def attention_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ops: OpTable, rows: Integers, settings: AttributeColumns, why: Reasons
+) -> tuple[Floats, Floats]:
     """2 x batch x query heads x (query, key) pairs x (key width + value width) of `rows`.
 
     Causal attention asks for half of the pairs. Softmax runs on other units and is left out. In a ring, a device
@@ -66,7 +65,7 @@ def attention_flops(
     why.add(rows[windowed], WHY_WINDOWS)
     why.add(rows[ring & ~split & causal & ~even], WHY_PLACE)
 
-    def flops(shape_of: str) -> NDArray[np.float64]:
+    def flops(shape_of: str) -> Floats:
         query, key, out = (_dims(one, rows, shape_of) for one in (ops.inputs[0], ops.inputs[1], ops.outputs[0]))
         joint = _dims(ops.inputs[3], rows, shape_of)[2] * _like(ops, rows, "Joint") if len(ops.inputs) > 3 else 0.0
         rows_of_q = np.where(decode, 1.0, query[2] + joint)
@@ -82,20 +81,18 @@ def attention_flops(
     return flops("logical"), flops("padded")
 
 
-def _like(ops: OpTable, rows: NDArray[np.int64], pattern: str) -> NDArray[np.bool_]:
+def _like(ops: OpTable, rows: Integers, pattern: str) -> Booleans:
     """Rows by the name as written: the canonical one no longer tells the kinds of ring attention apart."""
     return ops.texts("op_code").where(lambda text: re.search(pattern, text, re.IGNORECASE) is not None)[rows]
 
 
-def _dims(operand: Operand, rows: NDArray[np.int64], shape_of: str) -> NDArray[np.float64]:
+def _dims(operand: Operand, rows: Integers, shape_of: str) -> Floats:
     """W, Z, Y and X of the rows, one array each."""
     dims = np.asarray((operand.logical if shape_of == "logical" else operand.padded)[rows], dtype=np.float64)
     return np.transpose(dims)
 
 
-def conv_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def conv_flops(ops: OpTable, rows: Integers, settings: AttributeColumns, why: Reasons) -> tuple[Floats, Floats]:
     """Of `rows`: what the model asked for, and what the engine performs.
 
     Asked for: 2 x output pixels x Cout x Cin / groups x window; NaN where the attributes leave out `groups`
@@ -150,12 +147,12 @@ def _numbers(attributes: Attributes, key: str) -> list[int]:
 MODELS = {"matmul": matmul_flops, "conv": conv_flops, "attention": attention_flops}
 
 
-def on_engine(ops: OpTable) -> NDArray[np.bool_]:
+def on_engine(ops: OpTable) -> Booleans:
     """Ops whose arithmetic is the matrix engine's."""
     return ops.of_family(*MODELS)
 
 
-def flops_of(ops: OpTable, why: Reasons) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def flops_of(ops: OpTable, why: Reasons) -> tuple[Floats, Floats]:
     """Useful and performed floating-point operations per op; NaN for ops without a model, `why` says which and why.
 
     A multiplication and the addition behind it count as two, as everywhere. Vector work (softmax, GELU, norms) is

@@ -14,13 +14,12 @@ import numpy as np
 from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, PREFILL, SAMPLING, attentions_of
 from ttnn_mcp.analyses.stages.heads import choosing, head_groups, lm_heads
 from ttnn_mcp.analyses.stages.stretches import begins_trace
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.signpost_words import ENDS, ends, words_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
@@ -49,10 +48,10 @@ class Stage:
 
     kind: str
     why: str
-    rows: NDArray[np.int64]
+    rows: Integers
     passes: int
     whole: bool
-    head: NDArray[np.int64]
+    head: Integers
 
 
 @artefact
@@ -81,7 +80,7 @@ def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
     return stages
 
 
-def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[NDArray[np.int64], dict[str, str]] | None:
+def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[Integers, dict[str, str]] | None:
     """A stage's code per op and the reason for each stage, by attention; None if there is none.
 
     Stages whose first or last op is a guess come into `guessed`.
@@ -110,7 +109,7 @@ def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[NDArray[np.int64], d
     return codes, why
 
 
-def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
+def _patches(ops: OpTable, codes: Integers) -> int | None:
     """The conv or fold before the first attention of an encoder: it makes the patches of an image."""
     inside = codes == KINDS.index(ENCODER)
     attends = [attention.row for attention in attentions_of(ops) if attention.kind == ENCODER]
@@ -118,7 +117,7 @@ def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
     return int(makes[0]) if len(makes) and makes[0] < attends[0] else None
 
 
-def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
+def chosen_behind(stage: Stage, stages: list[Stage]) -> Integers:
     """The sampling ops that directly follow this stage: each of its tokens needs them."""
     nothing = np.zeros(0, dtype=np.int64)
     if stage.kind != DECODE:
@@ -130,12 +129,12 @@ def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
     return sampling[np.isin(last, stage.rows)]
 
 
-def _some(ops: OpTable, rows: NDArray[np.int64]) -> str:
+def _some(ops: OpTable, rows: Integers) -> str:
     lines = [str(int(ops.lines[row])) for row in rows[:3]]
     return ", ".join(lines) + (" and more" if len(rows) > len(lines) else "")
 
 
-def stages_by_signposts(ops: OpTable, signposts: OpTable) -> tuple[NDArray[np.int64], dict[str, str]] | None:
+def stages_by_signposts(ops: OpTable, signposts: OpTable) -> tuple[Integers, dict[str, str]] | None:
     """A stage's code per op, and the reason for each stage; None if no signpost among the ops names one.
 
     A stage lasts until a signpost says that it ends, or the next one begins. A signpost for the end of a stage that
@@ -178,7 +177,7 @@ def _only_ends(text: str) -> bool:
     return all(word in ENDS or word.isdigit() for word in words_of(text))
 
 
-def passes_of(ops: OpTable, rows: NDArray[np.int64], heads: NDArray[np.int64]) -> int:
+def passes_of(ops: OpTable, rows: Integers, heads: Integers) -> int:
     """The number of passes in the ops of a stage: the most that its rows show in one of three ways.
 
     They are stretches of ops; LM heads; look-ups that look up the same as the first. Before a pass looks up its tokens
@@ -188,7 +187,7 @@ def passes_of(ops: OpTable, rows: NDArray[np.int64], heads: NDArray[np.int64]) -
     return max(stretches, head_groups(ops, heads), _look_ups(ops, rows))
 
 
-def _look_ups(ops: OpTable, rows: NDArray[np.int64]) -> int:
+def _look_ups(ops: OpTable, rows: Integers) -> int:
     embeds = rows[ops.of_family("embedding")[rows]]
     works = np.array([attention.row for attention in attentions_of(ops)], dtype=np.int64)
     if not len(works):
@@ -199,7 +198,7 @@ def _look_ups(ops: OpTable, rows: NDArray[np.int64]) -> int:
     return shapes.count(shapes[0])
 
 
-def next_stage(ops: OpTable, heads: NDArray[np.int64], before: int, after: int) -> tuple[int, bool]:
+def next_stage(ops: OpTable, heads: Integers, before: int, after: int) -> tuple[int, bool]:
     """(first row of the stage of the attention at `after`, whether it is a guess).
 
     The attention at `before` is the last of another stage. The next one begins where tokens are looked up, behind an

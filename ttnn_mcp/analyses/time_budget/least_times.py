@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roof
 from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
@@ -59,16 +60,16 @@ class LeastTimes:
         complete: ops whose bound leaves out no known cost (`Roofline.why` is empty).
     """
 
-    needed_ns: NDArray[np.float64]
-    padded_ns: NDArray[np.float64]
-    as_it_is_ns: NDArray[np.float64]
-    as_moved_ns: NDArray[np.float64]
-    on_its_cores_ns: NDArray[np.float64]
-    cheaper_ns: NDArray[np.float64]
-    arithmetic_ns: NDArray[np.float64]
-    weight_bytes: NDArray[np.float64]
-    bounded: NDArray[np.bool_]
-    complete: NDArray[np.bool_]
+    needed_ns: Floats
+    padded_ns: Floats
+    as_it_is_ns: Floats
+    as_moved_ns: Floats
+    on_its_cores_ns: Floats
+    cheaper_ns: Floats
+    arithmetic_ns: Floats
+    weight_bytes: Floats
+    bounded: Booleans
+    complete: Booleans
 
 
 @artefact
@@ -84,11 +85,11 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
     links = _on_links(ops, chip, mesh_devices)
 
     def least(
-        flops: NDArray[np.float64],
-        passes: NDArray[np.float64] | float,
-        cores: NDArray[np.float64],
+        flops: Floats,
+        passes: Floats | float,
+        cores: Floats,
         bytes_of: Weigh,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         arithmetic = _arithmetic_ns(flops, passes, cores, chip)
         longest = np.fmax(np.fmax(arithmetic, paths.least_ns(bytes_of, cores)), links)
         return np.where(unknown, 0.0, np.nan_to_num(longest))
@@ -122,13 +123,13 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
     )
 
 
-def _measured_ns(ops: OpTable) -> NDArray[np.float64]:
+def _measured_ns(ops: OpTable) -> Floats:
     """The time that the measured DRAM traffic takes at the peak rate; 0 where nothing was measured."""
     share = np.nan_to_num(ops.numbers("dram_util_pct")) / 100
     return np.where(share <= IMPOSSIBLE, np.maximum(np.minimum(share, 1.0), 0.0), 0.0) * ops.numbers("kernel_ns")
 
 
-def _finite(ops: OpTable, links: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _finite(ops: OpTable, links: Floats) -> Booleans:
     """All ops except collectives whose links are unknown."""
     return np.isfinite(links) | (_families(ops) != "collective")
 
@@ -141,13 +142,11 @@ def _families(ops: OpTable) -> NDArray[np.object_]:
     return ops.texts("op_code").mapped(family, missing="other", dtype=np.object_)
 
 
-def _arithmetic_ns(
-    flops: NDArray[np.float64], passes: NDArray[np.float64] | float, cores: NDArray[np.float64], chip: Chip
-) -> NDArray[np.float64]:
+def _arithmetic_ns(flops: Floats, passes: Floats | float, cores: Floats, chip: Chip) -> Floats:
     return flops * passes / (chip.flop_per_ns_per_core * cores)
 
 
-def _on_links(ops: OpTable, chip: Chip, mesh_devices: int) -> NDArray[np.float64]:
+def _on_links(ops: OpTable, chip: Chip, mesh_devices: int) -> Floats:
     """Least time of collectives over their links, both ways at once; NaN elsewhere."""
     least = np.full(len(ops), np.nan)
     exchanged = collectives_of(ops, mesh_devices)
@@ -165,13 +164,13 @@ class DataPaths:
             touched = touched_of(ops, lambda operand: operand.present.astype(np.float64), Reasons(len(ops)))
             self._read, self._written = touched.reads, touched.writes  # shares of each operand
 
-    def read_bytes(self, number: int) -> NDArray[np.float64]:
+    def read_bytes(self, number: int) -> Floats:
         """Bytes that the ops read of one input, as stored."""
         if not self._shows_both or number >= len(self._ops.inputs):
             return np.zeros(len(self._ops))
         return self._read[number] * self._ops.inputs[number].bytes
 
-    def least_ns(self, weigh: Weigh, cores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def least_ns(self, weigh: Weigh, cores: Floats) -> Floats:
         """The time of the slowest data path on so many cores; unknown bytes count as 0."""
         architecture, clock = self._chip.architecture, self._chip.clock_ghz
         if not self._shows_both or architecture is None or not clock:
@@ -188,8 +187,8 @@ class DataPaths:
         return np.stack(path_times).max(axis=0)
 
     def _bytes(
-        self, operands: Sequence[Operand], shares: NDArray[np.float64], weigh: Weigh, *, numbered: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, operands: Sequence[Operand], shares: Floats, weigh: Weigh, *, numbered: bool
+    ) -> tuple[Floats, Floats]:
         """Bytes per op over these operands, and those of them in DRAM."""
         all_bytes = np.zeros(len(self._ops), dtype=np.float64)
         in_dram = np.zeros(len(self._ops), dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import canonical_dtype, tensor_bytes
 from ttnn_mcp.readers.memory.columns import (
     Chunks,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from sqlite3 import Row
 
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.rows import Rows
     from ttnn_mcp.readers.printed.shapes import Shape
 

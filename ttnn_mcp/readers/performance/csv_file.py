@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
@@ -21,8 +22,6 @@ from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
@@ -109,7 +108,7 @@ def _counted(header: Header, cells: dict[str, int], verdict: str) -> list[str]:
 
 def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[str]) -> Frame:
     """The frame without impossible values and without texts that are too long or too many; adds to `caveats`."""
-    changed: dict[str, TextColumn | NDArray[np.float64]] = {}
+    changed: dict[str, TextColumn | Floats] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
         if frame.is_blank(name):  # unmoved: it only spares the look at cells that are all blank

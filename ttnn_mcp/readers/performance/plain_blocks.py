@@ -8,14 +8,11 @@ another number of fields) is left to a parser of CSV.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEAD_BYTES = 16  # read before the first row: a number is loaded as the 16 bytes before its end
 LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the longest real one has 3 kB
@@ -39,8 +36,8 @@ class Block:
 
     contents: bytes
     rows: int
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    before: Integers
+    after: Integers
 
 
 def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | None:
@@ -70,7 +67,7 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
     controls = int(np.count_nonzero(separates))
     separates |= cells == SEPARATOR
     separates[: first - 1] = False
-    places: NDArray[np.int64] = separates.nonzero()[0]
+    places: Integers = separates.nonzero()[0]
     width = shape.fields - 1 + len(shape.line_end)  # separators of a row: a carriage return ends its last cell
     rows = (len(places) - 1) // width
     feeds = places[::width]

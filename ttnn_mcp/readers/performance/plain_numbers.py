@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,7 +40,7 @@ class Numbers:
         self._blanks = {text.encode(): np.nan for text in blanks}
         self._known = dict(self._blanks)
 
-    def of(self, block: Block, fields: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    def of(self, block: Block, fields: Integers) -> tuple[Integers, Floats] | None:
         """Which of the fields have a cell that is not blank, and these fields' numbers, shape (filled fields, rows).
 
         NaN stands for a blank cell; the answer is None if a cell is no number.
@@ -46,8 +48,8 @@ class Numbers:
         after = block.after[:, fields]
         beyond = after - block.before[:, fields]  # one more than the length of a cell
         filled = np.flatnonzero((beyond > 1).any(axis=0))
-        ends: NDArray[np.int64] = np.ravel(after[:, filled])
-        lengths: NDArray[np.int64] = np.ravel(beyond[:, filled]) - 1
+        ends: Integers = np.ravel(after[:, filled])
+        lengths: Integers = np.ravel(beyond[:, filled]) - 1
         words = np.ndarray((len(block.contents) - 7,), dtype="<u8", buffer=block.contents, strides=(1,))
         digits = (words[ends - DIGITS] ^ ZEROS) & LAST_BYTES.take(lengths, mode="clip")
         odd = are_no_digits(digits) | (lengths > 2 * DIGITS)
@@ -66,10 +68,10 @@ class Numbers:
         if others is None:
             return None
         numbers[rows] = others
-        columns: NDArray[np.float64] = np.reshape(numbers, (block.rows, len(filled)))
+        columns: Floats = np.reshape(numbers, (block.rows, len(filled)))
         return filled, np.transpose(columns)
 
-    def _others(self, contents: bytes, ends: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[float] | None:
+    def _others(self, contents: bytes, ends: Integers, lengths: Integers) -> list[float] | None:
         """Signed and very long numbers, and long decimals; None if one is no number."""
         if len(self._known) > REMEMBERED:  # unmoved: likewise
             self._known = dict(self._blanks)
@@ -83,7 +85,7 @@ class Numbers:
         return [known[text] for text in texts]
 
 
-def are_no_digits(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def are_no_digits(digits: NDArray[np.uint64]) -> Booleans:
     """Which words hold something else than digits."""
     return ((digits | (digits + BEYOND_NINE)) & TOP_BITS) != 0
 
@@ -97,7 +99,7 @@ def as_number(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return (high + low) >> np.uint64(32)
 
 
-def decimals(words: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def decimals(words: NDArray[np.uint64]) -> tuple[Floats, Booleans]:
     """The words as numbers, and which of them are digits with one point.
 
     The digits without the point are a whole number, and a power of ten divides it: float64 holds both exactly, so the

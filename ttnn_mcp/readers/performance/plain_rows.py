@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at, shape_of
@@ -67,14 +68,14 @@ class PlainRows:
         self._shape = shape
         self._wanted = wanted
         places = sorted(wanted.columns)
-        self._number_places: NDArray[np.int64] = np.array(
+        self._number_places: Integers = np.array(
             [place for place in places if is_number(wanted.columns[place])], dtype=np.int64
         )
         self._numbers = Numbers(wanted.blanks)
         self.groups = _grouped([place for place in places if not is_number(wanted.columns[place])])
-        self.numbers: NDArray[np.float64] = np.empty((len(self._number_places), 0))
+        self.numbers: Floats = np.empty((len(self._number_places), 0))
         self.texts: NDArray[np.int32] = np.empty((len(self.groups), 0), dtype=np.int32)
-        self.is_filled: NDArray[np.bool_] = np.zeros(len(self.numbers), dtype=np.bool_)
+        self.is_filled: Booleans = np.zeros(len(self.numbers), dtype=np.bool_)
         self.rows = 0
 
     def read(self) -> bool:
@@ -93,7 +94,7 @@ class PlainRows:
                 return False
         return True
 
-    def _fill(self, columns: NDArray[np.int64], until: int) -> None:
+    def _fill(self, columns: Integers, until: int) -> None:
         """Note that these columns have numbers in the next rows, up to `until`, and that the others have none there."""
         new = columns[~self.is_filled[columns]]
         self.numbers[new, : self.rows], self.is_filled[new] = np.nan, True
@@ -105,9 +106,7 @@ class PlainRows:
         """All rows as columns."""
         filled = self.is_filled.tolist()
         numbers = [values[: self.rows * is_filled] for values, is_filled in zip(self.numbers, filled, strict=True)]
-        by_place: dict[int, TextColumn | NDArray[np.float64]] = dict(
-            zip(self._number_places.tolist(), numbers, strict=True)
-        )
+        by_place: dict[int, TextColumn | Floats] = dict(zip(self._number_places.tolist(), numbers, strict=True))
         for group, codes in zip(self.groups, self.texts[:, : self.rows], strict=True):
             for place, (distinct, parts) in enumerate(group.columns(self._wanted.blanks), group.first):
                 small = parts.astype(np.min_scalar_type(-max(len(distinct), 1)))

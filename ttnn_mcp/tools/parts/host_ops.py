@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped, keyed
 from ttnn_mcp.wire import Columns, Ms, Table, Wire
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.wire import Cell
 
@@ -55,7 +54,7 @@ def host_operations(
         if in_order:
             rows.sort(key=lambda row: row[-1] or 0)
     else:
-        order: NDArray[np.int64] = kept if in_order else kept[np.argsort(-known[kept], kind="stable")]
+        order: Integers = kept if in_order else kept[np.argsort(-known[kept], kind="stable")]
         picked: list[int] = order[known[order] >= least_s].tolist()
         rows = [(int(operations.ids[row]), names[row], float(seconds[row]) * 1e3) for row in picked]
     unfinished = operations.ids[kept][np.isnan(seconds[kept])]
@@ -69,7 +68,7 @@ def host_operations(
     return totals, len(rows)
 
 
-def _named(names: list[str], wanted: str | None) -> NDArray[np.int64]:
+def _named(names: list[str], wanted: str | None) -> Integers:
     """Positions of the operations of this name, with or without `ttnn.`; all without a name."""
     if wanted is None:
         return np.arange(len(names))

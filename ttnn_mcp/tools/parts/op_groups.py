@@ -12,6 +12,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
 from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.source_lines import parse_loc
@@ -22,8 +23,6 @@ from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.layers.layering import Layering
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -59,14 +58,14 @@ class Grouping:
         differ: by layers or roles only: per op, the number to name where it takes an unusual time; 0 elsewhere.
     """
 
-    keys: NDArray[np.int64]
+    keys: Integers
     labels: list[str]
     caveat: str | None = None
-    differ: NDArray[np.int64] | None = None
+    differ: Integers | None = None
 
 
 def grouping_of(
-    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layering: Layering | None
+    run: Run, everything: OpTable, kept: Integers, group_by: GroupBy, layering: Layering | None
 ) -> Grouping:
     """The groups asked for.
 
@@ -101,7 +100,7 @@ def grouping_of(
 
 
 def _by_layering(
-    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layers: Layering | None
+    run: Run, everything: OpTable, kept: Integers, group_by: GroupBy, layers: Layering | None
 ) -> Grouping:
     if layers is None:
         raise QuestionRefused(
@@ -158,7 +157,7 @@ def groups_table(
     bounds: Roofline,
     groups: list[Group],
     *,
-    gaps_ns: NDArray[np.float64],
+    gaps_ns: Floats,
     grouping: Grouping,
     total_ns: float,
 ) -> Table:
@@ -217,7 +216,7 @@ def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell
     return tuple(cells)
 
 
-def _different(numbers: NDArray[np.int64]) -> str | None:
+def _different(numbers: Integers) -> str | None:
     """Layers (of a role) or roles (of a layer) that take another time than usual: `1, 10, 11`."""
     different = sorted({*numbers.tolist()} - {0})
     more = f" and {len(different) - DIFFERENT_SHOWN} more" if len(different) > DIFFERENT_SHOWN else ""
@@ -252,7 +251,7 @@ def _line(run: Run, ops: OpTable, row: int) -> str | None:
     return None if source is None else shown_path(source)
 
 
-def _by_neighbours(ops: OpTable, rows: NDArray[np.int64], place: int) -> str | None:
+def _by_neighbours(ops: OpTable, rows: Integers, place: int) -> str | None:
     """What a matmul is for, and by which rule."""
     names, row = ops.texts("op_code"), int(rows[place])
     if family(names[row]) != "matmul" or len(ops.inputs) < 2 or not ops.outputs:
