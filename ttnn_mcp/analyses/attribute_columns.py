@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,6 @@ from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 

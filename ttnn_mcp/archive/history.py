@@ -7,6 +7,7 @@ Behind a turn are the ops that took more or less time after it, and whether they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ttnn_mcp.archive.engine import failing_as_ours
@@ -17,8 +18,6 @@ from ttnn_mcp.archive.turns import Course, course_of
 from ttnn_mcp.errors import QuestionRefused, RunUnknown, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from duckdb import DuckDBPyConnection
 

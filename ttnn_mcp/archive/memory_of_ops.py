@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import logging
 import time
+from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -24,8 +25,6 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from duckdb import DuckDBPyConnection
 
     from ttnn_mcp.archive.precedents import Precedent, Timing

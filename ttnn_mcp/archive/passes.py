@@ -6,6 +6,7 @@ In shape it has few large parts instead of many small ones, and keeps within its
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,8 +18,6 @@ from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ttnn_mcp.archive.adding import Batch
     from ttnn_mcp.archive.parts import ArchivePart, KeptRun
 

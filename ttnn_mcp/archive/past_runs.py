@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,8 +13,6 @@ from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
 from ttnn_mcp.archive.same_model import WorkCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
     from duckdb import DuckDBPyConnection
 

@@ -7,6 +7,7 @@ lucky run does not make its settings look good. Two entries differ only beyond t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,8 +21,6 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from duckdb import DuckDBPyConnection
 
 # the rows of the work are read once, and their settings looked up for the row with the median alone: of ten million

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,8 +33,6 @@ from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.run.reading_digest import reading_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from ttnn_mcp.run.ops.op_table import OpTable

@@ -7,14 +7,12 @@ at once, or every shape did, ops cannot tell; then the name that a person gave d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SAME = 0.7  # of the ops of both: above it, two runs are of the same model
 UNSURE = 0.3  # below it, they are of different ones

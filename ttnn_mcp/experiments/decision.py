@@ -8,6 +8,7 @@ because what a finding still claims after it are other ops.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ttnn_mcp.analyses.time_budget.lowest import ASSUMED
@@ -16,8 +17,6 @@ from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from ttnn_mcp.experiments.experiment import Experiment, Target
     from ttnn_mcp.experiments.outlook import Outlook
     from ttnn_mcp.experiments.story import Story

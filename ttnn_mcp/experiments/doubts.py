@@ -6,6 +6,7 @@ The log tells copies, repeats, and a baseline that moved.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.reasons import Code, Reason
@@ -14,8 +15,6 @@ from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.engaged import Engaged
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen

@@ -7,6 +7,7 @@ column, has not, but its kernel times are still the same to the nanosecond, whic
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from ttnn_mcp.experiments.experiment import RunSeen
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
     from ttnn_mcp.run.run import Run

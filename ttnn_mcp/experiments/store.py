@@ -7,6 +7,7 @@ that was acknowledged. Two servers may write at the same time; the second waits 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
     from pathlib import Path
 
     import aiosqlite

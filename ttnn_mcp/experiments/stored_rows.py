@@ -6,6 +6,7 @@ Both ways they are checked: types, ranges and lengths.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -17,7 +18,6 @@ from ttnn_mcp.experiments.experiment import Experiment, Target
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping
 
     import aiosqlite
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from difflib import get_close_matches
@@ -29,8 +30,6 @@ from ttnn_mcp.readers.sqlite_file import text_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from ttnn_mcp.run.run import Run
 
 COLUMNS_SHOWN = 60  # in an error's schema

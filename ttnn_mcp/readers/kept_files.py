@@ -14,6 +14,7 @@ import re
 import struct
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from stat import S_ISREG
 from threading import Thread
@@ -24,7 +25,6 @@ from xxhash import xxh3_64
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 UNFINISHED = ".part"

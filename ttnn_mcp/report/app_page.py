@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,8 +27,6 @@ from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import OfWindow

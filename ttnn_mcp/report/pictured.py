@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,8 +19,6 @@ from ttnn_mcp.tools import answering
 from ttnn_mcp.tools.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import OfWindow, Tool
 

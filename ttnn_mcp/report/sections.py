@@ -5,14 +5,13 @@ Time by kind of op is one stacked bar; of a comparison one before the change, on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.report.bars import budget_bars
 from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, rows_told, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.report.answers import Answers
 
     Answer = dict[str, Any]

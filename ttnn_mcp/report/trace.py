@@ -8,6 +8,7 @@ track_event/debug_annotation.proto). The tests read them back with Perfetto's ow
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Mapping
 from itertools import count as counting
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.schedule import Slot, slots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from ttnn_mcp.report.answers import Answers
 
 VARINT, DOUBLE, BYTES = 0, 1, 2  # wire types: developers.google.com/protocol-buffers, "Encoding"

@@ -7,6 +7,7 @@ self; and a digest of everything that decides what is read from a file, so that 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.run.trust import caveats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray

@@ -8,6 +8,7 @@ its ops is not in the memory report.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.link import Launched, Linked, not_linked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.performance import Performance
 

@@ -6,6 +6,7 @@ If a list of completions would need a run that cannot be opened, it is empty.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -18,8 +19,6 @@ from ttnn_mcp.server import prompts
 from ttnn_mcp.server.prompt_facts import known_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcp.server.context import ServerRequestContext
 
     from ttnn_mcp.server.prompt_facts import Ask

@@ -6,6 +6,7 @@ A change is a report under the roots, a run that is opened or overwritten, or an
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
@@ -14,7 +15,6 @@ from ttnn_mcp.readers.discover import find_reports
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Iterable
     from pathlib import Path
 
     import mcp_types as types

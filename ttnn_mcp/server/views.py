@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcp.server.lowlevel import Server
 
     from ttnn_mcp.session.session import Session

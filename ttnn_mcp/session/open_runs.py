@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.session.pair import stamps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Pair, Stamps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -22,7 +23,6 @@ from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from ttnn_mcp.readers.graph.graph_events import DeviceOp

@@ -6,8 +6,9 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.sqlite_file import connected
@@ -15,9 +16,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import ID_CHARS, SHOWN_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH, is_there
 from ttnn_mcp.session.settings import reason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # for another server that writes; questions are answered without the registry too
 PATIENCE_S = 5.0  # unmoved: only how long another writer is waited for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.readers.sqlite_file import Fault
 
 NOWHERE = Path(os.devnull, "ttnn-mcp")  # nobody, not even root, can make a folder below a device

@@ -9,6 +9,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,7 +22,6 @@ from ttnn_mcp.session.settings import MB
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from ttnn_mcp.archive.adding import Added
     from ttnn_mcp.archive.parts import KeptRun

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
@@ -23,7 +24,6 @@ from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
 
     from ttnn_mcp.session.session import Session
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
@@ -20,7 +21,6 @@ from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_strea
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session

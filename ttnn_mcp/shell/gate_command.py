@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
@@ -27,7 +28,6 @@ from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
 
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -14,8 +15,6 @@ from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.analyses.stages.stages import Stage
     from ttnn_mcp.analyses.stages.tokens import PassTokens
     from ttnn_mcp.analyses.window_facts import WindowFacts

@@ -8,6 +8,7 @@ every word of a contract is paid for by every assistant that connects.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
@@ -16,8 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.wire import Wire

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,8 +28,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ttnn_mcp.analyses.comparison.op_tokens import Tokens
     from ttnn_mcp.run.ops.op_table import OpTable
 

@@ -9,6 +9,7 @@ nothing was changed (links, cores and tensor slices depend on a device's place),
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -31,8 +32,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.aspects import Family
     from ttnn_mcp.analyses.comparison.grouping import Labels
     from ttnn_mcp.run.ops.op_table import OpTable

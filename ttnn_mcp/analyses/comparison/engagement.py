@@ -7,6 +7,7 @@ The kinds of edit (a fusion, a removal, an insertion) come with the places alike
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from ttnn_mcp.analyses.comparison.places import reached, roles_of
 from ttnn_mcp.arrays import Booleans, Integers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.analyses.comparison.alignment import Rewrite
     from ttnn_mcp.analyses.comparison.aspects import Aspect
     from ttnn_mcp.analyses.comparison.comparison import Comparison

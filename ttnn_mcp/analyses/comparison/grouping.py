@@ -5,6 +5,7 @@ Their times, and those of one sample, are compared as deltas.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,8 +15,6 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks

@@ -6,6 +6,7 @@ times of the candidate that cannot be: below the floor of the same work, zero, o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +25,6 @@ from ttnn_mcp.run.ops.op_names import family
 from ttnn_mcp.run.ops.op_table import CORRECTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.comparison.comparison import Comparison

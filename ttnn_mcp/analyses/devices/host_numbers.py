@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,8 +12,6 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.iterations import Iterations
     from ttnn_mcp.run.ops.op_table import OpTable

@@ -6,16 +6,13 @@ live from `starts` (included) to `ends` (excluded).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NEVER = 2**62
 

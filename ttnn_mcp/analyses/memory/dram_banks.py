@@ -8,6 +8,7 @@ table says 512 (TTNN 0.81.1).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTE
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.readers.memory.columns import Tensors
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.memory.stream import SnapshotRows

@@ -8,14 +8,13 @@ launch. For the others there may be a model.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.left_out import LeftOut
 from ttnn_mcp.readers.graph.launches import launch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
     from ttnn_mcp.readers.graph.launches import Launch

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -33,8 +34,6 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
     from ttnn_mcp.readers.graph.graph_events import GraphMemory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
     from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
     from ttnn_mcp.analyses.memory.programs import Programs

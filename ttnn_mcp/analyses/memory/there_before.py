@@ -6,6 +6,7 @@ other tensors of before, but the report knows the address, shape and placement o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +19,6 @@ from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTE
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 _SPACES = (DRAM, L1, L1_SMALL)

@@ -9,6 +9,7 @@ a buffer counts until the last operation that takes its tensor, `deallocate` inc
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.memory.spaces import L1, UNPLACED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.analyses.memory.device_lane import Lane
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
     from ttnn_mcp.readers.memory.report import MemoryReport

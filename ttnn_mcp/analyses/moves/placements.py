@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ttnn_mcp.readers.memory.columns import Tensors
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ttnn_mcp.analyses.programs.grids import Grid
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.chip import Chip

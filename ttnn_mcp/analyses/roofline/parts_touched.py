@@ -8,6 +8,7 @@ assumption, and falls where the op was faster.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,8 +31,6 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ttnn_mcp.analyses.roofline.touched import Touched
     from ttnn_mcp.run.ops.op_table import OpTable
 

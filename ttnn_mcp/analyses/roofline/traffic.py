@@ -6,6 +6,7 @@ Each operand counts once, as it lies in memory (padding and block-float exponent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,6 @@ from ttnn_mcp.analyses.roofline.touched import Touched
 from ttnn_mcp.arrays import Booleans, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand

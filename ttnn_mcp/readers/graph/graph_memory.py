@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Callable
+from typing import Any, Literal, cast
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_events import (
@@ -29,9 +30,6 @@ from ttnn_mcp.readers.graph.graph_params import (
     program_buffer,
 )
 from ttnn_mcp.readers.memory.spaces import DRAM, SPACES, UNPLACED, key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Conv2dParams prints how much L1 was in use before the op, which is no part of its program
 _IN_USE_BEFORE = re.compile(r"(Conv2dParams\(.*\)(?:, [01]){5}), \d+(?=, )")

@@ -7,6 +7,7 @@ closed in between.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,6 @@ from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from sqlite3 import Row
 
     from ttnn_mcp.readers.memory.columns import (

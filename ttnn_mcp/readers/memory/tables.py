@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,7 +25,6 @@ from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.shapes import parse_database_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from sqlite3 import Row
 
     from ttnn_mcp.readers.memory.rows import Rows

@@ -8,6 +8,7 @@ text holds a comma without quotes: the cells behind it stand under the wrong hea
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,6 @@ from ttnn_mcp.readers.performance.header import does_not_read
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _SEPARATOR, _NEWLINE, _QUOTE = b',\n"'  # as numbers

@@ -8,6 +8,7 @@ up together. Whatever is not plain is not read here at all, so that there is one
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -21,7 +22,6 @@ from ttnn_mcp.readers.performance.plain_numbers import Numbers
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray

@@ -8,6 +8,7 @@ turn its cycles into time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,6 @@ import numpy as np
 from ttnn_mcp.arrays import Booleans, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 CLOCKS_GHZ = (0.2, 1.5)  # tt-zephyr-platforms, aiclk_ppm.c: AICLK runs at 200 to 1400 MHz; no older chip is faster

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.run.ops.texts import Texts
 
 

@@ -12,6 +12,7 @@ import shlex
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
@@ -30,8 +31,6 @@ from ttnn_mcp.shell.capture.target import target_of
 from ttnn_mcp.shell.terminal import own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
     from ttnn_mcp.shell.capture.target import UserCommand
 
 RECORDED = Path(__file__).with_name("recorded.py")

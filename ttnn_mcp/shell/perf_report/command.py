@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from ttnn_mcp.shell.perf_report.lines import CONVS, HOST, SHARDED, Cells, PerfLi
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from ttnn_mcp.run.performance import Performance
     from ttnn_mcp.session.session import Session
 

@@ -6,6 +6,7 @@ what a deep one does not (a ViT of 12 layers bore what 24 layers of BGE-M3 did n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,6 @@ from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Cell, Table
 

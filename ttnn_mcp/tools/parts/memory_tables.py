@@ -5,6 +5,7 @@ A long series of levels is told as a few stretches, each near one level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Cell, Columns, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.memory.core_load import Ranges
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
@@ -14,8 +15,6 @@ from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Pcc, Quoted, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.readers.memory.report import Argument, MemoryReport
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
