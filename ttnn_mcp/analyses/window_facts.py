@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains
 from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
-from ttnn_mcp.analyses.roofline.beyond_peak import doubts_of_work
+from ttnn_mcp.analyses.roofline.beyond_peak import doubted_by_work
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
 from ttnn_mcp.arrays import Booleans, Floats, Integers
@@ -64,7 +64,7 @@ class WindowFacts:
     @cached_property
     def scope(self) -> Scope:
         """The window with the ops of all devices, and all doubts about them."""
-        return self._scope.doubted(doubts_of_work(self.ops, self.roofline))
+        return doubted_by_work(self._scope, self.roofline)
 
     @cached_property
     def chip(self) -> Chip:

@@ -11,9 +11,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ttnn_mcp.archive.engine import failing_as_ours
-from ttnn_mcp.archive.past_runs import PastRun, counts_by, past_run, run_named, runs_alike, runs_elsewhere, work_of
+from ttnn_mcp.archive.past_runs import (
+    PastRun,
+    counts_by,
+    kin_of,
+    past_run,
+    run_named,
+    runs_alike,
+    runs_elsewhere,
+    work_of,
+)
 from ttnn_mcp.archive.rows import rows_of
-from ttnn_mcp.archive.same_model import kin_of
 from ttnn_mcp.archive.turns import Course, course_of
 from ttnn_mcp.errors import QuestionRefused, RunUnknown, shown
 

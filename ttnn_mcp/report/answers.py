@@ -17,8 +17,7 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.report.levels import levels_of, places_of
-from ttnn_mcp.report.rows import window_rows
+from ttnn_mcp.report.rows import levels_of, places_of, window_rows
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.parts.memory_tables import named
 from ttnn_mcp.tools.tool import OfWindow

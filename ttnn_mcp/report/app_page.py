@@ -17,11 +17,10 @@ from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.report.embedded import by_column, window_content
-from ttnn_mcp.report.levels import levels_of
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.page import policy, resource
 from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_section
-from ttnn_mcp.report.rows import window_rows
+from ttnn_mcp.report.rows import levels_of, window_rows
 from ttnn_mcp.report.sections import paragraph, section
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.validation import validated

@@ -17,12 +17,11 @@ import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.run.chained_blocks import are_layers
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 from ttnn_mcp.run.ops.written_kinds import written_kinds
-from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, repeated_blocks, repeating_tail
+from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, are_layers, repeated_blocks, repeating_tail
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable

@@ -1,4 +1,4 @@
-"""What the command line or the environment decided for a session, and where it is remembered if they did not."""
+"""What the command line or the environment decided for a session, and the folder of what it remembers."""
 
 from __future__ import annotations
 

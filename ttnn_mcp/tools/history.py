@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.archive.same_model import SAME
+from ttnn_mcp.archive.past_runs import SAME
 from ttnn_mcp.archive.turns import LONGEST, SIDE
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, RunUnknown, shown
 from ttnn_mcp.quoting import figure

@@ -14,7 +14,6 @@ import numpy as np
 from ttnn_mcp.analyses.comparison import doubts_of_capture as capture
 from ttnn_mcp.analyses.comparison import doubts_of_contents as contents
 from ttnn_mcp.analyses.comparison.aspects import SAME
-from ttnn_mcp.analyses.comparison.doubts_of_contents import missing
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
@@ -25,13 +24,12 @@ from ttnn_mcp.run.ops.op_names import family
 from ttnn_mcp.run.ops.op_table import CORRECTED
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
-    Mask = NDArray[np.bool_]
     Doubt = Callable[[Comparison], Reason | None]
 
+NAMED = 2
+_CONVERSIONS = ("layout", "movement", "shape")  # ops that appear and disappear with formats and placements
 DOUBTS_TOLD = 3  # of a report: whoever profiles again need not know more
 
 
@@ -98,10 +96,6 @@ def impossible_times(comparison: Comparison) -> Reason | None:
     return Reason("impossible_times", f"without {where}, whose durations were impossible, nothing is {how}")
 
 
-NAMED = 2
-_CONVERSIONS = ("layout", "movement", "shape")  # ops that appear and disappear with formats and placements
-
-
 def within_file_noise(comparison: Comparison) -> Reason | None:
     """A gain that iterations inside the files would show, but that two files of one model may differ by."""
     noise, change = comparison.noise, comparison.change_share
@@ -163,7 +157,7 @@ def _kinds(comparison: Comparison) -> dict[str, int]:
         touched = max(int(before[pairs.before[change.pairs]].sum()), int(after[pairs.after[change.pairs]].sum()))
         for kind in change.families & {"formats", "placement"}:
             kinds[kind] = kinds.get(kind, 0) + touched
-    lost = missing(comparison) is not None
+    lost = contents.missing(comparison) is not None
     for edit in pairs.edits:
         if lost and not edit.after:
             continue  # missing work is no change

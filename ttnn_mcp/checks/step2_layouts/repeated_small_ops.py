@@ -29,7 +29,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_table import OpTable
 
 LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer (ours)
-TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended
+TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended (ours)
 MOVES = ("eltwise", "shape", "layout", "movement")
 BY_USER = ("PagedFillCache", "PagedUpdateCache")  # checks of step 3 tell what to call instead
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
