@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ttnn_mcp.analyses.time_budget.lowest import ASSUMED
+from ttnn_mcp.analyses.time_budget.least_times import ASSUMED
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass

@@ -15,9 +15,9 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
-from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
+from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
+from ttnn_mcp.tools.parts.op_cores import CORES, cores_of_window
 from ttnn_mcp.tools.parts.predicted_run import PredictedRun, prediction
-from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 

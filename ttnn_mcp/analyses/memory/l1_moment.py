@@ -13,8 +13,7 @@ from ttnn_mcp.analyses.memory.core_load import Circular, on_cores, reach_on_core
 from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address
 from ttnn_mcp.analyses.memory.lanes import of_device
-from ttnn_mcp.analyses.memory.left_out import LeftOut
-from ttnn_mcp.analyses.memory.programs import ran
+from ttnn_mcp.analyses.memory.left_out import LeftOut, ran
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import ReportBroken

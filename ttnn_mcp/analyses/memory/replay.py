@@ -18,8 +18,7 @@ from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
-from ttnn_mcp.analyses.memory.left_out import ProgramModels
-from ttnn_mcp.analyses.memory.programs import Programs, ran
+from ttnn_mcp.analyses.memory.left_out import ProgramModels, Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of

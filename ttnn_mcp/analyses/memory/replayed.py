@@ -15,8 +15,8 @@ from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
+    from ttnn_mcp.analyses.memory.left_out import Programs
     from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
-    from ttnn_mcp.analyses.memory.programs import Programs
     from ttnn_mcp.analyses.memory.replay_records import Differences
     from ttnn_mcp.readers.graph.graph_events import GraphError
     from ttnn_mcp.readers.memory.report import MemoryReport

@@ -3,7 +3,8 @@
 Each step adds one cause to the step before, so it cannot be shorter: first the arithmetic and bytes that the model
 needs, then padding, then the passes of the op's own MATH FIDELITY, then excess bytes where DRAM traffic was measured,
 then unused cores. All are true lower bounds: they take peak rates and move each byte once. They leave out the
-arithmetic of the vector unit (softmax, norms, activations).
+arithmetic of the vector unit (softmax, norms, activations). The lowest is what no change of formats, placement or
+fusion can go below.
 
 An op's bytes take each of these paths once: DRAM, the networks of its cores, their unpackers and packers. The slowest
 decides, so an op with all its tensors in L1 has a bound too.
@@ -23,8 +24,9 @@ from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roofline_of
 from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
-from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored, narrowed, without_padding
+from ttnn_mcp.analyses.time_budget.operand_bytes import NARROW_WEIGHT, as_stored, narrowed, without_padding
 from ttnn_mcp.arrays import Booleans, Floats
+from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
@@ -33,11 +35,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+    from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.analyses.time_budget.operand_bytes import Weigh
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
 
+ASSUMED = "weights read once per op from DRAM as BFLOAT4_B, one pass of arithmetic on all cores, nothing else"
 LOFI_PASSES = 1.0
 
 
@@ -196,3 +200,16 @@ class DataPaths:
             all_bytes += moved
             in_dram += np.where(operand.in_dram, moved, 0.0)
         return all_bytes, in_dram
+
+
+def lowest_ns(ops: OpTable, least: LeastTimes, bounds: Roofline, chip: Chip) -> float:
+    """Nanoseconds for the ops of one device; 0 where the chip or the operands are not known."""
+    stored = np.ones(len(ops))
+    if len(ops.inputs) > 1:
+        element = ops.inputs[1].dtype.mapped(
+            lambda text: ELEMENT_BYTES.get(text, np.inf), missing=np.inf, dtype=np.float64
+        )
+        stored = np.minimum(ELEMENT_BYTES[NARROW_WEIGHT] / element, 1.0)
+    bytes_read = float(np.nansum(least.weight_bytes * stored))
+    arithmetic = float(np.nansum(bounds.flops)) / (chip.flop_per_ns_per_core * (chip.worker_cores or np.inf))
+    return max(bytes_read / (chip.dram_peak_gb_s or np.inf), float(np.nan_to_num(arithmetic)))

@@ -23,8 +23,7 @@ from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFac
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
 from ttnn_mcp.checks.op_config import Sets, present
-from ttnn_mcp.checks.shared.conv_forms import on_grid
-from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
+from ttnn_mcp.checks.shared.conv_ops import conv_check, on_grid, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth

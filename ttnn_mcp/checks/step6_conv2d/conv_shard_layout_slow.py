@@ -30,8 +30,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
 from ttnn_mcp.checks.op_config import OpConfig, Sets
-from ttnn_mcp.checks.shared.conv_forms import in_other_layout
-from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
+from ttnn_mcp.checks.shared.conv_ops import conv_check, in_other_layout, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth

@@ -1,4 +1,4 @@
-"""ttnn operations of a memory report by host time: what a run without device times can say of cost."""
+"""What a run without device times can say of cost: ttnn operations of a memory report by host time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from ttnn_mcp.wire import Columns, Ms, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.tools.tool import Arguments
     from ttnn_mcp.wire import Cell
 
+OBEYED = ("run", "op_code", "min_share", "limit", "cursor", "iteration")  # whatever their value
+VALUES = {"group_by": ("none", "op_code"), "sort": ("kernel", "order")}
 GROUPS = Columns("operation", "count", "host_ms", "first_id", quoted=("operation",))
 OPERATIONS = Columns("op", "operation", "host_ms", quoted=("operation",))
 PREFIX = "ttnn."
@@ -78,3 +81,19 @@ def _named(names: list[str], wanted: str | None) -> Integers:
             f"No operation '{shown(wanted)}' in this memory report.{nearest(wanted, sorted(set(names)))}"
         )
     return np.array(kept, dtype=np.int64)
+
+
+def refuse_device_arguments(asked: Arguments) -> None:
+    """A memory report has no device ops: what would choose among them is refused.
+
+    Raises:
+        QuestionRefused: an argument that a memory report alone cannot obey; says what works instead.
+    """
+    for name, field in type(asked).model_fields.items():
+        value = getattr(asked, name)
+        if value == field.default or name in OBEYED or value in VALUES.get(name, ()):
+            continue
+        instead = f"can be {' or '.join(VALUES[name])}" if name in VALUES else "must be left out"
+        raise QuestionRefused(
+            f"'{name}' needs device times, and this run is a memory report alone: here it {instead}."
+        )
