@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.captured_op import captured_in_full
+from ttnn_mcp.analyses.settings.held import results_in_l1
 from ttnn_mcp.analyses.settings.judged import may_be_older
 from ttnn_mcp.analyses.settings.kinds import modelled_as_it_ran
 from ttnn_mcp.analyses.settings.room import room_at, taken_by
@@ -120,6 +121,12 @@ def _written(
     candidates = (
         candidates_of(source, beside, sweep.most) if sweep.only is None else only_one(source, beside, sweep.only)
     )
+    mesh, in_parts = (
+        _mesh(call.on_mesh),
+        source.name in ("Conv2d", "Pool2D"),
+    )  # these place more than their op shows
+    free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
+    source.assumed += ["what else lay in L1 is one tensor, of that size"] if free is not None else []
     signature, tuned = signature_of(op.table, run.chip.arch)
     facts: dict[str, Any] = {
         "run": run.id,
@@ -132,9 +139,9 @@ def _written(
         "kernel_us": op.kernel_us,
         "floor_us": round(op.least_ns / 1e3, 3) if op.kernel_us is not None else None,
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
-        "mesh": _mesh(call.on_mesh),
-        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)
-        or (L1_SMALL_BYTES if source.name in ("Conv2d", "Pool2D") else 0),
+        "mesh": mesh,
+        "free_bytes": free,
+        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0) or (L1_SMALL_BYTES if in_parts else 0),
         "settings": dict(source.settings),
         "candidates": [
             {"name": "as profiled", "settings": {}, "buffer_bytes": took or modelled_as_it_ran(op, safe)},

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.replay.rebuilt import CANDIDATES, Rebuilt, Sweep, rebuilt, rebuilt_from_graph
-from ttnn_mcp.replay.results import judged, read_results
+from ttnn_mcp.replay.results import WHY_CHARS, judged, read_results
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.replays import Proof, as_arguments, proof_of, written
@@ -125,7 +126,7 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
     judgement = judged(results)
     winner = judgement.winner
     rows = [
-        (shown(each.name), verdict, each.median_us, noise, each.pcc, shown(each.why))
+        (shown(each.name), verdict, each.median_us, noise, each.pcc, quoting.line(each.why, WHY_CHARS))
         for each, verdict, noise in judgement.verdicts
     ]
     change = as_arguments(one, dict(winner.settings)) if winner else None
