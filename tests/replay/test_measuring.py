@@ -229,6 +229,30 @@ def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not()
     ]
 
 
+def test_what_lay_beside_the_op_lies_there_as_one_tensor(monkeypatch):
+    """Of 10,000 bytes a core that are to be taken, four tiles; they are not told as the op's own."""
+    view = SimpleNamespace(largest_contiguous_bytes_free_per_bank=100_000, num_banks=64)
+    names = {name: name for name in ("bfloat16", "TILE_LAYOUT", "L1_MEMORY_CONFIG")}
+    ttnn = SimpleNamespace(
+        get_memory_view=lambda *_: view,
+        BufferType=SimpleNamespace(L1=1),
+        empty=lambda shape, **_: SimpleNamespace(shape=shape),
+        **names,
+    )
+
+    def replay(free, of=ttnn):
+        return SimpleNamespace(ttnn=of, facts={"free_bytes": free}, operands=lambda _: [])
+
+    taken = [measuring._beside(replay(free), None) for free in (90_000, 97_952, 97_953, 100_000, 120_000, None)]
+    assert [one and one.shape for one in taken] == [(1, 1, 128, 2_048), (1, 1, 32, 2_048), None, None, None, None]
+    assert measuring._beside(replay(90_000, SimpleNamespace()), None) is None
+    device, asked = SimpleNamespace(clear_program_cache=lambda: None), SimpleNamespace(accept=True)
+    monkeypatch.setattr(measuring, "_machine", lambda *_: {})
+    monkeypatch.setattr(measuring, "_accepted", lambda *_, dry: {"outcome": "accepted", "tensor_bytes": 20_000})
+    answers = [measuring._candidate(replay(free), device, {}, asked) for free in (90_000, None)]
+    assert [one["tensor_bytes"] for one in answers] == [20_000 - 4 * 2_048, 20_000]
+
+
 def test_an_operand_holds_what_its_op_can_read():
     torch = SimpleNamespace(
         full=lambda shape, number, dtype: ("full", shape, number),
