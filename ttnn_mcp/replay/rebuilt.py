@@ -19,6 +19,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
 from ttnn_mcp.replay.families import call_of
 from ttnn_mcp.replay.kept import signature_of
+from ttnn_mcp.replay.matmuls import OWN
 from ttnn_mcp.replay.script import script_of
 from ttnn_mcp.replay.source import OpCall, OpSource
 from ttnn_mcp.run.ops.op_names import canonical
@@ -126,7 +127,10 @@ def _written(
         source.name in ("Conv2d", "Pool2D"),
     )  # these place more than their op shows
     free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
-    source.assumed += ["what else lay in L1 is one tensor, of that size"] if free is not None else []
+    if free is not None:
+        source.assumed.append("what else lay in L1 is one tensor, of that size")
+    elif source.name == "Matmul" and (call.named.get("program_config") is None or OWN in source.settings):
+        source.assumed.append("nothing else lies in L1: TTNN chooses the config of a matmul by what is free")
     signature, tuned = signature_of(op.table, run.chip.arch)
     facts: dict[str, Any] = {
         "run": run.id,
