@@ -162,7 +162,8 @@ async def test_a_baseline_that_does_not_reproduce_ends_the_sweep(replayed):
     wrote, measured, verdicts, _ = await replayed({NOW: [23.0], "1": [1.0], "4": [1.0], "8": [1.0]})
     assert "takes 23.0 us here and 20.0 us in its profile" in wrote["ended"]
     assert {verdict for name, verdict in verdicts.items() if name != "as profiled"} == {"skipped"}
-    assert measured["summary"].startswith("no candidate was compared")
+    assert measured["summary"] == f"no candidate was compared: {wrote['ended']}"
+    assert {row[5] for row in measured["verdicts"]["rows"]} == {""}  # it is told once
 
 
 @pytest.mark.parametrize(("here", "ended"), [(22.0, False), (22.1, True), (18.0, False), (17.9, True)])

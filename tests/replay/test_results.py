@@ -110,7 +110,7 @@ def test_what_was_not_measured_keeps_its_outcome(of):
 
 
 def test_a_sweep_that_ended_compares_nothing(of):
-    why = "another time " * 20 + "here"
+    why = "another time " * 15 + "here."
     judgement = of(tried(50.0), ended=why)
     assert (verdict(judgement), judgement.winner) == ("not measured", None)
     assert judgement.summary == f"no candidate was compared: {why}"

@@ -17,7 +17,7 @@ from ttnn_mcp.replay.measuring import FORMAT
 if TYPE_CHECKING:
     from pathlib import Path
 
-WHY_CHARS = 300  # as many as a script writes of what TTNN said
+WHY_CHARS = 200  # of what TTNN said: its sentences with shapes take 150
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6
 FLAT_WITHIN = 0.05  # noise beyond which nothing is told of what bounds the op: of kernels 1 % is usual

@@ -18,6 +18,7 @@ from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, NextCall, Quoted, Quoting, Table, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.replay.results import Results, TriedCandidate
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
@@ -126,7 +127,7 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
     judgement = judged(results)
     winner = judgement.winner
     rows = [
-        (shown(each.name), verdict, each.median_us, noise, each.pcc, quoting.line(each.why, WHY_CHARS))
+        (shown(each.name), verdict, each.median_us, noise, each.pcc, _why(each, results))
         for each, verdict, noise in judgement.verdicts
     ]
     change = as_arguments(one, dict(winner.settings)) if winner else None
@@ -149,6 +150,11 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
             else None,
         ),
     )
+
+
+def _why(one: TriedCandidate, results: Results) -> str:
+    """Once told of all, why a sweep ended is not told of each."""
+    return "" if one.why == results.ended else quoting.line(one.why, WHY_CHARS)
 
 
 TOOL = Tool(
