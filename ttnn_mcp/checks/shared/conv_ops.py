@@ -1,9 +1,9 @@
 """Shared parts of the Conv2d checks: their ops, the producers of tensors, sentences about L1, and what fixes set.
 
 Each setting of a Conv2dConfig changes the conv that those before it left, and must fit L1 beside them. A grid or
-another layout comes with the largest block that fits there: a block must divide the rows of a core, which are others on other
-cores (conv2d_utils.cpp: a core_grid is taken as it is, and the block is lowered to a divisor). Where more cores would
-leave more blocks than larger ones on the present cores, the present cores stay.
+another layout comes with the largest block that fits there: a block must divide the rows of a core, which are others
+on other cores (conv2d_utils.cpp: a core_grid is taken as it is, and the block is lowered to a divisor). Where more
+cores would leave more blocks than larger ones on the present cores, the present cores stay.
 """
 
 from __future__ import annotations
