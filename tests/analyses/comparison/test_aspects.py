@@ -6,7 +6,7 @@ import pytest
 from tests.analyses.tables import ops_of
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.aspects import SAME, aspects_of
-from ttnn_mcp.analyses.comparison.op_changes import changes_of
+from ttnn_mcp.analyses.comparison.comparison import changes_of
 
 
 def table(folder, *ops, without=""):
