@@ -29,10 +29,11 @@ def for_all(names, cases, ids=None):
             labels = [f"{above}, {below}" for above in labels for below in test.labels]
             cases = [{**above, **below} for above in cases for below in test.cases]
         signature = inspect.signature(rule)
-        wanted = [name for name in signature.parameters if name not in cases[0]]
+        wanted = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        wanted = [name for name in wanted if name not in cases[0]]
         fixtures_of = partial(_Fixtures, wanted)
         others = [signature.parameters[name] for name in wanted]
-        if {*wanted} - {"tmp_path", "monkeypatch"} and "request" not in wanted:
+        if "request" not in wanted:
             others.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY))
 
         if inspect.iscoroutinefunction(rule):
@@ -101,7 +102,13 @@ class _Fixtures:
         self.made = {}
 
     def all(self):
+        for name in self._of_this_test():  # those that a test need not name too
+            self.of(name)
         return {name: self.of(name) for name in self.wanted}
+
+    def _of_this_test(self):
+        request = self.fixtures.get("request")
+        return [name for name in request.fixturenames if self._of_the_tests(name)] if request else []
 
     def of(self, name):
         if name not in self.made:

@@ -85,6 +85,12 @@ def shelf(tmp_path):
     LEFT["open"] -= 1
 
 
+@pytest.fixture(autouse=True)
+def swept():
+    yield
+    LEFT.pop("swept", None)
+
+
 @pytest.fixture
 def shelves(shelf, request):
     return {"test": request.node.name, "of": shelf}
@@ -99,6 +105,12 @@ def test_each_case_has_fixtures_of_its_own_made_and_ended_with_it(shelves, shelf
     sys.stdout.write(f"{number}\n")
     assert capsys.readouterr().out == f"{number}\n"
     sys.stdout.write("left over")
+
+
+@for_all("number", [1, 2])
+def test_what_every_test_gets_unasked_every_case_gets_too(number):
+    assert "swept" not in LEFT
+    LEFT["swept"] = number
 
 
 @pytest.fixture(params=[1])

@@ -1,7 +1,6 @@
 """A curve of levels as a few stretches: nothing left out, the highest point always named."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +31,7 @@ def test_a_curve_that_jumps_all_the_time_is_cut_evenly():
     assert {one.last - one.first for one in found} == {9}
 
 
-@pytest.mark.parametrize("values", [[], [7]])
+@for_all("values", [[], [7]])
 def test_short_curves_are_no_trouble(values):
     assert len(stretches(np.array(values, dtype=np.int64), 5)) == len(values)
 

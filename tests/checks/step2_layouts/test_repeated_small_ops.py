@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, tilize, unary, untilize
@@ -102,7 +103,7 @@ def test_a_compilers_user_writes_one_assignment(check):
     assert "torch.scatter" in check.ask(of_loop(), generation="tt-torch").claim.fix
 
 
-@pytest.mark.parametrize("name", ["PagedFillCache", "PagedUpdateCache"])
+@for_all("name", ["PagedFillCache", "PagedUpdateCache"])
 def test_caches_written_user_by_user_are_told_elsewhere(check, name):
     def of(code):
         program = Program("wormhole_b0")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.archive.behind import Behind
 from ttnn_mcp.archive.history import History, Turned
@@ -90,7 +88,7 @@ def test_what_a_series_is_and_what_it_takes_to_turn_is_told(series, said):
     assert why(series) == said
 
 
-@pytest.mark.parametrize(("change", "word"), [(0.123, "12.3% slower"), (-0.123, "12.3% faster")])
+@for_all(("change", "word"), [(0.123, "12.3% slower"), (-0.123, "12.3% faster")])
 def test_a_newest_run_beyond_noise_is_told_as_such(change, word):
     said = newest(history(4, newest_change=change))
     assert said == f"run3.csv is {word} than those before it: beyond noise, but a turn takes 3 such runs"

@@ -31,9 +31,7 @@ def test_the_finding_is_the_one_that_was_given_or_that_the_texts_name(said, chec
     assert finding_of(Arguments(**said)) == check
 
 
-@pytest.mark.parametrize(
-    ("said", "hint"), [(KNOWN[:-1], f"Did you mean '{KNOWN}'?"), ("zzz", "Take it from a finding's `check`")]
-)
+@for_all(("said", "hint"), [(KNOWN[:-1], f"Did you mean '{KNOWN}'?"), ("zzz", "Take it from a finding's `check`")])
 def test_a_finding_that_is_none_is_refused_with_the_nearest(said, hint):
     with pytest.raises(ArgumentsInvalid) as refused:
         finding_of(Arguments(finding=said))

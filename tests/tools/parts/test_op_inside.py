@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
@@ -39,7 +40,7 @@ def inside(tmp_path):
 UNKNOWN = {"bound": "cannot_tell", "why": "the report has no times per processor"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cells", "said"),
     [
         ({DRAM: 104.0}, {**UNKNOWN, "measured_pct": {"dram": 104}}),  # of a peak that is good to some percent
@@ -59,7 +60,7 @@ def test_of_what_was_measured_only_what_can_be_and_matters_is_told(inside, cells
     assert inside(cells) == said
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kernel_ns", "above_ns", "told_us"),
     [(2_000, 4_500, None), (2_000, 5_500, 5.5), (10_000, 9_000, None), (10_000, 11_000, 11)],
 )
