@@ -76,6 +76,8 @@ OPS = [
      "ttnn.LayerNormDefaultProgramConfig(use_welford=True)", "layer_norm(x[0], x[0].shape[-1:], eps=1e-05)"),
     (("SoftmaxDeviceOperation", [X], X, {"dim": "3", "numeric_stable": "true", "program_config": "SoftmaxDefaultProgramConfig()"}),
      "ttnn.softmax(x[0], dim=-1, numeric_stable=True", "torch.softmax(x[0], -1)"),
+    (("SoftmaxDeviceOperation", [X], X, {"dim": "3", "compute_kernel_config": KERNEL, "has_explicit_compute_kernel_config": "false"}), "ttnn.softmax(x[0], dim=-1, memory", "torch.softmax(x[0], -1)"),
+    (("SoftmaxDeviceOperation", [X], X, {"dim": "3", "compute_kernel_config": KERNEL, "has_explicit_compute_kernel_config": "true"}), "ttnn.softmax(x[0], dim=-1, compute_kernel_config=ttnn.init", "torch.softmax(x[0], -1)"),
     (("SoftmaxDeviceOperation", [X, (1, 1, 32, 64)], X, {"scale": "0.5"}), "ttnn.scale_mask_softmax(x[0], 0.5, x[1]", "x[0] * 0.5 + x[1][..., :1, :], -1)"),
     (("SoftmaxDeviceOperation", [X], X, {"inplace": "true"}), "scale_mask_softmax_in_place(x[0], None, None)", "torch.softmax"),
     (("SDPAOperation", [HEADS, (1, 2, 64, 64), (1, 2, 64, 64)], HEADS, SDPA),

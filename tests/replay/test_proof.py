@@ -222,6 +222,22 @@ async def test_what_was_measured_is_cited_later(tmp_path):
         await ask(at, "replay_op", run=run, op=3, results=str(results))
 
 
+async def test_of_a_memory_report_alone_it_is_cited_too(tmp_path):
+    """A matmul of the demo, by its operation: what it takes alone, as no report has its time."""
+    folder = shutil.copytree(RESOURCES / "demo" / "memory", tmp_path / "memory")
+    at, run = session(tmp_path), str(folder)
+    asked = {"run": run, "op": 43}
+    results, _ = await measured(tmp_path, at, asked, {"in0_block_w": 4}, (20.0, 15.0))
+    await ask(at, "replay_op", **asked, results=str(results))
+    said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
+    assert (await ask(at, "op_detail", **asked))["replayed"] == said
+    answer = await ask(at, "check_setting", **asked, setting="in0_block_w", value=4)
+    assert (answer["earlier"], answer["law"]) == (said, "measured here")
+    assert answer["expected"].endswith("; measured alone: 15.0 us (14.8 to 15.2)")
+    other = await ask(at, "check_setting", **asked, setting="in0_block_w", value=8)
+    assert ("earlier" in other, other.get("law")) == (False, None)
+
+
 @for_all(
     ("then_us", "build", "expected", "said"),
     [

@@ -111,9 +111,10 @@ def test_what_was_not_measured_keeps_its_outcome(of):
 
 
 def test_a_sweep_that_ended_compares_nothing(of):
-    judgement = of(tried(50.0), ended="another time")
+    why = "another time " * 15 + "here."
+    judgement = of(tried(50.0), ended=why)
     assert (verdict(judgement), judgement.winner) == ("not measured", None)
-    assert judgement.summary == "no candidate was compared: another time"
+    assert judgement.summary == f"no candidate was compared: {why}"
 
 
 def test_what_was_measured_on_another_chip_or_clock_is_compared_with_no_profile(of):

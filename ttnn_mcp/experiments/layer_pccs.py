@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
+from ttnn_mcp import quoting
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.records import dataclass
@@ -14,6 +15,7 @@ from ttnn_mcp.records import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
+WHY_CHARS = 200
 LARGEST_BYTES = 20_000_000  # a hundred bytes for each of 200,000 ops
 
 
@@ -58,6 +60,6 @@ def read_drift(path: Path) -> Drift:
     pccs = tuple((one.layer, one.accumulated) for one in document.layers if one.accumulated is not None)
     if not pccs:
         raise QuestionRefused(
-            f"{shown_path(path)} holds no PCC: {shown(document.why[:200])}. Leave out `accuracy`."
+            f"{shown_path(path)} holds no PCC: {quoting.line(document.why, WHY_CHARS)}. Leave out `accuracy`."
         )
     return Drift(pccs, document.first_drifting_layer)

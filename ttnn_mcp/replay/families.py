@@ -194,7 +194,8 @@ def _softmax(source: OpSource) -> OpCall:
     source.forbid(is_causal_mask="false", is_scale_causal_mask_hw_dims_softmax="false")
     in_place = (source.written("inplace", flag) or "False") == "True"
     scale, masked = source.written("scale", number), len(source.inputs) > 1
-    config, kernel = source.config("program_config"), source.kernel()
+    own = source.written("has_explicit_compute_kernel_config", flag) != "False"  # given one, TTNN keeps other sums
+    config, kernel = source.config("program_config"), source.kernel() if own else None
     stable = source.written("numeric_stable", flag)
     mask = "x[1]" if masked else "None"
     added = " + x[1][..., :1, :]" if masked else ""  # one row, filled up to a tile: TTNN takes no others (0.81.1)

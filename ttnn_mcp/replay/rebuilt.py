@@ -8,6 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.captured_op import captured_in_full
+from ttnn_mcp.analyses.settings.held import results_in_l1
 from ttnn_mcp.analyses.settings.judged import may_be_older
 from ttnn_mcp.analyses.settings.kinds import modelled_as_it_ran
 from ttnn_mcp.analyses.settings.room import room_at, taken_by
@@ -18,6 +19,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
 from ttnn_mcp.replay.families import call_of
 from ttnn_mcp.replay.kept import signature_of
+from ttnn_mcp.replay.matmuls import OWN
 from ttnn_mcp.replay.script import script_of
 from ttnn_mcp.replay.source import OpCall, OpSource
 from ttnn_mcp.run.ops.op_names import canonical
@@ -120,6 +122,15 @@ def _written(
     candidates = (
         candidates_of(source, beside, sweep.most) if sweep.only is None else only_one(source, beside, sweep.only)
     )
+    mesh, in_parts = (
+        _mesh(call.on_mesh),
+        source.name in ("Conv2d", "Pool2D"),
+    )  # these place more than their op shows
+    free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
+    if free is not None:
+        source.assumed.append("what else lay in L1 is one tensor, of that size")
+    elif source.name == "Matmul" and (call.named.get("program_config") is None or OWN in source.settings):
+        source.assumed.append("nothing else lies in L1: TTNN chooses the config of a matmul by what is free")
     signature, tuned = signature_of(op.table, run.chip.arch)
     facts: dict[str, Any] = {
         "run": run.id,
@@ -132,9 +143,9 @@ def _written(
         "kernel_us": op.kernel_us,
         "floor_us": round(op.least_ns / 1e3, 3) if op.kernel_us is not None else None,
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
-        "mesh": _mesh(call.on_mesh),
-        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)
-        or (L1_SMALL_BYTES if source.name in ("Conv2d", "Pool2D") else 0),
+        "mesh": mesh,
+        "free_bytes": free,
+        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0) or (L1_SMALL_BYTES if in_parts else 0),
         "settings": dict(source.settings),
         "candidates": [
             {"name": "as profiled", "settings": {}, "buffer_bytes": took or modelled_as_it_ran(op, safe)},

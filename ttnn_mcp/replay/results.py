@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ttnn_mcp import quoting
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.hardware import canonical_architecture
@@ -16,6 +17,7 @@ from ttnn_mcp.replay.measuring import FORMAT
 if TYPE_CHECKING:
     from pathlib import Path
 
+WHY_CHARS = 200  # of what TTNN said: its sentences with shapes take 150
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6
 FLAT_WITHIN = 0.05  # noise beyond which nothing is told of what bounds the op: of kernels 1 % is usual
@@ -184,7 +186,7 @@ def _summary(
         taken = sum(one.outcome == "accepted" for one in results.candidates)
         return f"TTNN takes {taken} of {len(results.candidates)}; nothing was measured"
     if results.stopped is not None:
-        return f"no candidate was compared: {shown(results.stopped)}"
+        return f"no candidate was compared: {quoting.line(results.stopped, WHY_CHARS)}"
     base = results.baseline
     if winner is not None and winner.median_us is not None and base.median_us:
         saved = 1 - winner.median_us / base.median_us

@@ -143,7 +143,7 @@ def main(words: list[str]) -> int:
         else:
             runpy.run_path(program[0], run_name="__main__")
     finally:
-        verdict = verdict_of(watch.ops)
+        verdict: dict[str, Any] = verdict_of(watch.ops)
         if MOCK in os.environ:
             verdict = {"layers": [], "first_drifting_layer": None, "why": NO_RESULTS}
         with open(out, "w") as file:  # noqa: PTH123
