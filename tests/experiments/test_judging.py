@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.analyses.comparison.test_comparison import run_of
+from tests.for_all import for_all
 from tests.pairs import Model
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
@@ -36,7 +37,7 @@ def judge(tmp_path, monkeypatch):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("model", "more", "caveats", "outcome"),
     [
         (SAME, {}, (), ("keep", "memory")),

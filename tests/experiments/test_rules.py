@@ -149,7 +149,7 @@ def test_a_gain_in_memory_is_a_tile_at_least_and_no_floor(after, caveats, gain):
     assert (memory_gain(delta) is not None) == gain
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("step", "walls", "judged_by"),
     [
         (3, True, "kernel"),
@@ -210,7 +210,7 @@ def test_kernels_of_one_model_have_a_figure(compare):
     assert (found.barrier, found.faster) == (None, True)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("after", "verdict"),
     [
         ((99.0, 99.4), "keep"),

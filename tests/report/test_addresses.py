@@ -6,9 +6,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded, write_memory_report
 from tests.real.stored_truth import folder_of
 from ttnn_mcp.report import answers
@@ -58,7 +58,7 @@ async def test_dram_stands_beside_it(tmp_path):
     assert levels[-1] > levels[0] > 0  # d is there at last
 
 
-@pytest.mark.parametrize(("most", "left", "kept"), [(3, 0, [2, 3, 4]), (2, 1, [2, 4]), (1, 2, [2])])
+@for_all(("most", "left", "kept"), [(3, 0, [2, 3, 4]), (2, 1, [2, 4]), (1, 2, [2])])
 async def test_of_too_many_those_are_kept_that_hold_most_for_longest(tmp_path, monkeypatch, most, left, kept):
     monkeypatch.setattr(answers, "MOST_SPANS", most)
     answer = await told(tmp_path, program())
@@ -92,7 +92,7 @@ async def test_the_hole_of_a_real_run_out_of_l1_is_between_its_buffers(tmp_path)
     assert max(holes) == 196_608  # as TTNN's own message says
 
 
-@pytest.mark.parametrize("change", [{"unplaced": True}, {"operations": np.empty(0, dtype=np.int64)}])
+@for_all("change", [{"unplaced": True}, {"operations": np.empty(0, dtype=np.int64)}])
 async def test_a_dry_capture_and_a_report_without_operations_have_no_addresses(tmp_path, monkeypatch, change):
     run = await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", program())))
     known = await answers.replay_of(run)

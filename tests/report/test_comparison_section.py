@@ -1,7 +1,6 @@
 """What made the change: as few ops as explain most of it, the largest first."""
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.report.comparison_section import makers
 
 
@@ -9,12 +8,12 @@ def groups(*deltas):
     return {"rows": [[f"k{at}DeviceOperation", 10.0, 10.0 + delta, delta, 1, 1] for at, delta in enumerate(deltas)]}
 
 
-@pytest.mark.parametrize(("deltas", "made"), [((-90.0, 10.0), [-90.0]), ((-89.0, 11.0), [-89.0, 11.0])])
+@for_all(("deltas", "made"), [((-90.0, 10.0), [-90.0]), ((-89.0, 11.0), [-89.0, 11.0])])
 def test_what_makes_nine_tenths_is_enough(deltas, made):
     assert [row[3] for row in makers(groups(*deltas))] == made
 
 
-@pytest.mark.parametrize(("count", "made"), [(8, 8), (9, 8)])
+@for_all(("count", "made"), [(8, 8), (9, 8)])
 def test_at_most_eight_are_told(count, made):
     assert len(makers(groups(*([1.0] * count)))) == made
 

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from tests.run.test_kept_report import MB, written
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.run import kept_report
@@ -15,7 +16,7 @@ def kept(tmp_path):
     return KeptFiles(tmp_path / "state" / "cache", 500 * MB)
 
 
-@pytest.mark.parametrize(("size", "large"), [(16 * 1024 * 1024 - 1, False), (16 * 1024 * 1024, True)])
+@for_all(("size", "large"), [(16 * 1024 * 1024 - 1, False), (16 * 1024 * 1024, True)])
 def test_a_report_of_sixteen_megabytes_is_large(tmp_path, size, large):
     path = tmp_path / "x.csv"
     path.touch()

@@ -104,7 +104,7 @@ async def test_what_the_archive_holds_is_not_added_again(tmp_path, session, star
     assert started[0] == []
 
 
-@pytest.mark.parametrize("settings", [{"archive_mb": 0}, {}])
+@for_all("settings", [{"archive_mb": 0}, {}])
 async def test_the_switch_turns_it_off(tmp_path, monkeypatch, started, settings):
     monkeypatch.setenv("TTNN_MCP_ARCHIVE_MB", "500" if settings else "0")
     session = Session(Settings(state=tmp_path / "state", **settings))

@@ -10,7 +10,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "why"),
     [
         ("demo", "bundled"),
@@ -245,7 +245,7 @@ async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path
     assert ID.fullmatch(run.id)
 
 
-@pytest.mark.parametrize("forgetful", [False, True])
+@for_all("forgetful", [False, True])
 async def test_naming_a_run_takes_no_other_name_away(tmp_path, report, forgetful):
     """Nor where nothing can be recorded, so that this session alone knows the names."""
     if forgetful:

@@ -43,7 +43,7 @@ def homes(monkeypatch):
     return set_to
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("home", "state", "folder"),
     [
         ("/home/me", None, Path("/home/me/.local/state/ttnn-mcp")),

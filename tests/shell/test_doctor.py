@@ -48,14 +48,14 @@ async def test_a_package_that_is_missing_is_broken(at, monkeypatch):
     assert await broken(at) == ["no-such-package is missing: reinstall ttnn-mcp"]
 
 
-@pytest.mark.parametrize("folder", ["skills", "resources"])
+@for_all("folder", ["skills", "resources"])
 async def test_pages_that_are_missing_are_broken(at, monkeypatch, folder):
     there = doctor.documents.names
     monkeypatch.setattr(doctor.documents, "names", lambda asked: () if asked == folder else there(asked))
     assert await broken(at) == ["pages are missing"]
 
 
-@pytest.mark.parametrize("denied", [os.R_OK, os.X_OK], ids=["read", "enter"])
+@for_all("denied", [os.R_OK, os.X_OK], ids=["read", "enter"])
 async def test_a_folder_that_nobody_may_read_or_enter_is_broken(at, monkeypatch, denied):
     monkeypatch.setattr(os, "access", lambda _path, asked: not asked & denied)
     (root,) = at.settings.searched
@@ -72,7 +72,7 @@ async def test_a_run_that_the_options_name_is_opened(tmp_path):
     assert sentence.startswith("the run that the options name: ")
 
 
-@pytest.mark.parametrize(("count", "last"), [(10, "  0009  run 9: a card"), (12, "  and 2 older")])
+@for_all(("count", "last"), [(10, "  0009  run 9: a card"), (12, "  and 2 older")])
 async def test_the_ten_newest_runs_are_looked_into(at, monkeypatch, count, last):
     async def listed(_session, _tool, _arguments):
         rows = [[f"{number:04}", f"run {number}"] for number in range(count)]

@@ -41,7 +41,7 @@ def gate(tmp_path, capsys):
     return asked
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("candidate", "worse", "status"),
     [
         (FASTER, "3%", 0),

@@ -90,7 +90,7 @@ async def test_a_name_that_nobody_knows_is_answered_with_those_there_are(newest)
         await ask(at, "history", run="nobody")
 
 
-@pytest.mark.parametrize(("before", "verdict"), [(4, "too_few_runs"), (5, "steady")])
+@for_all(("before", "verdict"), [(4, "too_few_runs"), (5, "steady")])
 async def test_three_runs_on_either_side_are_enough(tmp_path, before, verdict):
     at = remembering(tmp_path)
     report = str(report_of(tmp_path / "new", model(), day=200))

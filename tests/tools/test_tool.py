@@ -1,7 +1,5 @@
 """Which words of a schema stay."""
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.tools.tool import slim
 
@@ -26,7 +24,7 @@ def test_titles_empty_defaults_and_whole_numbers_beside_numbers_go(schema, slimm
     assert slim(schema) == slimmed
 
 
-@pytest.mark.parametrize("key", ["properties", "$defs"])
+@for_all("key", ["properties", "$defs"])
 def test_what_is_called_title_or_default_stays(key):
     assert slim(
         {key: {"title": {"title": "Title", **TEXT}, "default": TEXT}, "required": ["title", "default"]}

@@ -47,7 +47,7 @@ def floor_ns(compare):
     return float(least_times_of(ops, found.before.run.chip, flow_of(ops), 1).as_it_is_ns[1])
 
 
-@pytest.mark.parametrize(("share", "told"), [(1.0, False), (0.96, False), (0.945, True), (0.5, True)])
+@for_all(("share", "told"), [(1.0, False), (0.96, False), (0.945, True), (0.5, True)])
 def test_an_op_five_per_cent_below_the_floor_of_the_same_work_is_told(compare, share, told):
     reason = below_floor(compare(program(SLOW), program(round(share * floor_ns(compare)))))
     assert (reason is not None) == told

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite, absorbed
 
@@ -45,7 +46,7 @@ MATMUL, FUSED, WIDER = ("Matmul",), ("Matmul", RELU), ("Matmul", {}, 2)
 UNARY, NORM = ("Unary",), ("Softmax",)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "gone", "edits"),
     [
         ([MATMUL, UNARY], [FUSED], [1], [("fused", (0, 1), (0,))]),

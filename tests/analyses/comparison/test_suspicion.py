@@ -119,7 +119,7 @@ def compare(tmp_path):
 BFP8 = {"weights": "BFLOAT8_B"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "told"),
     [
         ({**BFP8, "matmul_ns": 60_000}, False),
@@ -134,7 +134,7 @@ def test_a_gain_where_nothing_changed_is_told(compare, change, told):
     assert (gain_elsewhere(compare(program(), program(**change))) is not None) == told
 
 
-@pytest.mark.parametrize(("other", "told"), [({}, True), ({"ratio": 2.0}, False), ({"little": True}, False)])
+@for_all(("other", "told"), [({}, True), ({"ratio": 2.0}, False), ({"little": True}, False)])
 def test_another_batch_or_model_tells_nothing_of_where_a_gain_is(compare, other, told):
     whole = compare(program(), program(**BFP8, softmax_ns=60_000))
     found = SimpleNamespace(
@@ -150,7 +150,7 @@ def test_another_batch_or_model_tells_nothing_of_where_a_gain_is(compare, other,
     assert (gain_elsewhere(found) is not None) == told
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "told"),
     [
         ({}, BFP8, None),
@@ -170,7 +170,7 @@ def test_two_kinds_of_change_are_told(compare, before, after, told):
     assert reason is None if told is None else reason.what.startswith(told)
 
 
-@pytest.mark.parametrize(("head_ns", "told"), [(100_000, True), (9_000_000, False)])
+@for_all(("head_ns", "told"), [(100_000, True), (9_000_000, False)])
 def test_a_change_of_ops_that_could_hold_no_gain_is_none(compare, head_ns, told):
     """The matmul whose formats and placement changed is a fifth of the window, or 1 %."""
     after = program(**BFP8, placement=L1, head_ns=head_ns)

@@ -167,7 +167,7 @@ def test_a_second_activation_buffer_needs_a_second_block(read):
     assert not replace(whole, layout="BLOCK_SHARDED", inner_blocks=1).doubling_helps
 
 
-@pytest.mark.parametrize("program", ["reuses_activation", "depthwise"])
+@for_all("program", ["reuses_activation", "depthwise"])
 def test_a_program_that_is_not_modelled_is_told_no_block(read, program):
     conv = read()
     assert larger_block(conv, 1_400_000) is not None

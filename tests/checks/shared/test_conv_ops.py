@@ -47,7 +47,7 @@ def test_a_run_without_convs_is_not_applicable(ask, check):
     )
 
 
-@pytest.mark.parametrize("check", JUDGE_CONVS)
+@for_all("check", JUDGE_CONVS)
 def test_convs_that_say_nothing_of_their_blocks_cannot_be_judged(ask, check):
     program = Program("wormhole_b0")
     x, w, y = program.tensor([1, 1, 64, 64]), program.weight([1, 1, 64, 64]), program.tensor([1, 1, 64, 64])
@@ -97,7 +97,7 @@ def test_an_op_that_changes_the_tensor_ends_the_way(ask):
     assert ask(BEHIND, activated(OUT, COMPUTES)).status == "clean"
 
 
-@pytest.mark.parametrize("between", [(), (OUT,)], ids=["directly", "a copy"])
+@for_all("between", [(), (OUT,)], ids=["directly", "a copy"])
 def test_an_output_that_others_read_is_not_only_behind_one_op(ask, between):
     assert ask(BEHIND, activated(*between, others=True)).status == "clean"
 
@@ -124,7 +124,7 @@ def test_figures_rest_on_what_the_reports_say(ask, tmp_path):
     assert caveat("wormhole_b0", memory=True, allocated=None) == f"{modelled}{unknown} counted"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("legacy", "key", "height"),
     [(False, "per_core_out_matrix_height_ntile", "8"), (True, "per_core_out_matrix_height", "256")],
 )

@@ -107,7 +107,7 @@ def test_a_compilers_user_writes_one_assignment(check):
     assert "torch.scatter" in check.ask(of_loop(), generation="tt-torch").claim.fix
 
 
-@pytest.mark.parametrize("name", ["PagedFillCache", "PagedUpdateCache"])
+@for_all("name", ["PagedFillCache", "PagedUpdateCache"])
 def test_caches_written_user_by_user_are_told_elsewhere(check, name):
     def of(code):
         program = Program("wormhole_b0")

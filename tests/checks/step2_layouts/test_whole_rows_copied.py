@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.for_all import for_all
@@ -158,7 +156,7 @@ def wrote(program, times, name="MatmulDeviceOperation", width=WIDE):
         put(program, DeviceOp(name, (x, w), (y,), 90_000, fidelity="HiFi2"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     "before",
     [{"times": 1, "width": 3072}, {"times": 1, "name": "SoftmaxDeviceOperation"}],
     ids=["another size", "no matmul"],
@@ -193,7 +191,7 @@ def test_a_concat_that_tells_no_dim_stays(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_sliced())), word)
 
@@ -213,7 +211,7 @@ def test_slices_and_concats_go_together(check):
     assert "at line 11" in claim.fix
 
 
-@pytest.mark.parametrize("build", [sliced, joined])
+@for_all("build", [sliced, joined])
 def test_one_percent_of_the_window_is_the_line(check, build):
     check.share_pair(build, 0.01, of="time")
 

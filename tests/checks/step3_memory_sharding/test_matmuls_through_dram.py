@@ -95,7 +95,7 @@ def test_sharded_weights_and_unknown_configs_are_left_alone(check, which, config
     assert check.ask(configured(which, config)).status == "clean"
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@for_all("which", [0, 1])
 def test_a_matmul_left_to_ttnn_gets_a_core_grid_too(check, which):
     """L1 alone would lead it to few cores."""
     outcome = check.ask(configured(which, None))
@@ -154,7 +154,7 @@ def test_what_a_norm_or_an_element_wise_op_makes_for_a_matmul_counts(check, make
     assert check.ask(program).claim.rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("again", [False, True])
+@for_all("again", [False, True])
 def test_what_an_addition_may_take_as_its_second_operand_stays(check, again):
     """A residual: the report does not tell which of two alike tensors the addition reads."""
     program = Program("blackhole", grid=(11, 10))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import no_such_ops
 from tests.for_all import for_all
@@ -58,7 +56,7 @@ def test_half_of_the_cores_are_enough(check):
     check.pair(lambda cores: of(cores=cores), silent=41, fires=40)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"heads": 1}, {"batches": 1}, {"config": "MatmulMultiCoreReuseProgramConfig(in0_block_w=1)"},
      {"placement": height_sharded(5120, 320, 80)}, {"placement": L1}, {"ns": 4_999}, {"keys": 320 * 64}],

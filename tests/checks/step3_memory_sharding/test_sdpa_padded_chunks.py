@@ -95,7 +95,7 @@ def test_without_a_config_nothing_is_said(check):
     check.pair(lambda config: attending(config=config), silent=False, fires=True)
 
 
-@pytest.mark.parametrize("config", [True, False])
+@for_all("config", [True, False])
 def test_without_the_keys_nothing_is_said(check, config):
     program = attending(32, 352)
     x, y = (program.tensor([1, 8, 1, 128]) for _ in range(2))
@@ -126,6 +126,6 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)

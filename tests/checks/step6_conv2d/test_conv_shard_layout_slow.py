@@ -80,13 +80,13 @@ def beside(**change):
     return program
 
 
-@pytest.mark.parametrize(("silent", "fires"), [(33, 32), (7, 8)], ids=["more", "fewer"])
+@for_all(("silent", "fires"), [(33, 32), (7, 8)], ids=["more", "fewer"])
 def test_rows_may_differ_by_a_factor_of_two(check, silent, fires):
     # 8 cores share the rows: 256 rows per tile, 8192 or 2048 at the line
     check.pair(lambda tiles: beside(per_core=(tiles, 2)), silent=silent, fires=fires)
 
 
-@pytest.mark.parametrize(("silent", "fires"), [(145, 144), (35, 36)], ids=["more", "fewer"])
+@for_all(("silent", "fires"), [(145, 144), (35, 36)], ids=["more", "fewer"])
 def test_the_inner_size_may_differ_by_a_factor_of_two(check, silent, fires):
     check.pair(lambda inner: beside(inner=inner), silent=silent, fires=fires)
 
@@ -118,9 +118,7 @@ def test_a_conv_without_attributes_is_neither_slow_nor_a_comparison(check):
         assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(
-    ("twice_the_rows", "at_best", "line"), [(101_000, 101_000 / 2, 11), (300_000, 100_000, 10)]
-)
+@for_all(("twice_the_rows", "at_best", "line"), [(101_000, 101_000 / 2, 11), (300_000, 100_000, 10)])
 def test_the_fastest_of_several_like_convs_sets_the_rate(check, twice_the_rows, at_best, line):
     program = two(300_000, 140_000)
     for more in (0, 40_000):

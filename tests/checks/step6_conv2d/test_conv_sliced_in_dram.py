@@ -16,6 +16,7 @@ from tests.checks.conv_programs import (
     without_convs,
 )
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.conv import move
 from tests.profiles.model import DeviceOp
@@ -120,7 +121,7 @@ def test_only_a_fetch_that_leads_to_the_conv_is_its_own(check):
     assert check.ask(program).claim.rows.tolist() == [5]
 
 
-@pytest.mark.parametrize("read", [False, True])
+@for_all("read", [False, True])
 def test_a_conv_of_the_models_input_was_not_fetched_whatever_runs_last(check, read):
     program = Program("wormhole_b0")
     conv = Conv(block=(8, 6))
@@ -143,7 +144,7 @@ def test_slices_nobody_convolves_are_not_this_checks(check):
     assert "no SliceWrite behind a Conv2d" in outcome.why
 
 
-@pytest.mark.parametrize("height", [16_384, 32], ids=["all of it", "less than it writes"])
+@for_all("height", [16_384, 32], ids=["all of it", "less than it writes"])
 def test_a_slice_that_fills_the_whole_output_is_one_of_one(check, height):
     program = Program("wormhole_b0")
     conv = Conv(block=(8, 6))

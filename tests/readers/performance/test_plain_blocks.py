@@ -2,8 +2,6 @@
 
 import os
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.readers.performance.plain_blocks import RowShape, shape_of
 
@@ -19,7 +17,7 @@ def shape(path, content):
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@for_all("end", [b"\n", b"\r\n"])
 def test_rows_begin_behind_the_header(tmp_path, end):
     content = HEADER + end + b"a,b,c" + end
     assert shape(tmp_path / "x", content) == RowShape(len(HEADER + end), len(content), 3, end)

@@ -144,7 +144,7 @@ def test_whole_numbers_and_short_decimals_need_no_python(tmp_path, monkeypatch):
     assert asked == [[]]
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@for_all("line_end", ["\n", "\r\n"])
 def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeypatch, line_end):
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
     path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW], line_end)
@@ -225,7 +225,7 @@ def test_a_report_without_rows_has_its_columns(tmp_path):
     assert {"op_code", "kernel_ns"} <= set(frame.columns)
 
 
-@pytest.mark.parametrize("folder", ["perf", "backtest"])
+@for_all("folder", ["perf", "backtest"])
 def test_real_reports_are_plain_and_read_like_the_parser_reads_them(folder, monkeypatch):
     for path in sorted(shared(folder).glob("*.csv")):
         quick = read_performance_csv(path)

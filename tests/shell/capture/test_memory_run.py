@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture import profiled
 from ttnn_mcp.shell.capture.build import Build
@@ -59,7 +60,7 @@ def test_an_older_ttnn_is_told_by_its_variable_which_is_taken_back(recorded):
     assert profiled.VARIABLE not in os.environ
 
 
-@pytest.mark.parametrize("build", [NEW, OLD], ids=["new", "old"])
+@for_all("build", [NEW, OLD], ids=["new", "old"])
 def test_neither_an_older_memory_report_nor_a_new_one_of_times_is_its_own(recorded, tmp_path, build):
     before = tmp_path / "generated" / "ttnn" / "reports" / "1" / "db.sqlite"
     before.parent.mkdir(parents=True)

@@ -22,7 +22,7 @@ def test_every_column_is_there_in_order(rows):
     assert len(rows) == 80
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "column", "cell"),
     [
         (64, "OP Code", "Conv2dDeviceOperation 4096 x 1728 x 256 [ABH=2|1 SR]"),

@@ -53,7 +53,7 @@ async def test_the_two_changes_with_most_behind_them_are_told(recorded):
     assert len(answer.engaged.rows) == 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("target", "up_ns", "tools"),
     [
         (None, 60_000, [("experiments", "next")]),

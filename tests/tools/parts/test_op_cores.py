@@ -6,6 +6,7 @@ import random
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report, write_rows
 from tests.profiles.device_log import write_device_log, write_no_log, zone_lines
 from tests.shared_reports import LINKED, shared
@@ -101,7 +102,7 @@ async def test_the_published_stub_of_a_log_adds_nothing(at):
     assert "on_cores" not in said
 
 
-@pytest.mark.parametrize(("slow_ns", "is_told"), [(10_400, False), (11_830, True)])
+@for_all(("slow_ns", "is_told"), [(10_400, False), (11_830, True)])
 async def test_the_slowest_cores_are_listed_where_they_hold_up_the_others(at, tmp_path, slow_ns, is_told):
     """The mean core works 96 % and 85 % of the slowest one's time."""
     path = report(tmp_path)
@@ -110,7 +111,7 @@ async def test_the_slowest_cores_are_listed_where_they_hold_up_the_others(at, tm
     assert ("slowest" in cores) == is_told
 
 
-@pytest.mark.parametrize(("kernel_ns", "is_told"), [(10_080, False), (10_120, True), (9_880, True)])
+@for_all(("kernel_ns", "is_told"), [(10_080, False), (10_120, True), (9_880, True)])
 async def test_a_difference_of_a_percent_to_the_report_is_told(at, tmp_path, kernel_ns, is_told):
     path = report(tmp_path, kernel_ns)
     write_device_log(path.parent, zone_lines(zones(), CALL_COUNT))
@@ -144,7 +145,7 @@ async def test_what_the_report_does_not_tell_is_not_held_against_the_log(at, tmp
     assert "caveats" not in cores
 
 
-@pytest.mark.parametrize(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
+@for_all(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
 async def test_a_log_of_32_mib_is_read_unasked_and_a_larger_one_is_not(at, tmp_path, size, is_read):
     path = report(tmp_path)
     write_no_log(path.parent, size)

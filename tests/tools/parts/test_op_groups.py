@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
@@ -31,7 +32,7 @@ async def grouped(at, path, group_by):
     return {row["key"]: row for row in rows}
 
 
-@pytest.mark.parametrize("group_by", ["layer", "role"])
+@for_all("group_by", ["layer", "role"])
 async def test_what_lies_before_and_after_the_layers_are_groups_of_their_own(at, tmp_path, group_by):
     """An embedding, six layers of four ops, and a head."""
     groups = await grouped(at, write_performance_report(tmp_path / "perf", layered()), group_by)
@@ -56,9 +57,7 @@ async def test_layers_of_different_ops_are_groups_and_have_no_roles(at, tmp_path
         await grouped(at, path, "role")
 
 
-@pytest.mark.parametrize(
-    ("layers", "named"), [(8, "1, 2, 3, 4, 5, 6, 7, 8"), (10, "1, 2, 3, 4, 5, 6, 7, 8 and 2 more"), (0, None)]
-)
+@for_all(("layers", "named"), [(8, "1, 2, 3, 4, 5, 6, 7, 8"), (10, "1, 2, 3, 4, 5, 6, 7, 8 and 2 more"), (0, None)])
 async def test_eight_layers_that_differ_are_named_and_the_others_counted(at, tmp_path, layers, named):
     program = Program("wormhole_b0")
     x = program.op("EmbeddingsDeviceOperation", [program.tensor([1, 1, 32, 512])])

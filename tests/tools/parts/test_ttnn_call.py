@@ -9,6 +9,7 @@ import pytest
 
 from tests.analyses.tables import ops_of, put
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Program, write_memory_report
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.tools.parts.ttnn_call import attributes_of_op, call_of, operands_of_op
@@ -58,7 +59,7 @@ async def test_a_value_of_more_than_sixty_characters_is_cut_unless_asked_for(cal
     assert (call.arguments, call.more_arguments) == ({"exact": "e" * 60}, 1)
 
 
-@pytest.mark.parametrize(("length", "shown"), [(7_900, 7_900), (8_000, 8_000), (8_001, 7_997)])
+@for_all(("length", "shown"), [(7_900, 7_900), (8_000, 8_000), (8_001, 7_997)])
 async def test_what_is_asked_for_in_full_has_eight_thousand_characters_and_says_where_it_was_cut(
     called, length, shown
 ):
