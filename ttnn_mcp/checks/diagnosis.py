@@ -28,6 +28,7 @@ from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import has_replays
+from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
         return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)
     if not about.any():
-        return Asked(check, "not_applicable", check.of.none)
+        beside = ", beside ops whose shapes are lost" if facts.named(LOST_SHAPE).any() else ""
+        return Asked(check, "cannot_tell" if beside else "not_applicable", f"{check.of.none}{beside}")
     if lacking := _lacking(check, facts, about, of_run=False):
         return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
