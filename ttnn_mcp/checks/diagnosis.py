@@ -137,8 +137,9 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
         return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)
     if not about.any():
-        beside = ", beside ops whose shapes are lost" if facts.named(LOST_SHAPE).any() else ""
-        return Asked(check, "cannot_tell" if beside else "not_applicable", f"{check.of.none}{beside}")
+        lost = check.of.by_kind and bool(facts.named(LOST_SHAPE).any())
+        why = f"{check.of.none}, beside ops whose shapes are lost" if lost else check.of.none
+        return Asked(check, "cannot_tell" if lost else "not_applicable", why)
     if lacking := _lacking(check, facts, about, of_run=False):
         return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
