@@ -70,7 +70,7 @@ def shapes_lost(report: Performance, rows: OpTable) -> Doubt | None:
     lost = np.isin(rows.lines, report.lost)
     if not lost.any():
         return None
-    what = f"a shape that cannot be at {some_lines(rows, lost)}"
+    what = f"a shape that cannot be, or none, at {some_lines(rows, lost)}"
     return Doubt("shapes_lost", f"{what}: told as {LOST_SHAPE} with their times alone, and no check looks at them")
 
 

@@ -55,11 +55,33 @@ def test_keys_and_values_are_never_empty_and_what_is_beside_them_may_be(tmp_path
         assert bool(len(report.lost)) == lost
 
 
+@for_all(
+    ("op_code", "operand", "lost"),
+    [
+        ("Matmul", "INPUT_0", True),
+        ("Matmul", "INPUT_1", False),
+        ("Matmul", "OUTPUT_0", True),
+        ("MadeUp", "OUTPUT_0", False),
+        ("AllGather", "INPUT_0", False),
+    ],
+)
+@for_all("others", [1, 0])
+def test_without_its_first_input_or_output_an_op_is_lost_where_others_have_one(
+    tmp_path, op_code, operand, lost, others
+):
+    rows = performance_rows(block(layers=1), [Iteration()])[: 1 + others]
+    rows[0] |= {"OP CODE": op_code} | {name: "" for name in rows[0] if name.startswith(operand)}
+    path = write_rows(tmp_path / "ops.csv", rows, header_of(performance_rows(block(), [Iteration()]), "C7"))
+    assert bool(len(Performance(read_performance_csv(path)).lost)) == bool(lost and others)
+
+
 async def test_nobody_is_asked_about_it_and_every_answer_says_so(tmp_path):
     at, path = session(tmp_path), damaged(tmp_path, **{HEIGHT.format("INPUT_0"): "0[0]"})
     answer = await ask(at, "optimization_check", run=str(path))
     (doubt,) = answer["window"]["doubts"]
-    assert doubt.startswith(f"shapes_lost: a shape that cannot be at 1 op (line {LINE}): told as LostShape")
+    assert doubt.startswith(
+        f"shapes_lost: a shape that cannot be, or none, at 1 op (line {LINE}): told as LostShape"
+    )
     assert "no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul), beside ops whose shapes" in str(
         answer["steps"]
     )
