@@ -86,8 +86,8 @@ async def test_nobody_is_asked_about_it_and_every_answer_says_so(tmp_path):
         answer["steps"]
     )
     assert answer["steps"][-1]["why"] == "one device"
-    told = await ask(at, "query_run", run=str(path), sql=f"SELECT op, in0_shape FROM ops WHERE line = {LINE}")
-    assert told["rows"] == [["Matmul", "0x64"]]
+    queried = await ask(at, "query_run", run=str(path), sql=f"SELECT op, in0_shape FROM ops WHERE line = {LINE}")
+    assert queried["rows"] == [["Matmul", "0x64"]]
     for tool, more in (("check_setting", {"setting": "math_fidelity", "value": "LoFi"}), ("replay_op", {})):
         with pytest.raises(QuestionRefused, match="LostShape"):
             await ask(at, tool, run=str(path), op=LINE, **more)
