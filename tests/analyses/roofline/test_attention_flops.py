@@ -60,8 +60,7 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [(None, None, WHY_KEYS)]
 
 
-@for_all("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
-def test_a_row_without_one_of_them_shows_none(tmp_path, blank):
-    found = counted(table(tmp_path, PLAIN, PLAIN, blank=blank))
+def test_a_row_without_keys_shows_none(tmp_path):
+    found = counted(table(tmp_path, PLAIN, PLAIN, blank="INPUT_1"))
     assert [each[0] for each in found] == [None, EACH * 128 * 256]
     assert found[0][2] == WHY_KEYS
