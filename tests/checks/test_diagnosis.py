@@ -382,3 +382,11 @@ def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_firs
 def test_of_gaps_and_of_what_saves_no_time_nothing_is_expected(monkeypatch, case, nothing):
     monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("nobody knows"))
     assert expectation_of(saves("made", 0.5 if nothing else 0.0, **nothing), case) == [None]
+
+
+def test_checks_that_lack_the_same_say_so_once(case):
+    checks = [
+        replace(comes_to(name, why), principal=True) for name, why in (("a", "dark"), ("b", "far"), ("c", "dark"))
+    ]
+    (step,) = diagnose(case, checks).steps
+    assert step.why == "a, c: dark; b: far"

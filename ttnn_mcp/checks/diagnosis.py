@@ -306,7 +306,9 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     if "found" in by_status:
         return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
     if blind:
-        return "cannot_tell", "; ".join(dict.fromkeys(f"{outcome.check.id}: {outcome.why}" for outcome in blind))
+        whys = dict.fromkeys(outcome.why for outcome in blind)
+        ids = {why: ", ".join(outcome.check.id for outcome in blind if outcome.why == why) for why in whys}
+        return "cannot_tell", "; ".join(f"{ids[why]}: {why}" for why in whys)
     if clean:
         return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
     if unsure:
