@@ -184,7 +184,8 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None:
         is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)
-        expected = by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns, is_trial)
+        lever = (problem.lever or check.lever).name
+        expected = by_cases(check.id, lever, problem.at_most_ns, is_trial, problem.kind)
     if expected is None:
         return problem
     return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))
@@ -308,7 +309,9 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     if "found" in by_status:
         return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
     if blind:
-        return "cannot_tell", "; ".join(dict.fromkeys(f"{outcome.check.id}: {outcome.why}" for outcome in blind))
+        whys = dict.fromkeys(outcome.why for outcome in blind)
+        ids = {why: ", ".join(outcome.check.id for outcome in blind if outcome.why == why) for why in whys}
+        return "cannot_tell", "; ".join(f"{ids[why]}: {why}" for why in whys)
     if clean:
         return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
     if unsure:

@@ -12,7 +12,7 @@ from ttnn_mcp.records import dataclass
 
 MOSTLY = 0.5  # of what the changes save at most: so much must be that of changes of which something is known (ours)
 
-KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases")
+KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases", "tries")
 
 
 @dataclass(frozen=True, slots=True)
