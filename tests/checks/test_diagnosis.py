@@ -74,7 +74,7 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
 
 @for_all("explained", [True, False])
 def test_measured_cases_speak_where_the_change_explains_the_time_and_tries_elsewhere(case, monkeypatch, explained):
-    def spoken(_check, _lever, _most, is_trial):
+    def spoken(_check, _lever, _most, is_trial, _kind):
         return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "tries" if is_trial else "cases")
 
     monkeypatch.setattr(diagnosis, "by_cases", spoken)
@@ -382,3 +382,11 @@ def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_firs
 def test_of_gaps_and_of_what_saves_no_time_nothing_is_expected(monkeypatch, case, nothing):
     monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("nobody knows"))
     assert expectation_of(saves("made", 0.5 if nothing else 0.0, **nothing), case) == [None]
+
+
+def test_checks_that_lack_the_same_say_so_once(case):
+    checks = [
+        replace(comes_to(name, why), principal=True) for name, why in (("a", "dark"), ("b", "far"), ("c", "dark"))
+    ]
+    (step,) = diagnose(case, checks).steps
+    assert step.why == "a, c: dark; b: far"

@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.experiments import judging
 from ttnn_mcp.experiments.judging import Attempt, judged
-from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.experiments.rules import Walls
 
 BASE = Model(layers=1)
 SAME, FASTER = replace(BASE, jitter=0.001), replace(BASE, weights="BFLOAT8_B", up_ns=60_000)

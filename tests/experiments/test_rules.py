@@ -14,9 +14,7 @@ from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
-from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
-from ttnn_mcp.experiments.rules import Measurement, decide, measure
-from ttnn_mcp.experiments.walls import Walls, walls_of_blocks
+from ttnn_mcp.experiments.rules import Measurement, MemoryGain, Walls, decide, measure, memory_gain, walls_of_blocks
 
 BASE = Model()
 

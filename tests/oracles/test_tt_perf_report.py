@@ -15,8 +15,8 @@ from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.shell.perf_report.command import perf_report_csv
 from ttnn_mcp.shell.perf_report.lines import PerfLine, table_of
-from ttnn_mcp.shell.perf_report.table import perf_report_csv
 
 AGREEMENT = Path(__file__).parents[2] / "resources" / "agreement.md"
 REPORTS = (CLIP, DEEPLAB, OFT, DEEPSEEK)

@@ -4,7 +4,7 @@ import re
 
 from tests.for_all import for_all
 from tests.report.reading import Page
-from ttnn_mcp.report.kinds import KindTime, of_comparison, of_window, short, stacked
+from ttnn_mcp.report.sections import KindTime, of_comparison, of_window, short, stacked
 
 RECTS = re.compile(r'<rect class="([\w-]+)" x="([\d.]+)" y="0" width="([\d.]+)" height="30"><title>([^<]*)<')
 ITEMS = re.compile(r"<li>(.*?)</li>")

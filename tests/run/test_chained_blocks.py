@@ -5,7 +5,7 @@ import numpy as np
 from tests.for_all import for_all
 from tests.run.ops.test_op_table import table
 from ttnn_mcp.readers.performance.frame import TextColumn
-from ttnn_mcp.run.chained_blocks import are_layers
+from ttnn_mcp.run.repeated_blocks import are_layers
 
 PLACES = ("W", "Z", "Y", "X", "LAYOUT", "DATATYPE", "MEMORY")
 TENSOR = ("1", "1", "32", "64", "TILE", "BFLOAT16", "DEV_1_L1_INTERLEAVED")

@@ -17,7 +17,7 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance.kept_columns import LENGTH
 from ttnn_mcp.run import kept_report
 from ttnn_mcp.run import reading_digest as digests
-from ttnn_mcp.run.kept_report import MARK, performance_of
+from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.session.session import Session, Settings
 
@@ -37,7 +37,7 @@ def written(folder, generation="C7"):
 
 def copies(kept):
     kept.finish()
-    return [path for path in kept.folder.iterdir() if not path.name.startswith(("0-", MARK))]
+    return [path for path in kept.folder.iterdir() if not path.name.startswith("0-")]
 
 
 def check_same(copy, original):

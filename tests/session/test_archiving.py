@@ -17,7 +17,7 @@ from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.session import archiving as module
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.session.settings import ENGINE
-from ttnn_mcp.shell.archive_progress import ProgressLine
+from ttnn_mcp.shell.archive_command import ProgressLine
 from ttnn_mcp.tools import TOOLS, answering
 
 PATIENCE_S = 120.0

@@ -9,7 +9,7 @@ from tests.asking import session
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArchiveUnusable
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.shell import copies, doctor
+from ttnn_mcp.shell import doctor
 
 
 @pytest.fixture
@@ -109,20 +109,20 @@ def test_a_run_is_told_by_its_reports(card, line):
     [
         (20, "state", "with copies of large reports: 0 of at most 20 MB"),
         (0, "state", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
-        (20, "file", copies.LOST),
+        (20, "file", doctor.LOST),
         (0, "file", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
     ],
 )
 async def test_copies_are_told_with_their_bound_or_why_there_are_none(tmp_path, cache_mb, folder, says):
     (tmp_path / "file").touch()
-    told = await copies.remembered(Session(Settings(state=tmp_path / folder, cache_mb=cache_mb)))
+    told = await doctor.remembered(Session(Settings(state=tmp_path / folder, cache_mb=cache_mb)))
     assert told.lines[1] == f"  {says}"
     closed = ["the state folder cannot be written (it is a file): --state chooses another"]
     assert told.broken == (closed if folder == "file" else [])
 
 
 def test_copies_that_cannot_be_written_are_none():
-    assert copies.space_of(SimpleNamespace(most_bytes=1, writable=lambda: False)) == copies.LOST
+    assert doctor.space_of(SimpleNamespace(most_bytes=1, writable=lambda: False)) == doctor.LOST
 
 
 def parts(*sizes):
@@ -145,4 +145,4 @@ def unusable():
     ids=["none", "empty", "some", "torn"],
 )
 def test_the_archive_is_told_with_its_size(archive, says):
-    assert copies.archive_state(archive, 1500) == says
+    assert doctor.archive_state(archive, 1500) == says

@@ -16,7 +16,7 @@ from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
 from ttnn_mcp.query import guard as sql_guard
-from ttnn_mcp.query.select import queried
+from ttnn_mcp.query.queries import queried
 from ttnn_mcp.tools.query_run import TOOL
 
 

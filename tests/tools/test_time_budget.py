@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import time_budget as module
 from ttnn_mcp.tools.budget import fitted
-from ttnn_mcp.tools.parts.lost_times import lost_in_window
+from ttnn_mcp.tools.time_budget import lost_in_window
 from ttnn_mcp.wire import bytes_of
 
 WARM = (Iteration(cold=True), Iteration())

@@ -7,7 +7,7 @@ from tests.analyses.tables import ops_of
 from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.aspects import SAME, aspects_of
-from ttnn_mcp.analyses.comparison.op_changes import changes_of
+from ttnn_mcp.analyses.comparison.comparison import changes_of
 
 
 def table(folder, *ops, without=""):

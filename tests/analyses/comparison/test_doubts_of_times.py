@@ -10,9 +10,9 @@ from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.alignment import Alignment
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.doubts_of_times import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
+from ttnn_mcp.analyses.comparison.suspicion import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.time_budget.least_times import least_times_of
 from ttnn_mcp.run.ops.op_table import CORRECTED

@@ -6,8 +6,7 @@ import pytest
 from tests.analyses.tables import ops_of
 from tests.for_all import for_all
 from tests.profiles import Program
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
-from ttnn_mcp.analyses.comparison.fusions import absorbed
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite, absorbed
 
 RELU = {"user_fused_activation": "relu"}
 

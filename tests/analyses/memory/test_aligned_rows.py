@@ -7,8 +7,7 @@ import numpy as np
 
 from tests.analyses.memory.small_tables import asked, real, tensor, tensors
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
-from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
 from ttnn_mcp.readers.memory.stream import SnapshotRows, read_snapshots

@@ -6,8 +6,7 @@ import json
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, event, real, tensors
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.left_out import LeftOut, Room
-from ttnn_mcp.analyses.memory.programs import Programs, ran
+from ttnn_mcp.analyses.memory.left_out import LeftOut, Programs, Room, ran
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.readers.graph.graph_events import DeviceOp, GraphError, GraphMemory
 

@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.op_kinds.layouts import feeds_row_readers, on_demand, reads_unmade
 from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, layout_round_trips
 from ttnn_mcp.analyses.op_kinds.tile_padding import wasted_bytes
-from ttnn_mcp.analyses.op_kinds.tiny_rows import row_bytes
+from ttnn_mcp.checks.shared.reshapes import row_bytes
 
 ROWS = "ROW_MAJOR"
 TILE_BYTES = 2048

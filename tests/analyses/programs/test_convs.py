@@ -14,8 +14,7 @@ from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
-from ttnn_mcp.analyses.op_kinds.convs import convs_of
+from ttnn_mcp.analyses.op_kinds.convs import conv_of, convs_of
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import divisors, larger_block
 from ttnn_mcp.readers.printed.attributes import parse_attributes

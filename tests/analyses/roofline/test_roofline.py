@@ -12,8 +12,8 @@ from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Iteration, Program, Tensor, height_sharded, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
-from ttnn_mcp.analyses.roofline.attention_flops import WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED
+from ttnn_mcp.analyses.roofline.flops import WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_UNFIT
 from ttnn_mcp.analyses.roofline.roofline import (
     IMPOSSIBLE,

@@ -7,7 +7,7 @@ import pytest
 from tests.asking import session
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
-from ttnn_mcp.analyses.roofline.attention_flops import WHY_POSITION
+from ttnn_mcp.analyses.roofline.flops import WHY_POSITION
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_LINKS, WHY_OTHER, WHY_PARTS, WHY_SAMPLES
 from ttnn_mcp.analyses.window_facts import facts_of
 

@@ -22,7 +22,7 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.levers import ACCUMULATION, CONV_CONFIG, KERNEL_CONFIG
 from ttnn_mcp.checks.op_config import present, sets_program
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.conv_forms import grown, with_doubles
+from ttnn_mcp.checks.shared.conv_ops import grown, with_doubles
 from ttnn_mcp.tools.parts.plan_tables import settings_table
 
 FIELDS = (

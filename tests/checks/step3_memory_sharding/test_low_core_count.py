@@ -261,20 +261,6 @@ def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(c
     assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 64)" in fix
 
 
-@for_all("empty", ["first", "output"])
-def test_shards_of_a_tensor_without_elements_cannot_be_cut_finer(check, empty):
-    """A damaged report: a placement, and no shape."""
-    program = Program("wormhole_b0")
-    shards = height_sharded(256, 64, 16)
-    x, y = program.tensor([1, 1, 4096, 64], placement=shards), program.tensor([1, 1, 4096, 256], placement=shards)
-    nothing = program.tensor([1, 1, 0, 0], placement=shards)
-    w = program.weight([1, 1, 64, 256])
-    inputs, out = ((nothing, w), y) if empty == "first" else ((x, w), nothing)
-    for name in ("MatmulDeviceOperation", "MadeUpDeviceOperation"):
-        put(program, DeviceOp(name, inputs, (out,), 200_000, cores=16))
-    assert check.ask(program).status == "clean"
-
-
 def test_a_compiler_has_an_option_instead(check):
     program = upsampled()
     upsample(program, cores=64, shape=(1, 64, 64, 128))

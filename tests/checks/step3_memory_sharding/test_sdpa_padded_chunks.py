@@ -104,12 +104,6 @@ def test_without_the_keys_nothing_is_said(check, config):
     assert check.ask(program).status == "clean"
 
 
-def test_queries_that_a_broken_report_gives_no_rows_are_left_alone(check):
-    program = attending(queries=0)
-    attend(program, 128, 128, queries=0)
-    assert check.ask(program).status == "clean"
-
-
 def test_five_microseconds_stay(check):
     check.pair(lambda ns: attending(kernel_ns=ns), silent=5_000, fires=5_600)
     assert check.ask(attending(kernel_ns=5_600)).at_most_ns == pytest.approx(600)

@@ -56,7 +56,7 @@ def capture(work, monkeypatch):
         monkeypatch.setattr(profiled, "build_of", lambda _python: BUILD)
         monkeypatch.setattr(profiled, "target_of", lambda _command: UserCommand("python3", ("model.py",)))
         monkeypatch.setattr(profiled, "conflicts", lambda _environment: None)
-        monkeypatch.setattr(profiled.memory_run, "recorded", lambda *_asked: told.append("recorded") or recorded)
+        monkeypatch.setattr(profiled, "recorded", lambda *_asked: told.append("recorded") or recorded)
         made = Capture(["pytest"], [], memory, told.append)
         made.run()
         return made, told

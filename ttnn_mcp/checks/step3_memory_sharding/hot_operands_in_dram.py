@@ -21,11 +21,13 @@ from math import prod
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.streaming import operand_bytes, passes_dram_on, unmade_dram_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.arrays import Floats, Mask
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -33,6 +35,8 @@ from ttnn_mcp.checks.shared.shards import spread_config
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 STREAMING = ops_of_family("no element-wise, norm or softmax ops", "eltwise", "norm", "softmax")
 FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensors (ours)
@@ -78,6 +82,28 @@ def _shards(facts: WindowFacts, row: int) -> str:
     """Shards over all cores, cut along the side with more tiles."""
     *outer, width = (int(size) for size in facts.ops.inputs[0].padded[row])
     return spread_config(facts.ops.inputs[0], row, facts.chip.cores or 1, wide=prod(outer) < width)
+
+
+# Ops that stream tensors: from one op through DRAM to the next, and operands that no op of the window made.
+def passes_dram_on(ops: OpTable, joins: Joins) -> Mask:
+    """Ops with a maker and a reader, and with INPUT_0 and OUTPUT_0 interleaved in DRAM."""
+    between = (joins.makers != NOBODY) & (joins.reader_counts > 0)
+    return between & _interleaved_in_dram(ops.inputs[0]) & _interleaved_in_dram(ops.outputs[0])
+
+
+def unmade_dram_bytes(ops: OpTable, flow: Flow) -> Floats:
+    """Bytes of the operands in DRAM that no op of the window made: they stay in DRAM."""
+    pairs = zip(ops.inputs, flow.made, strict=True)
+    return np.sum([np.where(operand.in_dram & ~made, operand.bytes, 0.0) for operand, made in pairs], axis=0)
+
+
+def operand_bytes(ops: OpTable) -> Floats:
+    """Bytes of all operands, in L1 and DRAM."""
+    return np.sum([operand.bytes for operand in (*ops.inputs, *ops.outputs)], axis=0)
+
+
+def _interleaved_in_dram(operand: Operand) -> Mask:
+    return operand.in_dram & ~operand.sharded
 
 
 CHECK = Check(
