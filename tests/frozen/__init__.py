@@ -9,6 +9,8 @@ from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
+from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
+from tests.frozen.falcon3_mesh import FALCON3_7B_MESH, FALCON3_10B_MESH
 from tests.frozen.flux2 import FLUX2
 from tests.frozen.glm import GLM
 from tests.frozen.gpt_oss import GPT_OSS
@@ -25,6 +27,7 @@ from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
 from tests.frozen.muse_prefill import MUSE_PREFILL
+from tests.frozen.music3 import MUSIC3
 from tests.frozen.nemotron import NEMOTRON
 from tests.frozen.nomic import NOMIC
 from tests.frozen.ornith_9b import ORNITH_9B
@@ -39,6 +42,8 @@ from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
+from tests.frozen.seamless import SEAMLESS
+from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.voxtral import VOXTRAL
 
 MODELS: dict[str, tuple[Layer, ...]] = {
@@ -87,7 +92,14 @@ SIXTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "HunyuanImage-3.0": HUNYUAN,
     "Voxtral TTS": VOXTRAL,
 }
-SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS, SIXTH_MODELS)
+SEVENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "MiniMax Music3": MUSIC3,
+    "Falcon3 7B": (*FALCON3_7B, *FALCON3_7B_MESH),
+    "Falcon3 10B": (*FALCON3_10B, *FALCON3_10B_MESH),
+    "Seamless M4T v2": SEAMLESS,
+    "VibeVoice 1.5B": VIBEVOICE,
+}
+SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS, SIXTH_MODELS, SEVENTH_MODELS)
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
 __all__ = [
@@ -97,6 +109,7 @@ __all__ = [
     "MODELS",
     "SECOND_MODELS",
     "SETS",
+    "SEVENTH_MODELS",
     "SIXTH_MODELS",
     "THIRD_MODELS",
     "Layer",
