@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.checks.rows import put
 from tests.checks.step3_programs import no_such_ops
 from tests.for_all import for_all
