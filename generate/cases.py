@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 SAVINGS = ROOT / "measurements" / "savings.csv"
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_SOURCES = 3  # of the tries of a check: one ledger's habits say nothing about the next one
-GAINED = 0.8  # of the tries: where fewer gained it stays a trial (ours)
+GAINED = 0.75  # of the tries: where fewer gained it stays a trial (ours)
 OUTSIDE = 0.25  # of further cases, which save less than the low end: with 0.2 91 % of what was left out lay inside
 LEVERS = {check.id: check.lever.name for check in CATALOGUE}
 TRIES = {check.lever.name for check in CATALOGUE if check.lever.tries}
 NEAR = 2  # times
+KIND = ": "  # between a check and which of its changes a case is of
 
 
 HEAD = """## What is expected
@@ -103,12 +104,16 @@ def shares(told: Iterable[Case], sources: int = LEAST_SOURCES) -> dict[str, dict
             tries[case.check].append(case)
         else:
             by["checks"][case.check].append(case.share)
-            by["levers"][LEVERS[case.check]].append(case.share)
+            by["levers"][_lever(case)].append(case.share)
     by["trials"] = {name: [each.share for each in cases] for name, cases in tries.items() if _speak(cases, sources)}
     return {
         kind: {name: _summary(each) for name, each in sorted(groups.items()) if len(each) >= LEAST_CASES}
         for kind, groups in by.items()
     }
+
+
+def _lever(case: Case) -> str:
+    return LEVERS[case.check.partition(KIND)[0]]
 
 
 def _speak(tries: list[Case], sources: int) -> bool:
@@ -146,7 +151,7 @@ def _by_others(told: list[Case], case: Case) -> dict[str, float] | None:
     by = shares((other for other in told if other.source != case.source), LEAST_SOURCES - 1)  # one is left out
     if case.is_trial:
         return by["trials"].get(case.check)
-    return by["checks"].get(case.check) or by["levers"].get(LEVERS[case.check])
+    return by["checks"].get(case.check) or by["levers"].get(_lever(case))
 
 
 def section() -> str:

@@ -74,7 +74,7 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
 
 @pytest.mark.parametrize("explained", [True, False])
 def test_measured_cases_speak_where_the_change_explains_the_time_and_tries_elsewhere(case, monkeypatch, explained):
-    def spoken(_check, _lever, _most, is_trial):
+    def spoken(_check, _lever, _most, is_trial, _kind):
         return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "tries" if is_trial else "cases")
 
     monkeypatch.setattr(diagnosis, "by_cases", spoken)

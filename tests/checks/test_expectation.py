@@ -31,6 +31,7 @@ def cases(monkeypatch):
         "trials": {
             "tried": {"cases": 7, "median": 0.4, "low": 0.1},
             "often": {"cases": 8, "median": 0.2, "low": 0.1},
+            "tried: keys": {"cases": 5, "median": 0.5, "low": 0},
         },
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
@@ -55,6 +56,8 @@ def test_a_trial_expects_what_tries_brought_and_no_other_cases(cases):
     told = by_cases("tried", "often", MOST_NS, True)
     assert (told.saved_ns.tolist(), told.basis) == ([4, 1.6], "7 tries of tried")
     assert (told.low_ns.tolist(), told.high_ns.tolist()) == ([1, 0.4], [10, 4])
+    assert by_cases("tried", "often", MOST_NS, True, "keys").basis == "5 tries of tried: keys"
+    assert by_cases("tried", "often", MOST_NS, True, "rows") is None
     assert by_cases("mine", "ours", MOST_NS, True) is None
     assert by_cases("tried", "often", MOST_NS) is None
 
@@ -63,11 +66,11 @@ def tries(shares, sources=3, check="blocks-untried"):
     return [Case(f"ledger {at % sources}", check, share, True) for at, share in enumerate(shares)]
 
 
-def test_tries_speak_where_five_of_three_ledgers_are_known_and_four_of_five_gained():
-    assert shares(tries([0, 0.2, 0.4, 0.6, 0.8]))["trials"] == {
-        "blocks-untried": {"cases": 5, "median": 0.4, "low": 0}
+def test_tries_speak_where_five_of_three_ledgers_are_known_and_three_of_four_gained():
+    assert shares(tries([0, 0, 0.2, 0.4, 0.4, 0.6, 0.6, 0.8]))["trials"] == {
+        "blocks-untried": {"cases": 8, "median": 0.4, "low": 0}
     }
-    for silent in (tries([0.4] * 4), tries([0.4] * 5, 2), tries([0, 0, 0.4, 0.6, 0.8])):
+    for silent in (tries([0.4] * 4), tries([0.4] * 5, 2), tries([0, 0, 0.2, 0.4, 0.4, 0.6, 0.8])):
         assert not shares(silent)["trials"].get("blocks-untried")
 
 

@@ -316,6 +316,7 @@ MODELLED = {  # what no cell tells: bounds of laws and of models, which have tes
         "accumulation",
     ): "convs that wait for arithmetic, of which nothing is promised; its matmuls are below",
     (OFT, "layout-chain-2"): "conversions that no op needs, by the flow of tensors",
+    (DEEPLAB, "untried"): "matmuls that no measured rule speaks of",
 }
 
 
@@ -374,6 +375,7 @@ BY_CASES = {  # edits that rest on one kind of measured case: the middle part of
     "more-cores": ("checks", "low-core-count"),
     (CLIP, "more-cores"): ("checks", "products-on-few-cores"),
     "exchange": ("levers", "exchange"),
+    (DEEPLAB, "untried"): ("trials", "matmul-config-untried: left to TTNN"),
 }
 
 

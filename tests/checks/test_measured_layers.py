@@ -93,7 +93,7 @@ DEAD_ENDS = (
     DeadEnd("L4b-bge-m3-b8-tuned", "SDPA on 8x8", "SDPA", r"=\(8, 8\)"),
     DeadEnd("L4b-bge-m3-b8-tuned", "sharded LayerNorm", "LayerNorm", "LayerNormSharded"),
     DeadEnd("L4b-bge-m3-b8-tuned", "create_heads output", "NlpCreateHeads", "L1"),
-    DeadEnd("L5-solar-open-decode", "o_proj (8,8)", "1024x4096", "ProgramConfig"),
+    DeadEnd("L5-solar-open-decode", "o_proj (8,8)", "1024x4096", r"ProgramConfig\(.*=\(8, 8\)"),
 )
 
 

@@ -38,6 +38,13 @@ def test_what_the_script_did_not_write_is_refused(tmp_path, changes):
         read_drift(tmp_path / "a.json")
 
 
+def test_where_nothing_was_compared_it_is_said_and_not_stored(tmp_path):
+    why = "no kernel runs on a mock device: " + "what it computes agrees with nothing" * 3
+    (tmp_path / "a.json").write_text(json.dumps({**WRITTEN, "layers": LAYERS[1:2], "why": why}))
+    with pytest.raises(QuestionRefused, match=rf"a\.json holds no PCC: {why}\. Leave out"):
+        read_drift(tmp_path / "a.json")
+
+
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(ReportMissing, match="cannot be read"):
         read_drift(tmp_path / "none.json")

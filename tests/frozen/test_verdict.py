@@ -106,3 +106,16 @@ def test_promise_is_judged_by_its_share_on_the_ops():
 def test_each_lever_has_one_verdict_in_order():
     found = verdicts([lever(), lever("dead")], [promise(expected=100)], WINDOW_US)
     assert found == [Verdict("some/lever", "gain", "right", near=True), Verdict("some/lever", "dead", "promised")]
+
+
+@for_all(("names", "fix", "expected"), [
+    ("fused_activation", "ttnn.SomeConfig(per_core_N=2, fused_activation=None)", "not named"),
+    ("fused_activation", "fused_activation=UnaryOpType.SILU", "right"),
+    ("fp32_dest_acc_en", "math_fidelity=ttnn.MathFidelity.HiFi2, fp32_dest_acc_en=True", "not named"),
+    ("fp32_dest_acc_en", "fp32_dest_acc_en=False", "right"),
+    ("in.?place", "LayerNormShardedMultiCoreProgramConfig(block_w=2, inplace=False)", "not named"),
+    ("compute_kernel_config", "a config; keep compute_kernel_config", "not named"),
+    ("compute_kernel_config", "ttnn.linear(x, w, compute_kernel_config=<as now>)", "not named"),
+])  # fmt: skip
+def test_what_a_printed_call_leaves_as_it_is_names_no_change(names, fix, expected):
+    assert said(lever(names=names), promise(fix=fix)) == expected

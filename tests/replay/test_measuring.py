@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.asking import ask, session
@@ -161,7 +162,8 @@ async def test_a_baseline_that_does_not_reproduce_ends_the_sweep(replayed):
     wrote, measured, verdicts, _ = await replayed({NOW: [23.0], "1": [1.0], "4": [1.0], "8": [1.0]})
     assert "takes 23.0 us here and 20.0 us in its profile" in wrote["ended"]
     assert {verdict for name, verdict in verdicts.items() if name != "as profiled"} == {"skipped"}
-    assert measured["summary"].startswith("no candidate was compared")
+    assert measured["summary"] == f"no candidate was compared: {wrote['ended']}"
+    assert {row[5] for row in measured["verdicts"]["rows"]} == {""}  # it is told once
 
 
 @pytest.mark.parametrize(("here", "ended"), [(22.0, False), (22.1, True), (18.0, False), (17.9, True)])
@@ -228,14 +230,41 @@ def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not()
     ]
 
 
+def test_what_lay_beside_the_op_lies_there_as_one_tensor(monkeypatch):
+    """Of 10,000 bytes a core that are to be taken, four tiles; they are not told as the op's own."""
+    view = SimpleNamespace(largest_contiguous_bytes_free_per_bank=100_000, num_banks=64)
+    names = {name: name for name in ("bfloat16", "TILE_LAYOUT", "L1_MEMORY_CONFIG")}
+    ttnn = SimpleNamespace(
+        get_memory_view=lambda *_: view,
+        BufferType=SimpleNamespace(L1=1),
+        empty=lambda shape, **_: SimpleNamespace(shape=shape),
+        **names,
+    )
+
+    def replay(free, of=ttnn):
+        return SimpleNamespace(ttnn=of, facts={"free_bytes": free}, operands=lambda _: [])
+
+    taken = [measuring._beside(replay(free), None) for free in (90_000, 97_952, 97_953, 100_000, 120_000, None)]
+    assert [one and one.shape for one in taken] == [(1, 1, 128, 2_048), (1, 1, 32, 2_048), None, None, None, None]
+    assert measuring._beside(replay(90_000, SimpleNamespace()), None) is None
+    device, asked = SimpleNamespace(clear_program_cache=lambda: None), SimpleNamespace(accept=True)
+    monkeypatch.setattr(measuring, "_machine", lambda *_: {})
+    monkeypatch.setattr(measuring, "_accepted", lambda *_, dry: {"outcome": "accepted", "tensor_bytes": 20_000})
+    answers = [measuring._candidate(replay(free), device, {}, asked) for free in (90_000, None)]
+    assert [one["tensor_bytes"] for one in answers] == [20_000 - 4 * 2_048, 20_000]
+
+
 def test_an_operand_holds_what_its_op_can_read():
     torch = SimpleNamespace(
         full=lambda shape, number, dtype: ("full", shape, number),
         randint=lambda below, shape, dtype: ("below", shape, below),
-        arange=lambda count, dtype: SimpleNamespace(reshape=lambda shape: ("pages", shape, count)),
+        arange=lambda count, dtype: np.arange(count),
         randn=lambda shape: ("normal", shape, None),
         int32="int32",
     )
-    told = {"all 7": ("full", (2, 3), 7), "below 9": ("below", (2, 3), 9), "pages": ("pages", (2, 3), 6)}
-    for values, wanted in {**told, "normal": ("normal", (2, 3), None)}.items():
-        assert measuring._value(SimpleNamespace(torch=torch), {"shape": (2, 3), "values": values}) == wanted
+    value = {
+        values: measuring._value(SimpleNamespace(torch=torch), {"shape": (2, 3), "values": values})
+        for values in ("all 7", "below 9", "normal", "pages below 4")
+    }
+    assert value.pop("pages below 4").tolist() == [[0, 1, 2], [3, 0, 1]]  # a cache has no page 4 and 5
+    assert [*value.values()] == [("full", (2, 3), 7), ("below", (2, 3), 9), ("normal", (2, 3), None)]

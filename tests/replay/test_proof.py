@@ -15,7 +15,9 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.replay import proof
 from ttnn_mcp.replay.interpreters import Interpreter
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
+from ttnn_mcp.replay.results import TriedCandidate
 from ttnn_mcp.session.session import Session, Settings
+from ttnn_mcp.tools.parts.replays import _why
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ANSWERING = """
@@ -56,7 +58,18 @@ async def test_what_ttnn_says_on_a_mock_device_is_told(tmp_path, known, monkeypa
     assert (said["ttnn"], said["chip"], said["accepted"], said["refused"]) == ("0.81.1", "n150", 1, 0)
     assert said["device_ops"] == "MatmulDeviceOperation"
     assert said["not_proven"] == "times and results: no kernel ran, and no simulator of the chip was used"
-    assert said["candidates"]["rows"] == [["as profiled", "accepted", 7, None, 8, ""]]
+    less = "20,985 B less than predicted: what TTNN runs here is not quite what ran"
+    assert said["candidates"]["rows"] == [["as profiled", "accepted", 7, 20_992, 8, less]]
+
+
+def test_a_difference_between_the_l1_of_ttnn_and_ours_is_said():
+    def why(took, predicted, outcome="accepted", **settings):
+        one = TriedCandidate(name="x", settings=settings, outcome=outcome, buffer_bytes=took, why="TTNN's own")
+        return _why(one, predicted)
+
+    assert [why(7, 7), why(None, 7), why(7, None), why(7, 9, "refused")] == ["TTNN's own"] * 4
+    assert why(3_000, 7, q=1) == "2,993 B more than predicted"
+    assert why(7, 3_000) == "2,993 B less than predicted: what TTNN runs here is not quite what ran"
 
 
 async def test_an_answer_that_comes_from_no_mock_device_is_none(tmp_path, known, monkeypatch):
@@ -208,6 +221,22 @@ async def test_what_was_measured_is_cited_later(tmp_path):
     results.write_text(json.dumps({**document, "signature": "0" * 16}))
     with pytest.raises(QuestionRefused, match="was measured of another op"):
         await ask(at, "replay_op", run=run, op=3, results=str(results))
+
+
+async def test_of_a_memory_report_alone_it_is_cited_too(tmp_path):
+    """A matmul of the demo, by its operation: what it takes alone, as no report has its time."""
+    folder = shutil.copytree(RESOURCES / "demo" / "memory", tmp_path / "memory")
+    at, run = session(tmp_path), str(folder)
+    asked = {"run": run, "op": 43}
+    results, _ = await measured(tmp_path, at, asked, {"in0_block_w": 4}, (20.0, 15.0))
+    await ask(at, "replay_op", **asked, results=str(results))
+    said = "faster alone: in0_block_w=4 15.00 us, 20.00 as profiled, noise 1.0% (TTNN 0.81.1)"
+    assert (await ask(at, "op_detail", **asked))["replayed"] == said
+    answer = await ask(at, "check_setting", **asked, setting="in0_block_w", value=4)
+    assert (answer["earlier"], answer["law"]) == (said, "measured here")
+    assert answer["expected"].endswith("; measured alone: 15.0 us (14.8 to 15.2)")
+    other = await ask(at, "check_setting", **asked, setting="in0_block_w", value=8)
+    assert ("earlier" in other, other.get("law")) == (False, None)
 
 
 @pytest.mark.parametrize(

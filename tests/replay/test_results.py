@@ -110,9 +110,21 @@ def test_what_was_not_measured_keeps_its_outcome(of):
 
 
 def test_a_sweep_that_ended_compares_nothing(of):
-    judgement = of(tried(50.0), ended="another time")
+    why = "another time " * 15 + "here."
+    judgement = of(tried(50.0), ended=why)
     assert (verdict(judgement), judgement.winner) == ("not measured", None)
-    assert judgement.summary == "no candidate was compared: another time"
+    assert judgement.summary == f"no candidate was compared: {why}"
+
+
+def test_what_was_measured_on_another_chip_or_clock_is_compared_with_no_profile(of):
+    cases = [("blackhole", 1_000), ("wormhole_b0", 1_009), ("some chip", None), ("wormhole_b0", 989)]
+    judgements = [of(tried(50.0), chip={"arch": arch}, clock_mhz=mhz) for arch, mhz in cases]
+    assert [verdict(one) for one in judgements] == ["not measured", "faster", "faster", "not measured"]
+    why = "no candidate was compared: measured"
+    assert judgements[0].summary == f"{why} on a blackhole, and the profile is of a wormhole_b0"
+    assert judgements[3].summary == f"{why} at 0.99 GHz, and the profile at 1.00"
+    for unknown in ({"arch": None, "chip": {"arch": "blackhole"}}, {"clock_ghz": None, "clock_mhz": 800}):
+        assert verdict(of(tried(50.0), **unknown)) == "faster"
 
 
 def test_consent_alone_is_no_measurement(of):

@@ -93,6 +93,10 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
     buffers = {row[0]: row[3] for row in answer["candidates"]["rows"]}
     assert buffers["in0_block_w=4"] > 0
     assert buffers["math_fidelity=LoFi"] is None  # those of TTNN's own config
+    empty = "nothing else lies in L1: TTNN chooses the config of a matmul by what is free"
+    assert answer["assumed"] == [empty, "made-up values"]
+    text, answer = await written(linear(config="std::nullopt"), sweep=[])
+    assert (answer["assumed"], "program_config" in call_in(text)) == ([empty, "made-up values"], False)
 
 
 @pytest.mark.parametrize(

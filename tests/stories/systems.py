@@ -155,14 +155,14 @@ SYSTEMS = (
     ),
     Story(
         "S41", "tt-metal #20777, PR#23889", "YOLOv4: padded on the host before the upload: 30 % of the time",
-        "pad and convert on the device", small_steps, "silent", "silent", None, "pad.*device|device.*pad|on the device",
+        "pad and convert on the device", small_steps, "silent", "other change", None, "pad.*device|device.*pad|on the device",
         made_up=f"{SHAPE}, the times",
         iterations=(Iteration(cold=True), *(Iteration(before_ns=309_000, host_rows=("ttnn.pad",)) for _ in "ab")),
         unknown="host ops carry no tensors in the CSV: a memory report names what is uploaded",
     ),
     Story(
         "M3", "tt-metal #6882, PR#6886", "Mistral: slice falls back to the host: 0.27 s instead of 0.16 s",
-        "slice on the device", small_steps, "silent", "silent", None, "fall.?back|on the device",
+        "slice on the device", small_steps, "silent", "other change", None, "fall.?back|on the device",
         made_up=f"{SHAPE}, the times",
         iterations=(Iteration(cold=True), *(Iteration(before_ns=500_000, host_rows=("ttnn.slice",)) for _ in "ab")),
         unknown="host ops carry no tensors in the CSV: a memory report names what falls back",

@@ -13,7 +13,18 @@ async def test_an_op_of_the_demo_gets_a_script_and_its_candidates(tmp_path):
     assert len(answer["candidates"]["rows"]) == 3
     expected = [row[1] for row in answer["candidates"]["rows"]]
     assert expected == sorted(expected)
-    assert "Replays Matmul, line 80" in (tmp_path / "try.py").read_text()
+    assert "Replays Matmul, line 80 of a profile" in (tmp_path / "try.py").read_text()
+
+
+async def test_the_l1_beside_an_op_and_what_it_took_itself_are_written_as_its_memory_report_has_them(tmp_path):
+    """Line 75: 73,728 of 1,393,312 bytes lie above its buffers, a third of that its result. A conv shards in its call."""
+    at, path = session(tmp_path), tmp_path / "try.py"
+    answer = await ask(at, "replay_op", run="demo", op=75, path=str(path), sweep=[])
+    assert answer["assumed"] == ["what else lay in L1 is one tensor, of that size", "made-up values"]
+    assert f"'free_bytes': {1_393_312 - 73_728 + 24_576}," in path.read_text()
+    assert "'settings': {}, 'buffer_bytes': 724992}" in path.read_text()
+    await ask(at, "replay_op", run="demo", op=9, path=str(path), sweep=[])
+    assert "'free_bytes': None," in path.read_text()
 
 
 async def test_results_that_are_not_there_are_missing(tmp_path):

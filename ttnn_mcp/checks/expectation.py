@@ -154,12 +154,12 @@ def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_by
     return True
 
 
-def by_cases(check: str, lever: str, most_ns: Floats, is_trial: bool = False) -> Expectation | None:
+def by_cases(check: str, lever: str, most_ns: Floats, is_trial: bool = False, kind: str = "") -> Expectation | None:
     """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever.
 
     A trial expects what tries brought, losers among them, where most of them gained.
     """
-    cases = measured_cases()
+    cases, check = measured_cases(), f"{check}: {kind}" if kind else check
     of_check = cases["trials" if is_trial else "checks"].get(check)
     shares = of_check or (None if is_trial else cases["levers"].get(lever))
     if shares is None:

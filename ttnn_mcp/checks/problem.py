@@ -253,6 +253,7 @@ class Problem(Bounds):
         sets: what its fix sets of each op's configs; None where it sets none.
         owners: per op, the one whose configs are set, where that is another.
         is_trial: whether what the change brought elsewhere says nothing about it: it was measured both ways.
+        kind: which of its check's changes it is, where measured cases differ by that.
     """
 
     tell: Callable[[Affected], Words]
@@ -263,6 +264,7 @@ class Problem(Bounds):
     sets: Sets | None = None
     owners: dict[int, int] | None = None
     is_trial: bool = False
+    kind: str = ""
 
     @property
     def exists(self) -> bool:

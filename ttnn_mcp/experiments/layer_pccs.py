@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
 from ttnn_mcp.readers.regular_file import begin_of
@@ -14,6 +15,7 @@ from ttnn_mcp.records import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
+WHY_CHARS = 200
 LARGEST_BYTES = 20_000_000  # a hundred bytes for each of 200,000 ops
 
 
@@ -27,6 +29,7 @@ class _Document(BaseModel):
     version: Literal[1]
     layers: Annotated[tuple[_Layer, ...], Field(max_length=MOST_LAYERS)]
     first_drifting_layer: Number | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def read_drift(path: Path) -> Drift:
 
     Raises:
         ReportMissing: there is no file.
-        QuestionRefused: the script did not write it.
+        QuestionRefused: the script did not write it, or compared nothing.
     """
     try:
         content = begin_of(path, LARGEST_BYTES)
@@ -55,4 +58,8 @@ def read_drift(path: Path) -> Drift:
             f"{shown_path(path)} is not what the script of `ttnn-mcp accuracy` writes. Give its accuracy.json."
         ) from None
     pccs = tuple((one.layer, one.accumulated) for one in document.layers if one.accumulated is not None)
+    if not pccs:
+        raise QuestionRefused(
+            f"{shown_path(path)} holds no PCC: {quoting.line(document.why, WHY_CHARS)}. Leave out `accuracy`."
+        )
     return Drift(pccs, document.first_drifting_layer)

@@ -51,15 +51,19 @@ def convolution(source: OpSource) -> OpCall:
     }
     source.settings |= {name: value for name, value in now.items() if name in source.swept}
     write = {
-        "shard_layout": "getattr(ttnn.TensorMemoryLayout, {} + '_SHARDED')",
-        "weights_dtype": "getattr(ttnn, {}.lower())",
+        "shard_layout": (
+            "getattr(ttnn.TensorMemoryLayout, {} + '_SHARDED')",
+            f"ttnn.TensorMemoryLayout.{place.layout}",
+        ),
+        "weights_dtype": ("getattr(ttnn, {}.lower())", f"ttnn.{weights.lower()}"),
     }
     text = source.text("activation") or ""
     fused = source.written("activation", activation) if "op_type" in text else None
     config = {
         **{
-            name: write.get(name, "{}").format(f's["{name}"]' if name in source.swept else repr(value))
+            name: swept.format(f's["{name}"]') if name in source.swept else plain
             for name, value in now.items()
+            for swept, plain in [write.get(name, ("{}", repr(value)))]
         },
         **_cores(place, source),
         "activation": fused,
@@ -81,12 +85,12 @@ def convolution(source: OpSource) -> OpCall:
     if window.kernel == window.stride != (1, 1) and not any(sides):  # of the same report; 0.81.1 on a mock device
         source.other_build = "TTNN of today may fold such a window and run a matmul in its place, with other L1"
     source.assumed += [source.other_build] if source.other_build else []
-    even = sides[0] == sides[1] and sides[2] == sides[3]
     bias = "x[2].flatten()" if biased else "None"
+    image_of = f"x[0].reshape({batch}, {image[0]}, {image[1]}, {channels}).permute(0, 3, 1, 2)"
+    padded = f"torch.nn.functional.pad({image_of}, {[*sides[2:], *sides[:2]]})" if any(sides) else image_of
     reference = (
-        f"torch.nn.functional.conv2d(x[0].reshape({batch}, {image[0]}, {image[1]}, {channels}).permute(0, 3, 1, 2), "
-        f"x[1], {bias}, {list(window.stride)}, {list(sides[::2])}, {list(window.dilation)}, {groups})"
-        f".permute(0, 2, 3, 1).reshape(1, 1, -1, {out})"
+        f"torch.nn.functional.conv2d({padded}, x[1], {bias}, {list(window.stride)}, 0, {list(window.dilation)}, "
+        f"{groups}).permute(0, 2, 3, 1).reshape(1, 1, -1, {out})"
     )
     return OpCall(
         "ttnn.conv2d",
@@ -111,7 +115,7 @@ def convolution(source: OpSource) -> OpCall:
             "compute_config": source.kernel(),
             "slice_config": "ttnn.Conv2dL1FullSliceConfig",
         },
-        applied(functions(text), reference) if even else None,
+        applied(functions(text), reference),
         tuple(operands),
     )
 

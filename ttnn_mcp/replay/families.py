@@ -194,7 +194,8 @@ def _softmax(source: OpSource) -> OpCall:
     source.forbid(is_causal_mask="false", is_scale_causal_mask_hw_dims_softmax="false")
     in_place = (source.written("inplace", flag) or "False") == "True"
     scale, masked = source.written("scale", number), len(source.inputs) > 1
-    config, kernel = source.config("program_config"), source.kernel()
+    own = source.written("has_explicit_compute_kernel_config", flag) != "False"  # given one, TTNN keeps other sums
+    config, kernel = source.config("program_config"), source.kernel() if own else None
     stable = source.written("numeric_stable", flag)
     mask = "x[1]" if masked else "None"
     added = " + x[1][..., :1, :]" if masked else ""  # one row, filled up to a tile: TTNN takes no others (0.81.1)
@@ -220,8 +221,7 @@ def _attention(source: OpSource) -> OpCall:
     mask = f"x[{VALUES + 1}]" if len(source.inputs) > VALUES + 1 else None
     if mask and causal == "True":
         raise source.refused("it has a fourth operand that is no mask")
-    groups = source.shape(QUERIES)[1] // max(source.shape(KEYS)[1], 1)
-    k, v = (f"x[{one}].repeat_interleave({groups}, 1)" if groups > 1 else f"x[{one}]" for one in (KEYS, VALUES))
+    k, v = (_repeated(f"x[{one}]", source.shape(QUERIES)[1], source.shape(KEYS)[1]) for one in (KEYS, VALUES))
     wanted = f"attn_mask={mask}, is_causal={causal}, scale={scale}"
     return OpCall(
         "ttnn.transformer.scaled_dot_product_attention",
@@ -236,6 +236,12 @@ def _attention(source: OpSource) -> OpCall:
         },
         f"torch.nn.functional.scaled_dot_product_attention(x[0], {k}, {v}, {wanted})",
     )
+
+
+def _repeated(keys: str, heads: int, of_keys: int) -> str:
+    """Keys or values for each head of the queries."""
+    groups = heads // max(of_keys, 1)
+    return f"{keys}.repeat_interleave({groups}, 1)" if groups > 1 else keys
 
 
 def _decode(source: OpSource) -> OpCall:
@@ -260,7 +266,7 @@ def _decode(source: OpSource) -> OpCall:
     if table is not None:
         shape = source.shape(table)[-2:]
         named["page_table_tensor"] = f"x[{len(operands)}]"
-        operands.append(replace(source.operand(table), shape=shape, values="pages"))
+        operands.append(replace(source.operand(table), shape=shape, values=f"pages below {keys[0]}"))
     positions = Given(
         (batch,), "ttnn.int32", "ttnn.ROW_MAJOR_LAYOUT", "ttnn.DRAM_MEMORY_CONFIG", f"all {length - 1}"
     )
@@ -268,17 +274,24 @@ def _decode(source: OpSource) -> OpCall:
     named["cur_pos_tensor"] = f"x[{len(operands)}]"
     operands.append(positions)
     kind = "flash_multi_latent_attention" if latent else "scaled_dot_product_attention"
+    scale = source.written("scale", number)
+    pages = f"[{named['page_table_tensor']}].transpose(1, 2).flatten(2, 3)" if table is not None else ""
+    k, v = (_repeated(f"x[{one}]{pages}", source.shape(QUERIES)[2], keys[1]) for one in (KEYS, VALUES))
+    attention = (
+        f"torch.nn.functional.scaled_dot_product_attention(x[0].permute(1, 2, 0, 3), {k}, {v}, scale={scale})"
+    )
     return OpCall(
         f"ttnn.transformer.{'paged_' if table is not None else ''}{kind}_decode",
         tuple(f"x[{place}]" for place in range(first)),
         {
             **named,
-            "scale": source.written("scale", number),
+            "scale": scale,
             "program_config": source.config("program_config"),
             "compute_kernel_config": source.kernel(),
             "memory_config": source.memory(),
         },
-        operands=tuple(operands),
+        None if latent else f"{attention}.permute(2, 0, 1, 3)",
+        tuple(operands),
     )
 
 

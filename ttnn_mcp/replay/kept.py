@@ -120,13 +120,16 @@ def cited(run: Run, op: OpTable, asked: Mapping[str, object] | None = None) -> s
     return "; ".join(sentences)
 
 
-def measured_here(run: Run, op: OpTable, us: float, asked: Mapping[str, object]) -> Expected | None:
-    """The time to expect of an op that took `us`, with settings that a replay of it measured beside its own."""
+def measured_here(run: Run, op: OpTable, us: float | None, asked: Mapping[str, object]) -> Expected | None:
+    """The time to expect of an op that took `us`, with settings that a replay of it measured beside its own.
+
+    Of a memory report, which has no times, what the op takes alone.
+    """
     from ttnn_mcp.analyses.laws.law import Expected  # noqa: PLC0415 - likewise
 
     for tried in _of_its_settings(run, op):
         if tried.settings == asked:
-            likely, noise = us * tried.share, tried.noise
+            likely, noise = (us or tried.results.baseline.median_us or 0.0) * tried.share, tried.noise
             source = f"a replay on this chip (TTNN {shown(tried.results.ttnn or '?')})"
             return Expected(likely, likely * (1 - noise), likely * (1 + noise), MEASURED_HERE, source)
     return None
@@ -181,7 +184,7 @@ def _compared(run: Run, op: OpTable) -> Iterator[_Tried]:
         return
     from ttnn_mcp.replay.results import judged  # noqa: PLC0415 - likewise
 
-    made = manifest_beside(run.performance_report.csv.path)
+    made = manifest_beside(run.performance_report.csv.path if run.performance else run.memory_report.path)
     build = made.build if made else None
     for file, results in replays.of(signature_of(op, run.chip.arch)[0]):
         same_build = not build or f"ttnn {results.ttnn} " in f"{build} "

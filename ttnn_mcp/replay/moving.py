@@ -34,11 +34,12 @@ def _tilize(source: OpSource) -> OpCall:
 def _untilize(source: OpSource) -> OpCall:
     cut = source.name != "Untilize"
     ends = f", {[size - 1 for size in source.shape(-1)]}" if cut else ""
+    kept = f"[{', '.join(f':{size}' for size in source.shape(-1))}]" if cut else ""
     return OpCall(
         "ttnn.untilize_with_unpadding" if cut else "ttnn.untilize",
         (f"x[0]{ends}",),
         {"memory_config": source.memory(), "use_multicore": source.written("use_multicore", flag)},
-        None if cut else "x[0]",
+        f"x[0]{kept}",
     )
 
 
@@ -139,10 +140,11 @@ def _clone(source: OpSource) -> OpCall:
 
 
 def _embeddings(source: OpSource) -> OpCall:
+    """Indices in tiles have a program of their own, on few cores, which gives rows whatever layout is asked for."""
     source.forbid(embeddings_type="GENERIC", pad_token="")
     ids = source.operand(0)
     below = f"below {source.shape(1)[-2]}"
-    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), layout="ttnn.ROW_MAJOR_LAYOUT", values=below)
+    ids = replace(ids, shape=(ids.shape[0], ids.shape[-1]), values=below)
     tiled = source.written("tilized", flag) == "True"
     return OpCall(
         "ttnn.embedding",

@@ -8,8 +8,10 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.settings.captured_op import captured_in_full
+from ttnn_mcp.analyses.settings.held import results_in_l1
 from ttnn_mcp.analyses.settings.judged import may_be_older
-from ttnn_mcp.analyses.settings.room import room_at
+from ttnn_mcp.analyses.settings.kinds import modelled_as_it_ran
+from ttnn_mcp.analyses.settings.room import room_at, taken_by
 from ttnn_mcp.analyses.settings.told_shards import told_placements, told_shards
 from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.hardware import canonical_architecture
@@ -17,8 +19,10 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
 from ttnn_mcp.replay.families import call_of
 from ttnn_mcp.replay.kept import signature_of
+from ttnn_mcp.replay.matmuls import OWN
 from ttnn_mcp.replay.script import script_of
 from ttnn_mcp.replay.source import OpCall, OpSource
+from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +83,10 @@ async def rebuilt(run: Run, line: int, row: int, sweep: Sweep) -> Rebuilt:
     """
     table = run.performance_report.ops
     op = op_of(table.take(np.array([row])), run.chip, shards=await told_shards(run, line))
-    return _written(run, (op, line, await room_at(run, line)), await told_placements(run, line), sweep)
+    operation = run.linked.operation_at.get(line) if run.linked else None
+    room = await room_at(run, line)
+    took = await taken_by(run, operation, canonical(table.texts("op_code")[row]), room)
+    return _written(run, (op, line, room), await told_placements(run, line), (sweep, took))
 
 
 async def rebuilt_from_graph(run: Run, operation: int, sweep: Sweep) -> Rebuilt:
@@ -91,7 +98,8 @@ async def rebuilt_from_graph(run: Run, operation: int, sweep: Sweep) -> Rebuilt:
     op, room, launch = await captured_in_full(run, operation, others=True)
     pairs = [(op.table.inputs, launch.inputs), (op.table.outputs, launch.outputs)]
     places = {name: place for operands, specs in pairs for name, place in _placed(operands, specs)}
-    return _written(run, (op, operation, room), places, sweep)
+    took = await taken_by(run, operation, canonical(launch.name), room)
+    return _written(run, (op, operation, room), places, (sweep, took))
 
 
 def _placed(operands: Sequence[Operand], specs: Sequence[Spec]) -> list[tuple[str, Placement]]:
@@ -99,8 +107,10 @@ def _placed(operands: Sequence[Operand], specs: Sequence[Spec]) -> list[tuple[st
     return [(one.name, spec.placement) for one, spec in paired if spec.placement is not None and one.sharded[0]]
 
 
-def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placement], sweep: Sweep) -> Rebuilt:
-    (op, line, room), limit = at, l1_limit(run)
+def _written(
+    run: Run, at: tuple[Op, int, int | None], places: dict[str, Placement], asked: tuple[Sweep, int | None]
+) -> Rebuilt:
+    (op, line, room), (sweep, took), limit = at, asked, l1_limit(run)
     safe = limit.safe_bytes if limit else 0
     source = OpSource(op, places, swept_of(op, sweep.settings, safe), safe)
     call = call_of(source)
@@ -112,6 +122,15 @@ def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placeme
     candidates = (
         candidates_of(source, beside, sweep.most) if sweep.only is None else only_one(source, beside, sweep.only)
     )
+    mesh, in_parts = (
+        _mesh(call.on_mesh),
+        source.name in ("Conv2d", "Pool2D"),
+    )  # these place more than their op shows
+    free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
+    if free is not None:
+        source.assumed.append("what else lay in L1 is one tensor, of that size")
+    elif source.name == "Matmul" and (call.named.get("program_config") is None or OWN in source.settings):
+        source.assumed.append("nothing else lies in L1: TTNN chooses the config of a matmul by what is free")
     signature, tuned = signature_of(op.table, run.chip.arch)
     facts: dict[str, Any] = {
         "run": run.id,
@@ -124,11 +143,14 @@ def _written(run: Run, at: tuple[Op, int, int | None], places: dict[str, Placeme
         "kernel_us": op.kernel_us,
         "floor_us": round(op.least_ns / 1e3, 3) if op.kernel_us is not None else None,
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
-        "mesh": _mesh(call.on_mesh),
-        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0)
-        or (L1_SMALL_BYTES if source.name in ("Conv2d", "Pool2D") else 0),
+        "mesh": mesh,
+        "free_bytes": free,
+        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0) or (L1_SMALL_BYTES if in_parts else 0),
         "settings": dict(source.settings),
-        "candidates": [{"name": "as profiled", "settings": {}}, *map(_candidate, candidates.chosen)],
+        "candidates": [
+            {"name": "as profiled", "settings": {}, "buffer_bytes": took or modelled_as_it_ran(op, safe)},
+            *map(_candidate, candidates.chosen),
+        ],
     }
     file = f"replay_{line}_{source.name.lower()}.py"
     return Rebuilt(source, call, facts, file, script_of(source, call, facts, file), candidates)

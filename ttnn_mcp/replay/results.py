@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ttnn_mcp import quoting
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
+from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.measuring import FORMAT
@@ -15,10 +17,12 @@ from ttnn_mcp.replay.measuring import FORMAT
 if TYPE_CHECKING:
     from pathlib import Path
 
+WHY_CHARS = 200  # of what TTNN said: its sentences with shapes take 150
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6
 FLAT_WITHIN = 0.05  # noise beyond which nothing is told of what bounds the op: of kernels 1 % is usual
 LEAST_PCC = 0.99  # as everywhere here
+CLOCK_WITHIN = 0.01  # share by which clocks differ that are written in whole MHz and in GHz
 PCC_LOST = 0.001  # beside an op that has less as profiled
 Verdict = Literal[
     "faster", "alike", "slower", "wrong result", "impossible", "refused", "hung", "died", "skipped", "not measured",
@@ -84,6 +88,19 @@ class Results(_Data):
         """The op as profiled."""
         return self.candidates[0]
 
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing is compared: the sweep ended, or chip or clock are not those of the profile."""
+        ran = canonical_architecture(self.chip.arch) if self.chip else None
+        clock, profiled = (self.clock_mhz or 0) / 1e3, self.clock_ghz or 0.0
+        if self.ended is not None or self.mode != "measured":
+            return self.ended
+        if ran and self.arch and ran != self.arch:
+            return f"measured on a {ran}, and the profile is of a {self.arch}"
+        if clock and profiled and abs(clock - profiled) > CLOCK_WITHIN * profiled:
+            return f"measured at {clock:.2f} GHz, and the profile at {profiled:.2f}"
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class SweepOutcome:
@@ -145,7 +162,7 @@ def _verdict(one: TriedCandidate, results: Results) -> tuple[Verdict, float | No
         return "wrong result", None
     if one is base:
         return "alike", one.noise_share
-    if base.median_us is None or one.source != base.source or results.ended is not None:
+    if base.median_us is None or one.source != base.source or results.stopped is not None:
         return "not measured", None
     drift = abs(results.again_us - base.median_us) / base.median_us if results.again_us and base.median_us else 0.0
     noise = max(FLOOR_SHARE, base.noise_share or 0.0, one.noise_share or 0.0, drift)
@@ -168,8 +185,8 @@ def _summary(
     if results.mode == "accepted":
         taken = sum(one.outcome == "accepted" for one in results.candidates)
         return f"TTNN takes {taken} of {len(results.candidates)}; nothing was measured"
-    if results.ended is not None:
-        return f"no candidate was compared: {shown(results.ended)}"
+    if results.stopped is not None:
+        return f"no candidate was compared: {quoting.line(results.stopped, WHY_CHARS)}"
     base = results.baseline
     if winner is not None and winner.median_us is not None and base.median_us:
         saved = 1 - winner.median_us / base.median_us

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.replay.source import Given, OpCall, OpSource
 
 WIDTH = 110
-HEAD = '''"""Replays {name}, line {line} of a profile, by itself. Needs TTNN and torch, and nothing else.
+HEAD = '''"""Replays {name}, {place}, by itself. Needs TTNN and torch, and nothing else.
 
     python {file}                  measures the op as profiled, then its candidates, each in a process of its own
     python {file} --accept         asks only whether TTNN takes them, and their L1; on mock devices too
@@ -35,6 +35,8 @@ def script_of(source: OpSource, call: OpCall, facts: dict[str, Any], file: str) 
     operands = call.operands if call.operands is not None else tuple(map(source.operand, range(len(source.inputs))))
     imports, body = _measuring()
     assumed = "; ".join([*source.assumed, "the values of its operands are made up"])
+    alone = facts["kernel_us"] is None
+    place = f"{'operation' if alone else 'line'} {facts['line']} of a {'memory report' if alone else 'profile'}"
     reference = (
         f'def reference(x):\n    """The same in float32 on torch."""\n    return {call.reference}'
         if call.reference
@@ -42,7 +44,7 @@ def script_of(source: OpSource, call: OpCall, facts: dict[str, Any], file: str) 
     )
     return "\n\n\n".join(
         (
-            HEAD.format(name=source.name, line=facts["line"], file=file, assumed=assumed) + "\n" + imports,
+            HEAD.format(name=source.name, place=place, file=file, assumed=assumed) + "\n" + imports,
             f"FACTS = {pformat(facts, width=WIDTH, sort_dicts=False)}",
             _operands(operands),
             _call(call),

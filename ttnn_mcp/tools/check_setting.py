@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.settings.told_shards import told_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.replay.kept import measured_here
+from ttnn_mcp.replay.kept import cited, measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.tools.parts.op_at import doubt_at, row_at
@@ -155,7 +155,7 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
         raise QuestionRefused(f"{name} takes no {asked.setting}. It takes: {', '.join(settings.takes)}.")
     bench = _Bench(run, op, settings, asked.setting, limit, room, doubt_at(run, asked.op))
     if asked.value is None:
-        return _listed(asked, bench, _tried_before(run, asked, None))
+        return _listed(asked, bench, _tried_before(run, asked, op, None))
     value = setting_value(asked.setting, asked.value)
     judgement = bench.judged(value)
     trial, answer = judgement.trial, bench.predicted(value, judgement)
@@ -182,7 +182,7 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
         else trial.instead,
         buffers=judgement.l1,
         needs=None if trial.broken else trial.needs or None,
-        earlier=_tried_before(run, asked, value),
+        earlier=_tried_before(run, asked, op, value),
         caveat="; ".join(
             filter(None, (bench.doubt, caveat(op, judgement, limit, run.chip.arch, measured=room is not None)))
         )
@@ -210,7 +210,7 @@ class _Bench:
         if judgement.verdict == "too_large" or self.doubt:
             return None
         us, asked = self.op.kernel_us, {self.setting: value}
-        here = measured_here(self.run, self.op.table, us, asked) if us is not None and judgement.legal else None
+        here = measured_here(self.run, self.op.table, us, asked) if judgement.legal else None
         return here or predicted(self.op, self.settings, self.setting, value, judgement.trial)
 
     def legal(self) -> list[LegalChoice]:
@@ -232,8 +232,10 @@ def _op(run: Run, row: int, shards: Mapping[str, tuple[int, int]]) -> Op:
     return op_of(table.take(np.array([row])), run.chip, before, shards)
 
 
-def _tried_before(run: Run, asked: Arguments, value: Value | None) -> str | None:
-    return tried_before(run, asked.op, asked.setting, value) if run.performance is not None else None
+def _tried_before(run: Run, asked: Arguments, op: Op, value: Value | None) -> str | None:
+    if run.performance is None:
+        return cited(run, op.table, {asked.setting: value}) or None
+    return tried_before(run, asked.op, asked.setting, value)
 
 
 def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:

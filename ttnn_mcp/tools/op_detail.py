@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
+from ttnn_mcp.analyses.settings.captured_op import captured_op
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.run.iterations import signatures
@@ -167,10 +169,14 @@ async def operation_alone(run: Run, asked: Arguments) -> Answer:
         for role, one in tensors
         if one is not None
     )
+    measured = ""
+    with suppress(QuestionRefused):  # its graph does not print all of it, and no replay of it is known
+        measured = cited(run, (await captured_op(run, operation))[0].table)
     return Answer(
         op=operation,
         op_code=shown(memory.operations.names[place]),
         operands=tuple(placed),
+        replayed=measured or None,
         call=await call_of(run, operation, asked.whole),
         caveat="no performance report: no device time, no roofline",
     )

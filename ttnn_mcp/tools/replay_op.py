@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.replay.rebuilt import CANDIDATES, Rebuilt, Sweep, rebuilt, rebuilt_from_graph
-from ttnn_mcp.replay.results import judged, read_results
+from ttnn_mcp.replay.results import WHY_CHARS, judged, read_results
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.replays import Proof, as_arguments, proof_of, written
@@ -17,6 +18,7 @@ from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, NextCall, Quoted, Quoting, Table, Wire
 
 if TYPE_CHECKING:
+    from ttnn_mcp.replay.results import Results, TriedCandidate
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
@@ -125,7 +127,7 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
     judgement = judged(results)
     winner = judgement.winner
     rows = [
-        (shown(each.name), verdict, each.median_us, noise, each.pcc, shown(each.why))
+        (shown(each.name), verdict, each.median_us, noise, each.pcc, _why(each, results))
         for each, verdict, noise in judgement.verdicts
     ]
     change = as_arguments(one, dict(winner.settings)) if winner else None
@@ -148,6 +150,11 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
             else None,
         ),
     )
+
+
+def _why(one: TriedCandidate, results: Results) -> str:
+    """Once told of all, why a sweep ended is not told of each."""
+    return "" if one.why == results.ended else quoting.line(one.why, WHY_CHARS)
 
 
 TOOL = Tool(

@@ -10,7 +10,7 @@ from tests.analyses.settings.rows import on_chip, ops_in
 from tests.analyses.tables import put
 from tests.profiles import DRAM, L1, Program, height_sharded, width_sharded
 from tests.profiles.ops import unary
-from ttnn_mcp.analyses.settings.held import held_in_l1
+from ttnn_mcp.analyses.settings.held import held_in_l1, results_in_l1
 
 TILES = {"BFLOAT16": 2048, "BFLOAT8_B": 1088}
 
@@ -58,6 +58,7 @@ def test_dram_takes_none_of_it(op_on):
 def test_a_shard_that_nobody_tells_lies_on_one_core_or_on_all(op_on):
     op = op_on([1, 1, 32, 4096], width_sharded(32, 1024, 4), out=L1)
     assert bounds(op) == (4096 + 4096, 128 * 2048 + 4096)
+    assert results_in_l1(op).most == 4096
     assert bounds(on_chip(op, cores=None)) == (2 * 128 * 2048, 2 * 128 * 2048)
 
 

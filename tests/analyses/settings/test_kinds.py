@@ -9,10 +9,11 @@ from tests.analyses.tables import put
 from tests.checks.conv_programs import with_conv
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
+from tests.replay.made import linear
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.settings.conv import ConvSettings
 from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings
-from ttnn_mcp.analyses.settings.kinds import settings_of
+from ttnn_mcp.analyses.settings.kinds import modelled_as_it_ran, settings_of
 from ttnn_mcp.analyses.settings.matmul import MatmulSettings
 from ttnn_mcp.analyses.settings.norms import NormSettings
 from ttnn_mcp.analyses.settings.sdpa import SdpaSettings
@@ -61,6 +62,17 @@ def test_of_a_tensor_without_elements_no_setting_is_judged(tmp_path, empty):
     put(program, DeviceOp("MatmulDeviceOperation", [x, y], [out], 9_000))
     with pytest.raises(QuestionRefused, match="a tensor without elements"):
         settings_of(ops_in(tmp_path, program)[0], 0)
+
+
+def test_the_l1_of_an_op_as_it_ran_is_that_of_the_config_that_its_row_prints(made, tmp_path):
+    """Two blocks of A and of B (1x2 and 2x2 tiles), and 1x2 tiles of sums; where TTNN chose the config, none is told."""
+    conv, multiplied = (
+        ops_in(tmp_path / str(at), program)[0] for at, program in enumerate((with_conv(), linear()))
+    )
+    assert modelled_as_it_ran(multiplied, 0) == 2 * 2 * 2_048 + 2 * 4 * 1_088 + 2 * 2_048
+    held = {name: size for name, size in settings_of(conv, 0).conv.buffers.items() if name != "OUT"}
+    assert modelled_as_it_ran(conv, 0) == sum(held.values()) == 76_864
+    assert [modelled_as_it_ran(made(code), 0) for code in ("Matmul", "LayerNorm", "Unary")] == [None] * 3
 
 
 def test_other_ops_have_none(made):

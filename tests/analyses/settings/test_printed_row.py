@@ -108,7 +108,10 @@ def test_a_softmax_and_a_norm_tell_their_numbers():
         True,
         True,
     )
-    assert (read.flag("is_causal_mask"), read.flag("is_scale_causal_mask_hw_dims_softmax")) == (False, False)
+    flags = ("is_causal_mask", "is_scale_causal_mask_hw_dims_softmax", "has_explicit_compute_kernel_config")
+    assert [read.flag(name) for name in flags] == [False] * 3
+    older = attributes_of(Launch("SoftmaxDeviceOperation", "", softmax[:-4] + ")", (x, x), (x,)))
+    assert (older.flag("numeric_stable"), older.get(flags[2])) == (True, None)
     norm = f"LayerNormParams(LayerNormType::RMSNORM, DistributedLayerNormStage::NOT_DISTRIBUTED, 1e-05, {DRAM}, <variant>, {KERNEL}, std::nullopt, std::nullopt)"
     read = attributes_of(Launch("LayerNormDeviceOperation", "", norm, (x,), (x,)))
     assert (read["norm_type"], read["distributed_norm_stage"], read["eps"]) == (

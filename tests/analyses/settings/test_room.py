@@ -179,3 +179,49 @@ async def test_what_the_graph_prints_of_an_op_is_found_the_same_way(found, line,
     nodes = [*ops(("Matmul",), ("Unary",), ("Matmul",))]
     launches = await found(nodes, line=line, ask=room.captured_launches, **more)
     assert [launch.name for launch in launches] == names
+
+
+def circular(size, cores="[0-0 - 1-0]", lies_on="0", device="0"):
+    borrowed = {} if lies_on is None else {"globally_allocated": lies_on}
+    return ("circular_buffer_allocate", {"size": str(size), "core_range_set": f"{{{cores}}}", "device_id": device, **borrowed})  # fmt: skip
+
+
+async def taken(*nodes, room_bytes=None, operation=7):
+    async def graph_of(_operation):
+        return graph(*nodes)
+
+    run = SimpleNamespace(memory_report=SimpleNamespace(graph_of=graph_of, tensors=None))
+    return await room.taken_by(run, operation, "Matmul", room_bytes)
+
+
+async def test_what_an_op_took_is_what_its_graph_shows_of_the_fullest_core():
+    own = [circular(100), circular(50, "[1-0 - 1-0]"), circular(999, lies_on="1"), circular(999, device="1")]
+    others = [("Unary", circular(7)), ("Halo", circular(9))]
+    assert await taken(*ops(("Matmul", *own), *others)) == 150
+    assert await taken(*ops(("Matmul", *own), *others), operation=None) is None
+    assert await taken(*ops(*others)) is None
+
+
+async def test_what_a_graph_leaves_open_is_not_told():
+    """Whose buffers they are, of two ops of a name; and until 2025, whether they lie on tensors."""
+    assert await taken(*ops(("Matmul", circular(100)), ("Matmul", circular(100)))) is None
+    assert await taken(*ops(("Matmul", circular(100), circular(50, lies_on=None)))) is None
+
+
+async def test_where_the_graph_shows_no_buffers_an_exact_model_tells_them(monkeypatch):
+    asked = []
+
+    def footprint(launch, operation, free):
+        asked.append((launch.name, operation, free.before, free.running))
+        return SimpleNamespace(total=64, exact=exact)
+
+    async def models_of(_report):
+        return SimpleNamespace(footprint=footprint)
+
+    monkeypatch.setattr(room, "models_of", models_of)
+    exact = True
+    assert await taken(*ops(("Matmul",)), room_bytes=500) == 64
+    assert asked == [("MatmulDeviceOperation", 7, 500, 500)]
+    assert await taken(*ops(("Matmul",))) is None
+    exact = False
+    assert await taken(*ops(("Matmul",)), room_bytes=500) is None

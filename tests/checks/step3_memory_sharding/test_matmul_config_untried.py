@@ -103,6 +103,33 @@ def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):
     assert told(0.19).status == "clean"
 
 
+def test_of_one_row_of_tiles_its_law_tells(check):
+    """Ornith's output projection took 75.0 us as TTNN chose, and 26.4 by a 1D config."""
+
+    def expected(rows):
+        made = Program("blackhole", grid=(11, 10))
+        x, w, y = (
+            made.tensor([1, 1, rows, 4096]),
+            made.weight([1, 1, 4096, 2048], "BFLOAT8_B"),
+            made.tensor([1, 1, rows, 2048]),
+        )
+        put(made, matmul(x, w, y, 75_000, cores=64))
+        return check.ask(made).claim.expected
+
+    assert expected(32).basis == "law: decode matmul, interleaved weights (1D)"
+    assert expected(32).saved_ns.tolist() == [pytest.approx(75_000 - 26_400, rel=0.1)]
+    assert expected(64) is expected(96) is None
+
+
+def test_many_rows_far_below_the_roofline_expect_what_tries_brought(check):
+    def expected(used, rows=1024):
+        made = of_linear(m=rows, kernel_ns=round(LINEAR_NS / used))
+        return check.ask(made).claim.expected
+
+    assert expected(0.34).basis == "21 tries of matmul-config-untried: left to TTNN"
+    assert expected(0.36) is None
+
+
 def test_what_a_measured_rule_speaks_of_is_its_own(check):
     assert check.ask(short_of_it(0.55, 1, 1, 4)).status == "clean"  # small blocks
     assert check.ask(one_way(kernel_ns=118_000)).status == "clean"  # multicast one way over 128 rows

@@ -36,14 +36,32 @@ def test_a_result_whose_bytes_take_a_tenth_of_the_time_is_told(check):
     assert (line, "OUTPUT_0_MEMORY") in cells(outcome)
 
 
-def test_half_of_the_time_may_go(check):
-    assert check.ask(multiplied()).at_most_ns == pytest.approx(0.51 * 60_000)
+def test_65_percent_of_the_time_may_go(check):
+    assert check.ask(multiplied()).at_most_ns == pytest.approx(0.65 * 60_000)
 
 
-def test_what_operands_and_arithmetic_take_stays(check):
-    """2.1 Gflop take 16.4 us at 131 Tflops, more than half of the time; 4.2 MB take 14.6."""
-    at_most_ns = check.ask(multiplied(26_000)).at_most_ns
-    assert at_most_ns == pytest.approx(26_000 - 16_384, rel=0.01)
+def test_arithmetic_and_what_no_op_made_stay(check):
+    """2.1 Gflop take 16.4 us at 131 Tflops; a sum reads 2.1 MB that came from outside, in 7.3 us at peak."""
+    assert check.ask(multiplied(26_000)).at_most_ns == pytest.approx(26_000 - 16_384, rel=0.01)
+    assert check.ask(streamed(20_000)).at_most_ns == 0.65 * 20_000
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 1024, 1024]) for _ in range(2))
+    put(program, unary("RELU", x, y, 20_000))
+    assert check.ask(program).at_most_ns == pytest.approx(20_000 - 2 * 1024 * 1024 / 288, rel=0.01)
+
+
+def streamed(kernel_ns):
+    """A RELU of what an op made."""
+    program = Program("wormhole_b0")
+    x, y, z = (program.tensor([1, 1, 1024, 1024]) for _ in range(3))
+    put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), 1_000))
+    put(program, unary("RELU", y, z, kernel_ns))
+    return program
+
+
+def test_a_matmul_of_one_row_of_tiles_waits_for_any_result(check):
+    """64 kB take 0.3 us of 60."""
+    check.pair(lambda m: multiplied(60_000, m=m), silent=64, fires=32)
 
 
 def test_what_is_faster_than_its_bounds_promises_nothing(check):
@@ -63,9 +81,10 @@ def test_results_elsewhere_are_no_matter(check):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("NlpCreateHeads", True), ("RotaryEmbedding", True), ("UpdateKVCache", False), ("Transpose", False)],
-)
-def test_heads_and_rotary_write_to_l1_caches_and_moves_do_not(check, name, told):
+    [("NlpCreateHeads", True), ("RotaryEmbedding", True), ("LayerNorm", True), ("Softmax", True), ("Concat", True),
+     ("Typecast", True), ("Reduce", True), ("UpdateKVCache", False), ("SliceWrite", False), ("Copy", False), ("AllGatherAsync", False)],
+)  # fmt: skip
+def test_all_ops_but_caches_moves_and_exchanges_may_write_to_l1(check, name, told):
     program = Program("wormhole_b0")
     x, y, z = (program.tensor([1, 1, 1024, 1024]) for _ in range(3))
     put(program, DeviceOp(f"{name}DeviceOperation", (x,), (y,), 60_000))
@@ -90,7 +109,7 @@ def test_short_ops_are_not_told(check):
 def test_what_saves_less_than_one_percent_is_not_worth_telling(check):
     def at(share):
         program = multiplied()
-        pass_time(program, 0.51 * 60_000 / share - 61_000)
+        pass_time(program, 0.65 * 60_000 / share - 61_000)
         return program
 
     check.pair(at, silent=0.0099, fires=0.0101)

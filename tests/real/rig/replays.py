@@ -45,7 +45,6 @@ EXPLAINED = {
         ("enough_space_height", "enough_space_width", "pf_type", "use_multicore", "use_pack_untilize"),
         "fields of an Untilize that the build of the rig no longer has",
     ),
-    "tilized": "asked for by the layout; 0.81.1 tilizes what indices in tiles look up by an op of its own",
     "dim": "the last of a TopK or ArgMax, which the call is given as -1",
 }
 _FIELD = re.compile(r"\b([A-Za-z_]\w*)=([^,;(){}\[\]'<]+)")

@@ -162,6 +162,12 @@ def test_the_whole_script_with_a_stand_in_for_ttnn(tmp_path):
         assert told["layers"] == [{"layer": 1, "alone": 0.99, "accumulated": 0.5}]
         assert "first drifting layer: 1; loses 0.5000: an op is wrong alone; see found.json" in ran.stdout
         (tmp_path / "found.json").unlink()
+    environment["TT_METAL_MOCK_CLUSTER_DESC_PATH"] = "n150.yaml"
+    ran = run("--out", "found.json", "--", "model.py", "a b")
+    told = json.loads((tmp_path / "found.json").read_text())
+    assert (told["layers"], told["first_drifting_layer"], len(told["ops"])) == ([], None, 1)
+    assert "first drifting layer: None; no kernel runs on a mock device" in ran.stdout
+    del environment["TT_METAL_MOCK_CLUSTER_DESC_PATH"]
     assert run("model.py", "a b").returncode == 3
     assert (tmp_path / "accuracy.json").exists()
     for words in ([], ["-m"], ["--out", "x", "--"]):

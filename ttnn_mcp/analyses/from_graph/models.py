@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
     from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint
-    from ttnn_mcp.analyses.memory.left_out import Models, Room
+    from ttnn_mcp.analyses.memory.left_out import Room
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport
 
@@ -195,7 +195,7 @@ class TtnnModels:
         return self._known[key]
 
 
-async def models_of(report: MemoryReport) -> Models | None:
+async def models_of(report: MemoryReport) -> TtnnModels | None:
     """The models for a report's chip; None if it describes none."""
     machine = machine_of(report)
     if machine is None:

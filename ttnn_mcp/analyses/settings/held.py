@@ -15,7 +15,7 @@ from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, canonical_dt
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ttnn_mcp.analyses.settings.trial import Op
     from ttnn_mcp.run.ops.operand import Operand
@@ -49,8 +49,17 @@ def held_in_l1(op: Op, implied: Mapping[str, Bounds] | None = None) -> Held:
         op: the op.
         implied: bounds that follow from the op's config, by operand.
     """
-    tensors = [tensor for tensor in (*op.table.inputs, *op.table.outputs) if tensor.in_l1[0]]
-    bounds = [_shard(op, tensor, implied or {}) if tensor.sharded[0] else _pages(op, tensor) for tensor in tensors]
+    return _held(op, (*op.table.inputs, *op.table.outputs), implied or {})
+
+
+def results_in_l1(op: Op) -> Held:
+    """Only what it makes of them."""
+    return _held(op, op.table.outputs, {})
+
+
+def _held(op: Op, of: Iterable[Operand], implied: Mapping[str, Bounds]) -> Held:
+    tensors = [tensor for tensor in of if tensor.in_l1[0]]
+    bounds = [_shard(op, tensor, implied) if tensor.sharded[0] else _pages(op, tensor) for tensor in tensors]
     return Held(sum(least for least, _ in bounds), sum(most for _, most in bounds))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in
+from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in, l1_of
 from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
 from ttnn_mcp.analyses.settings.matmul import MatmulSettings
 from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
@@ -54,3 +54,15 @@ def settings_of(op: Op, safe_bytes: float) -> OpSettings:
             "of 2025 or later."
         )
     return ConvSettings(op, conv)
+
+
+def modelled_as_it_ran(op: Op, safe_bytes: float) -> int | None:
+    """Bytes per core of the buffers of an op with the config that its row prints; None without model or config."""
+    try:
+        settings = settings_of(op, safe_bytes)
+    except QuestionRefused:
+        return None
+    if isinstance(settings, ConvSettings):
+        return sum(l1_of(settings.conv, settings.conv).buffers.values()) or None
+    tries = (settings.tried(name, value).ran for name in settings.takes for value in settings.choices(name))
+    return next((ran[0] for ran in tries if ran is not None), None)

@@ -54,7 +54,7 @@ _FORMS = {  # their groups are called as a row calls these attributes
     "SoftmaxParams": re.compile(
         r"SoftmaxParams\(SoftmaxOperationType::\w+, (?P<dim>\d+), (?P<scale>[^,]+), (?P<inplace>\d), .*?, "
         r"(?P<is_causal_mask>\d), ComputeKernelConfig\([^)]*\), (?P<is_scale_causal_mask_hw_dims_softmax>\d), "
-        r"(?P<numeric_stable>\d)"
+        r"(?P<numeric_stable>\d)(?:, (?P<has_explicit_compute_kernel_config>\d))?"
     ),
 }
 _TWO = r"\{(\d+), (\d+)\}"
@@ -209,7 +209,9 @@ def _function(name: str) -> str:
 
 def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
     match = _FORMS[printed.partition("(")[0]].match(printed) if _UNNAMED not in printed else None
-    return match.groupdict() if match is not None else None
+    return (
+        {name: text for name, text in match.groupdict().items() if text is not None} if match is not None else None
+    )
 
 
 def _of_conv(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.models import models_of
 from ttnn_mcp.analyses.memory.buffer_spans import before
+from ttnn_mcp.analyses.memory.core_load import on_cores
+from ttnn_mcp.analyses.memory.left_out import Room
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import GraphMemory, read_graph_memory
@@ -62,6 +65,28 @@ async def captured_launches(run: Run, line: int) -> list[Launch]:
     if graph is None:
         return []
     return [launch_of(graph, place, memory.tensors) for place in _device_ops(run, line, operation, graph)]
+
+
+async def taken_by(run: Run, operation: int | None, name: str, room: int | None) -> int | None:
+    """Bytes on the fullest core that a device op took for itself, as the graph of its operation shows it.
+
+    Where that leaves its buffers out, by the model of its program; None where several ops have the name, and in 2024,
+    when nobody said which buffers lie on tensors.
+    """
+    if operation is None or (graph := await graph_of(run.memory_report, operation)) is None:
+        return None
+    named = [place for place, one in enumerate(graph.device_ops) if canonical(one.name) == name]
+    if len(named) != 1:
+        return None
+    buffers = [one for one in graph.events if one.kind == "circular" and one.device_op == named[0]]
+    if not buffers:
+        launch, models = launch_of(graph, named[0], run.memory_report.tensors), await models_of(run.memory_report)
+        known = models.footprint(launch, operation, Room(room, room)) if models and room is not None else None
+        return known.total if known and known.exact else None
+    own = [one for one in buffers if not one.over_tensor and one.device == buffers[0].device]
+    if any(one.over_tensor is None for one in buffers):
+        return None
+    return int(on_cores((one.ranges, one.size_bytes) for one in own).max())
 
 
 async def graph_of(memory: MemoryReport, operation: int) -> GraphMemory | None:

@@ -79,10 +79,7 @@ class Edit:
     @property
     def promises(self) -> bool:
         """Whether it saves time; else it is a trial, as what was not tried and expects nothing, or a risk."""
-        return any(
-            part.claim.promise_ns > 0 and not (part.check.lever.tries and part.claim.expected is None)
-            for part in self.parts
-        )
+        return any(part.claim.promise_ns > 0 and not _is_trial(part) for part in self.parts)
 
     @property
     def risk(self) -> bool:
@@ -161,12 +158,18 @@ def _belongs(part: Resolved, parts: list[Resolved], lever: Lever) -> bool:
         return False
     if risky:
         return part.check == parts[0].check
+    if _is_trial(part) != _is_trial(parts[0]):  # of which nothing is known: last, and in no sum
+        return False
     rivals = [other for other in parts if other.change.slot == part.change.slot and other.check != part.check]
     if any(_overlap(part, other) for other in rivals):
         return False
     if lever.merges:
         return True
     return any(other.check == part.check or _overlap(part, other) for other in parts)
+
+
+def _is_trial(part: Resolved) -> bool:
+    return (part.claim.lever or part.check.lever).tries and part.claim.expected is None
 
 
 def _overlap(part: Resolved, other: Resolved) -> bool:

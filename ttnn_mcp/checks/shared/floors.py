@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.streaming import unmade_dram_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 
@@ -42,6 +43,12 @@ def accumulation_saves(facts: WindowFacts, rows: Rows) -> Floats:
 def compute_saves(facts: WindowFacts) -> Floats:
     """Per op, all above its arithmetic at its present fidelity: the most that fewer bytes save."""
     return facts.kernel_ns - _floor(facts, facts.roofline.compute_ns)
+
+
+def made_bytes_save(facts: WindowFacts) -> Floats:
+    """Per op, all above its arithmetic and the bytes in DRAM that no op made: the rest may stay in L1."""
+    unmade_ns = unmade_dram_bytes(facts.ops, facts.flow) / (facts.chip.dram_peak_gb_s or np.inf)
+    return facts.kernel_ns - _floor(facts, np.fmax(facts.roofline.compute_ns, unmade_ns))
 
 
 def trial_saves(facts: WindowFacts) -> Floats:

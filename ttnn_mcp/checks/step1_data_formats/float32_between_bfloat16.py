@@ -45,7 +45,7 @@ def look(facts: WindowFacts) -> Problems:
     between = (after > 0) & (before > 0) & (after + before - 1 <= LONGEST)
     widens, narrows = (_touching(ends, between, makers, readers) for ends in (widens, narrows))
     rows = np.flatnonzero(widens | narrows | between)
-    at_most = np.where(between, _halved(facts), facts.kernel_ns)[rows]
+    at_most = np.where(between, halved_saves(facts), facts.kernel_ns)[rows]
     ends = np.flatnonzero(widens), np.flatnonzero(narrows)
     yield Problem(rows, at_most, tell=partial(_tell, *ends, int(between.sum())))
 
@@ -91,7 +91,7 @@ def _touching(ends: Mask, between: Mask, makers: Rows, readers: Rows) -> Mask:
     return ends & touched
 
 
-def _halved(facts: WindowFacts) -> Floats:
+def halved_saves(facts: WindowFacts) -> Floats:
     """What an op may save if its FLOAT32 operands had half the bytes."""
     operands = (*facts.ops.inputs, *facts.ops.outputs)
     total = np.sum([operand.bytes for operand in operands], axis=0)

@@ -2,7 +2,8 @@
 
 Which form is faster no rule tells where decode-matmul-bandwidth is silent: on whole layers of tt-metal's ledgers 14
 matmuls gained from DRAM-sharded weights (10 to 67 %), and 22 lost or did not fit; four gained and four lost when they
-were taken back to interleaved weights under a 1D config. So nothing is expected, and it stands last in the plan.
+were taken back to interleaved weights under a 1D config. Where the law of DRAM-sharded weights tells, it is expected;
+otherwise nothing is (the law of interleaved ones expected gains of four dead ends), and it stands last.
 
 The line: that of decode-matmul-bandwidth, at any bandwidth; where the weights are interleaved, a DRAM-sharded config
 fits L1 and is not expected to be slower; 1 % of the window to save. The bound is the roofline at peak rates, without
@@ -13,11 +14,13 @@ Silent on ops of which decode-matmul-bandwidth speaks.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, spoken_of
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
-from ttnn_mcp.checks.shared.dram_sharding import dram_sharded, multicast, sharded_ns
+from ttnn_mcp.checks.shared.dram_sharding import banked, dram_sharded, multicast, sharded_ns
 from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.step3_memory_sharding import decode_matmul_bandwidth as bandwidth
 
@@ -27,8 +30,9 @@ def look(facts: WindowFacts) -> Problems:
     choice, saved = facts.matmuls, trial_saves(facts)
     rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken_of(bandwidth.look(facts)))
     in_banks = facts.ops.inputs[1].sharded[rows]
-    for these in (rows[~in_banks][_may_gain(facts, rows[~in_banks])], rows[in_banks]):
-        yield Problem(these, saved[these], tell=_tell, is_trial=True)
+    apart = rows[~in_banks][_may_gain(facts, rows[~in_banks])]
+    for these, then in ((apart, partial(banked, facts)), (rows[in_banks], None)):
+        yield Problem(these, saved[these], tell=_tell, becomes=then, is_trial=True)
 
 
 def _may_gain(facts: WindowFacts, rows: Rows) -> Mask:

@@ -68,8 +68,8 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
-            "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), any "
-            "program_config anew for its N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
+            "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), its "
+            "config (if any) anew for that N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
             "ttnn.experimental.minimal_matmul_split, as slices of the result cost more than they save"
         ),
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",

@@ -14,12 +14,14 @@ from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.replay.proof import proved
+from ttnn_mcp.replay.results import WHY_CHARS
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Wire
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.replay.rebuilt import Rebuilt
+    from ttnn_mcp.replay.results import TriedCandidate
     from ttnn_mcp.run.run import Run
 
 PROVEN = Columns(
@@ -60,10 +62,10 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
     python = await asyncio.to_thread(interpreter, replays.python)
     proof = await proved(python, run, one.text, prod(one.facts["mesh"] or ()))
     tries = proof.answer.candidates if proof.answer else ()
-    predicted = [None, *(each["buffer_bytes"] for each in one.facts["candidates"][1:])]
+    predicted = [each["buffer_bytes"] for each in one.facts["candidates"]]
     first = tries[0] if tries else None
     rows = [
-        (shown(each.name), each.outcome, each.buffer_bytes, bytes_told, each.tensor_bytes, shown(each.why))
+        (shown(each.name), each.outcome, each.buffer_bytes, bytes_told, each.tensor_bytes, _why(each, bytes_told))
         for each, bytes_told in zip(tries, predicted, strict=False)
     ]
     return Proof(
@@ -78,6 +80,16 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
         other_build=_other_build(run, one, shown(python.version or "")) if one.source.other_build else None,
         not_proven=NO_KERNELS,
     )
+
+
+def _why(one: TriedCandidate, predicted: int | None) -> str:
+    """Why TTNN did not take it, or how its L1 differs from what was predicted."""
+    if one.outcome != "accepted" or None in (one.buffer_bytes, predicted) or one.buffer_bytes == predicted:
+        return quoting.line(one.why, WHY_CHARS)
+    more = (one.buffer_bytes or 0) - (predicted or 0)
+    side = "more" if more > 0 else "less"
+    rebuilt = "" if one.settings else ": what TTNN runs here is not quite what ran"
+    return f"{quoting.figure(abs(more), ',')} B {side} than predicted{rebuilt}"
 
 
 def _other_build(run: Run, one: Rebuilt, ttnn: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.anchored import outlook
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.replay.kept import MEASURED_HERE
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def unmeasured(answer: Expected | None) -> str:
     if answer is None:
         return NO_TIMES
     within = f"{figure(answer.low_us, '.1f')} to {figure(answer.high_us, '.1f')}"
-    return f"predicted by a law, not measured: {figure(answer.us, '.1f')} us ({within})"
+    source = "measured alone" if answer.law == MEASURED_HERE else "predicted by a law, not measured"
+    return f"{source}: {figure(answer.us, '.1f')} us ({within})"
 
 
 def expected(op: Op, judgement: Judged, answer: Expected | None = None) -> str:
