@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import shutil
 import signal
 from collections import Counter
 from contextlib import suppress
@@ -20,7 +21,7 @@ from tests.groups import BESIDE, reads_shared
 from tests.shared_reports import ABSENT, asked
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of `make test &`: what a test interrupts would inherit it
@@ -31,8 +32,15 @@ os.environ["TTNN_MCP_ARCHIVE_MB"] = "0"  # thousands of sessions: those that tes
 
 
 finished, folders = count(1), count()
+MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 << 30  # noqa: S108 - pytest makes a folder of our own in it
 HOUSE = ("tests/house/", "tests/test_contracts.py", "tests/test_skill_documents.py")
 gc.disable()  # until everything is collected, and stays
+
+
+def pytest_configure() -> None:
+    """Folders of tests lie in memory where there is plenty: a disk takes 3 ms to forget a small file, and tests sync."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -72,12 +80,14 @@ def leave_to_itself() -> None:
 
 
 @pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """As pytest's, which looks at all folders of the run to find the next number, and moves a link to it."""
     name = re.sub(r"\W", "_", request.node.name)[:30]  # Windows has short paths
     path = tmp_path_factory.getbasetemp() / f"{name}{next(folders)}"
     path.mkdir(mode=0o700)
-    return path
+    yield path
+    if path.is_relative_to(MEMORY) and not getattr(request.node, "broke", False):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -100,6 +110,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    item.broke = getattr(item, "broke", False) or report.failed  # its folder stays
     asks = bool(asked)
     asked.clear()
     if asks and "shared" not in item.keywords:

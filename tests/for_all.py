@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import ExitStack
-from functools import wraps
+from functools import partial, wraps
 
 import pytest
 
@@ -13,39 +13,51 @@ SHOWN = 100  # characters of a case
 
 
 def for_all(names, cases, ids=None):
-    """Like `pytest.mark.parametrize`, as one test. Each case has its own `tmp_path` and `monkeypatch`."""
+    """Like `pytest.mark.parametrize`, as one test. Each case has its own fixtures, as it would have there."""
     of_one = isinstance(names, str) and "," not in names
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
     given = [dict(zip(names, [case] if of_one else case, strict=True)) for case in cases]
     if ids is not None and not callable(ids):
         ids = [*ids]
-    labels = [_label(case, ids, number) for number, case in enumerate(given)]
+    told_cases = [(_label(case, ids, number), case) for number, case in enumerate(given)]
     assert given, "a rule over no case holds nothing"
 
     def made(test):
-        signature = inspect.signature(test)
-        if inspect.iscoroutinefunction(test):
+        rule, labels, cases = test, *zip(*told_cases, strict=True)
+        if hasattr(test, "rule"):  # rules over pairs stand on each other
+            rule = test.rule
+            labels = [f"{above}, {below}" for above in labels for below in test.labels]
+            cases = [{**above, **below} for above in cases for below in test.cases]
+        signature = inspect.signature(rule)
+        wanted = [each.name for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        wanted = [name for name in wanted if name not in cases[0]]
+        fixtures_of = partial(_Fixtures, wanted)
+        others = [signature.parameters[name] for name in wanted]
+        if "request" not in wanted:
+            others.append(inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY))
+
+        if inspect.iscoroutinefunction(rule):
 
             async def looped(**fixtures):
                 told = _Told(labels)
-                for number, case in enumerate(given):
+                for number, case in enumerate(cases):
                     with told.of(number), ExitStack() as stack:
-                        await test(**_own(fixtures, number, stack), **case)
+                        await rule(**fixtures_of(fixtures, number, stack).all(), **case)
                 told.end()
 
         else:
 
             def looped(**fixtures):
                 told = _Told(labels)
-                for number, case in enumerate(given):
+                for number, case in enumerate(cases):
                     with told.of(number), ExitStack() as stack:
-                        test(**_own(fixtures, number, stack), **case)
+                        rule(**fixtures_of(fixtures, number, stack).all(), **case)
                 told.end()
 
-        looped = wraps(test)(looped)
-        others = [parameter for parameter in signature.parameters.values() if parameter.name not in names]
+        looped = wraps(rule)(looped)
         looped.__signature__ = signature.replace(parameters=others)
-        looped.cases = [*given, *getattr(test, "cases", ())]  # tests/groups.py looks at them
+        looped.rule, looped.labels = rule, labels
+        looped.cases = cases  # tests/groups.py looks at them
         return looped
 
     return made
@@ -82,14 +94,55 @@ class _Told:
             raise self.skipped[0]
 
 
-def _own(fixtures, number, stack):
-    own = dict(fixtures)
-    if "tmp_path" in own:
-        own["tmp_path"] = own["tmp_path"] / f"case{number}"
-        own["tmp_path"].mkdir()
-    if "monkeypatch" in own:
-        own["monkeypatch"] = stack.enter_context(pytest.MonkeyPatch.context())
-    return own
+class _Fixtures:
+    """Those of one case: a folder and patches of its own, and anew what a fixture of the tests makes for one test."""
+
+    def __init__(self, wanted, fixtures, number, stack):
+        self.wanted, self.fixtures, self.number, self.stack = wanted, fixtures, number, stack
+        self.made = {}
+
+    def all(self):
+        for name in self._of_this_test():  # those that a test need not name too
+            self.of(name)
+        return {name: self.of(name) for name in self.wanted}
+
+    def _of_this_test(self):
+        request = self.fixtures.get("request")
+        return [name for name in request.fixturenames if self._of_the_tests(name)] if request else []
+
+    def of(self, name):
+        if name not in self.made:
+            self.made[name] = self._made(name)
+        return self.made[name]
+
+    def _made(self, name):
+        if name == "tmp_path" and (folder := self._from_pytest(name)):
+            (folder / f"case{self.number}").mkdir()
+            return folder / f"case{self.number}"
+        if name == "monkeypatch":
+            return self.stack.enter_context(pytest.MonkeyPatch.context())
+        if name in ("capsys", "capfd"):
+            self._from_pytest(name).readouterr()  # what the case before wrote
+        if not (fixture := self._of_the_tests(name)):
+            return self._from_pytest(name)
+        value = fixture.func(**{each: self.of(each) for each in fixture.argnames})
+        if inspect.isgenerator(value):
+            self.stack.callback(next, value, None)
+            return next(value)
+        return value
+
+    def _from_pytest(self, name):
+        return self.fixtures[name] if name in self.fixtures else self.fixtures["request"].getfixturevalue(name)
+
+    def _of_the_tests(self, name):
+        """The fixture of this name where a plain function of the tests makes it for one test, without parameters."""
+        request = self.fixtures.get("request")
+        several = request.node._fixtureinfo.name2fixturedefs.get(name, ()) if request else ()
+        if len(several) != 1 or several[0].scope != "function" or several[0].params:
+            return None
+        function = several[0].func
+        waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        return several[0] if function.__module__.startswith("tests.") and not waits else None
 
 
 def _label(case, ids, number):

@@ -1,5 +1,7 @@
 """`for_all` itself: every case is tried, all that fail are told, and none sees what another left."""
 
+import sys
+
 import pytest
 
 from tests.for_all import for_all
@@ -73,3 +75,50 @@ def test_cases_are_named_by_their_ids():
     for ids in (["first"], {"first": 1}, lambda _: "first"):
         with pytest.raises(AssertionError, match="\nfirst: AssertionError"):
             for_all("number", [1], ids=ids)(rule)()
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A folder that a test fills, and what it holds at the end."""
+    LEFT["open"] = LEFT.get("open", 0) + 1
+    yield [tmp_path]
+    LEFT["open"] -= 1
+
+
+@pytest.fixture(autouse=True)
+def swept():
+    yield
+    LEFT.pop("swept", None)
+
+
+@pytest.fixture
+def shelves(shelf, request):
+    return {"test": request.node.name, "of": shelf}
+
+
+@for_all("number", [1, 2, 3])
+def test_each_case_has_fixtures_of_its_own_made_and_ended_with_it(shelves, shelf, tmp_path, capsys, number):
+    assert shelves == {"test": "test_each_case_has_fixtures_of_its_own_made_and_ended_with_it", "of": [tmp_path]}
+    assert shelves["of"] is shelf
+    assert LEFT["open"] == 2  # pytest's own, and that of this case
+    shelf.append(number)
+    sys.stdout.write(f"{number}\n")
+    assert capsys.readouterr().out == f"{number}\n"
+    sys.stdout.write("left over")
+
+
+@for_all("number", [1, 2])
+def test_what_every_test_gets_unasked_every_case_gets_too(number):
+    assert "swept" not in LEFT
+    LEFT["swept"] = number
+
+
+@pytest.fixture(params=[1])
+def counted(request):
+    return [request.param]
+
+
+@for_all("number", [1, 2])
+def test_a_fixture_with_parameters_is_shared_by_the_cases(counted, number):
+    counted.append(number)
+    assert counted == [1, 1, 2][: number + 1]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from generate import golden
+from tests.for_all import for_all
 from tests.oracles.sentences import flaws
 
 
@@ -15,7 +16,7 @@ def said():
     return asyncio.run(golden.answers())
 
 
-@pytest.mark.parametrize("tool", list(golden.CALLS))
+@for_all("tool", list(golden.CALLS))
 def test_an_answer_is_the_one_that_was_reviewed(said, tool):
     kept = (golden.FOLDER / f"{tool}.json").read_text(encoding="utf-8")
     assert [*flaws(json.loads(kept))] == []

@@ -17,13 +17,10 @@ files, columns, ops and signposts. Any other exception is a bug.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from ttnn_mcp import quoting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class TtnnMcpError(Exception):

@@ -28,6 +28,7 @@ TILE_BYTES = {  # bytes of one 32 x 32 tile: tt_metal Tile::get_tile_size
     "UINT8": 1024,
 }
 ELEMENT_BYTES = {dtype: size / TILE_SIDE**2 for dtype, size in TILE_BYTES.items()}  # BFLOAT8_B 1.0625, not 1
+ELEMENTS_AT_MOST = 1 << 40  # of a tensor: at least a thousand GB; the largest card has 64
 BLOCK_FLOATS = frozenset({"BFLOAT8_B", "BFLOAT4_B"})  # exist in TILE layout only
 
 MATMUL_FLOP_PER_CYCLE_PER_CORE = 4096  # LoFi, 2 x 8 x 16 x 16: tech_reports/matrix_engine/matrix_engine.md

@@ -8,7 +8,8 @@ beside the answer's field: the contract shows the names, and a table with others
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -22,9 +23,6 @@ from pydantic import (
 
 from ttnn_mcp.quoting import ABSURD
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Cell: TypeAlias = str | int | float | bool | None
 Rounded: TypeAlias = float | int | None

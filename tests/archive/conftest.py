@@ -2,10 +2,10 @@
 
 import pytest
 
-from ttnn_mcp.archive import patience
+from ttnn_mcp.archive import memory_of_ops
 
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
-    monkeypatch.setattr(patience, "PATIENCE_S", 60.0)
-    patience._say.cache_clear()  # what one test said, the next may have to say
+    monkeypatch.setattr(memory_of_ops, "PATIENCE_S", 60.0)
+    memory_of_ops._say.cache_clear()  # what one test said, the next may have to say

@@ -14,10 +14,10 @@ import pytest
 from tests.archive.runs import OP, archive_of, archived, even, model, nights, remembering, report_of
 from tests.asking import ask, session
 from ttnn_mcp.archive.history import history_of
-from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.memory_of_ops import in_time
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.shell.copies import archive_state
+from ttnn_mcp.shell.doctor import archive_state
 
 FASTER = model(61, block=8)
 
@@ -115,7 +115,7 @@ async def test_two_servers_see_what_either_adds(here, tmp_path):
 
 async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch, caplog):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
-    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 0.05)
+    monkeypatch.setattr("ttnn_mcp.archive.memory_of_ops.PATIENCE_S", 0.05)
     caplog.set_level("INFO")
     started = time.monotonic()
     answer = in_time(archive_of(at), lambda _cursor: time.sleep(1.0) or "late", "nothing", asker="")
@@ -127,7 +127,7 @@ async def test_a_slow_archive_is_not_waited_for(at, here, tmp_path, monkeypatch,
 @pytest.mark.slow
 async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
-    monkeypatch.setattr("ttnn_mcp.archive.patience.PATIENCE_S", 1.0)
+    monkeypatch.setattr("ttnn_mcp.archive.memory_of_ops.PATIENCE_S", 1.0)
     ended = Event()
 
     def forever(cursor):
@@ -143,7 +143,7 @@ async def test_a_question_that_is_too_slow_is_ended(at, tmp_path, monkeypatch):
 LEAVING = """
 import logging, sys, time
 logging.basicConfig(level="INFO")
-from ttnn_mcp.archive import patience
+from ttnn_mcp.archive import memory_of_ops as patience
 from ttnn_mcp.archive.store import Archive
 patience.PATIENCE_S = float(sys.argv[2])
 patience.in_time(Archive(sys.argv[1]), lambda c: c.execute("SELECT count(*) FROM range(100000000000)"), None, asker="")

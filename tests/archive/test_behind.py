@@ -3,7 +3,7 @@
 import pandas as pd
 
 from tests.for_all import for_all
-from ttnn_mcp.archive.behind import behind
+from ttnn_mcp.archive.history import behind
 from ttnn_mcp.archive.turns import Course, Turn
 
 SIDES = 5  # runs before and after the turn

@@ -59,7 +59,7 @@ async def test_a_citation_is_a_cell_of_the_earlier_report(asked, tmp_path):
     assert float(cells[header.index("DEVICE KERNEL DURATION [ns]")]) / 1e3 == faster["kernel_us"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "earlier",
     [
         model(61, block=8, clock_ghz=0.8),

@@ -4,7 +4,7 @@ import json
 import time
 
 from tests.for_all import for_all
-from ttnn_mcp.archive.op_settings import op_settings
+from ttnn_mcp.archive.rows import op_settings
 
 
 def of(**attributes):

@@ -52,7 +52,7 @@ def test_only_indexes_are_read_and_each_once(place, monkeypatch):
     assert read == [f"{part_id(KEYS)}.json"]
 
 
-@pytest.mark.parametrize("ending", [".json", ".ops.parquet", ".runs.parquet"])
+@for_all("ending", [".json", ".ops.parquet", ".runs.parquet"])
 def test_a_part_that_lacks_a_file_is_no_part(place, tmp_path, ending):
     parts = PartList(place)
     assert len(parts.now()) == 1

@@ -6,6 +6,7 @@ import pytest
 
 from tests.archive.passes import Heard, passed
 from tests.archive.reports import ROWS, report, three_nights
+from tests.for_all import for_all
 from ttnn_mcp.archive import adding, passes, pools
 from ttnn_mcp.archive.adding import Added, Batch, add_batch, batches
 from ttnn_mcp.archive.passes import Order, one_pass
@@ -100,7 +101,7 @@ def test_an_interrupted_pass_is_taken_up_where_it_stopped(reports, folder, monke
     assert (outcome.new, outcome.known) == (3 - held, held)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pattern", "count"),
     [
         ("nightly", 3),
@@ -126,7 +127,7 @@ def test_all_reports_of_a_folder_count(reports):
     assert len(sources([str(reports / "day_1")]).reports) == 3
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pattern", "hint"),
     [
         ("nightli", "Did you mean nightly"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.archive.past_runs import PastRun, runs_alike, runs_elsewhere
 
 duckdb = pytest.importorskip("duckdb", reason="the extra `archive` is not installed")
@@ -26,14 +27,14 @@ def engine():
         yield of
 
 
-@pytest.mark.parametrize("clock", [991.0, 1009.0])
+@for_all("clock", [991.0, 1009.0])
 def test_a_clock_within_a_percent_is_the_same(engine, clock):
     made = engine(clock=clock)
     assert len(runs_alike(made, SUBJECT)) == 2
     assert runs_elsewhere(made, SUBJECT, 7) == 0
 
 
-@pytest.mark.parametrize("clock", [989.0, 1011.0])
+@for_all("clock", [989.0, 1011.0])
 def test_a_clock_more_than_a_percent_away_is_another(engine, clock):
     made = engine(clock=clock)
     assert runs_alike(made, SUBJECT) == [SUBJECT]

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from ttnn_mcp.archive import patience
-from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive import memory_of_ops
+from ttnn_mcp.archive.memory_of_ops import in_time
 from ttnn_mcp.archive.store import Archive
 
 
@@ -47,7 +47,7 @@ def test_a_question_that_was_given_up_before_the_engine_came_is_never_asked(arch
         return Cursor()
 
     monkeypatch.setattr(archive, "connection", slow)
-    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(memory_of_ops, "PATIENCE_S", 0.02)
     assert in_time(archive, asked.append, "nothing", asker="") == "nothing"
     (thread,) = asking()
     come.set()
@@ -58,7 +58,7 @@ def test_a_question_that_was_given_up_before_the_engine_came_is_never_asked(arch
 def test_a_question_that_takes_too_long_is_interrupted(archive, monkeypatch):
     cursor = Cursor()
     monkeypatch.setattr(archive, "connection", lambda: cursor)
-    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(memory_of_ops, "PATIENCE_S", 0.02)
     assert in_time(archive, lambda at: at.interrupted.wait(30), "nothing", asker="") == "nothing"
     assert cursor.interrupted.is_set()
 
@@ -67,18 +67,18 @@ def test_an_answer_waits_a_second_for_the_archive_and_a_program_five_for_it_to_e
     """The whole second: the first question loads the engine, which takes a good part of it on a busy machine."""
     monkeypatch.undo()  # of the room: it gives the archive all the time it wants
     waited = []
-    monkeypatch.setattr(patience._Asking, "start", lambda self: self.answered.set())
+    monkeypatch.setattr(memory_of_ops._Asking, "start", lambda self: self.answered.set())
     monkeypatch.setattr(threading.Event, "wait", lambda _, timeout=None: waited.append(timeout) or True)
-    monkeypatch.setattr(patience._Asking, "join", lambda _, timeout=None: waited.append(timeout))
+    monkeypatch.setattr(memory_of_ops._Asking, "join", lambda _, timeout=None: waited.append(timeout))
     in_time(archive, len, None, asker="")
-    patience._Asking(archive, len, "")._leave()
+    memory_of_ops._Asking(archive, len, "")._leave()
     assert waited == [1.0, 5.0]
 
 
 def test_an_archive_that_was_late_is_not_waited_for_again_for_a_minute(archive, monkeypatch, caplog):
     now, asked = [0.0], []
-    monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(memory_of_ops.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(memory_of_ops, "PATIENCE_S", 0.02)
     monkeypatch.setattr(archive, "connection", lambda: asked.append(now[0]) or Cursor())
     with caplog.at_level(logging.WARNING):
         for now[0] in (0.0, 59.9, 60.0):
@@ -91,7 +91,7 @@ def test_an_archive_that_is_late_keeps_no_other_from_being_asked(archive, tmp_pa
     other = Archive(tmp_path / "other")
     monkeypatch.setattr(other, "known", lambda: {"another": None})
     monkeypatch.setattr(other, "connection", Cursor)
-    monkeypatch.setattr(patience, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(memory_of_ops, "PATIENCE_S", 0.02)
     assert in_time(archive, lambda at: at.interrupted.wait(30), "nothing", asker="") == "nothing"
     monkeypatch.undo()
     monkeypatch.setattr(other, "known", lambda: {"another": None})

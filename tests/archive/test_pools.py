@@ -6,6 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from tests.archive.cluster import Cluster, KilledWorker
+from tests.for_all import for_all
 from ttnn_mcp.archive import pools
 from ttnn_mcp.archive.adding import Added, Batch
 from ttnn_mcp.archive.rows import Provenance
@@ -93,7 +94,7 @@ def test_a_cluster_adds_what_its_workers_read_and_names_what_killed_them(over):
     assert cluster.closed == 1
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("end", "said"),
     [
         ("The archive /a cannot be written. Check that it is there.", r"^The archive /a cannot be written"),
@@ -110,7 +111,7 @@ def test_a_worker_that_fails_ends_the_pass_in_our_words(over, end, said):
     assert cluster.closed == 1
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cluster", "said"),
     [
         (Cluster(unreachable=OSError("no route")), "No Dask scheduler answers at tcp://head:8786"),

@@ -8,8 +8,7 @@ from tests.archive.reports import OPS, WARM, report, small_model
 from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, shared
-from ttnn_mcp.archive.op_settings import op_settings
-from ttnn_mcp.archive.rows import Provenance, hashes, op_name, recorded_at, rows_of
+from ttnn_mcp.archive.rows import Provenance, hashes, op_name, op_settings, recorded_at, rows_of
 from ttnn_mcp.archive.schema import OPS as OP_COLUMNS
 from ttnn_mcp.archive.schema import RUNS, names
 from ttnn_mcp.run.kept_report import performance_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.archive.same_model import WorkCounts, alike, kin_of
+from ttnn_mcp.archive.past_runs import WorkCounts, alike, kin_of
 
 NO_NAMES = WorkCounts(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 

@@ -103,7 +103,7 @@ def bucket(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("url", "names"),
     [
         ("s3://ci/night", ["deep/ops_perf_results.csv", REPORT]),
@@ -118,7 +118,7 @@ def test_in_a_store_a_folder_stands_for_its_reports_and_a_wildcard_for_what_it_s
     assert sources([url]).reports == [Source(f"s3://ci/night/{name}", 2, round(WRITTEN * 1e9)) for name in names]
 
 
-@pytest.mark.parametrize("url", ["s3://ci/none", "s3://ci/night/old.csv", "s3://ci/night/*.txt"])
+@for_all("url", ["s3://ci/none", "s3://ci/night/old.csv", "s3://ci/night/*.txt"])
 def test_in_a_store_too_a_pattern_may_name_nothing(bucket, url):
     with pytest.raises(ReportMissing, match="No performance report matches s3://ci") as refused:
         sources([url])

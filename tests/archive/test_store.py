@@ -8,9 +8,10 @@ import pytest
 
 from tests.archive.reports import ROWS, report
 from tests.archive.test_rows import rows
+from tests.for_all import for_all
+from ttnn_mcp.archive.passes import keep_within, pack_small
 from ttnn_mcp.archive.precedents import Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.archive.upkeep import keep_within, pack_small
 from ttnn_mcp.errors import ArchiveUnusable
 
 COUNTS = "SELECT count(*), count(DISTINCT (run_key, line)), count(DISTINCT run_key) FROM ops"
@@ -144,7 +145,7 @@ def test_many_small_parts_become_few(archive, days, monkeypatch):
     for day in days:
         archive.add([day])
     assert pack_small(archive) == 0
-    monkeypatch.setattr("ttnn_mcp.archive.upkeep.SMALL_PARTS", 4)
+    monkeypatch.setattr("ttnn_mcp.archive.passes.SMALL_PARTS", 4)
     assert pack_small(archive) == 5
     assert len(archive.parts()) == 1
     assert counts(archive) == (5 * ROWS, 5 * ROWS, 5)
@@ -162,7 +163,7 @@ def test_the_runs_recorded_first_leave_first(archive, days):
     assert archive.known() == {}
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"format": 99, "bytes": 1, "runs": []}', bytes(range(256))])
+@for_all("damage", [b"", b"{", b"[]", b'{"format": 99, "bytes": 1, "runs": []}', bytes(range(256))])
 def test_a_damaged_index_hides_its_part_and_nothing_else(archive, days, damage, tmp_path):
     archive.add(days[:1])
     archive.add(days[1:2])

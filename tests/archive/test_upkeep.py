@@ -2,7 +2,7 @@
 
 from tests.for_all import for_all
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun
-from ttnn_mcp.archive.upkeep import keep_within, pack_small
+from ttnn_mcp.archive.passes import keep_within, pack_small
 
 
 class Shelf:

@@ -58,7 +58,7 @@ def test_where_nothing_took_time_no_share_of_it_is_a_finding(tmp_path):
     assert [(one.check, one.share) for one in found] == [("risk", 0)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("worth", "told"),
     [
         (Worth(time=0.25), True),
@@ -72,7 +72,7 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
     assert bool(diagnose(case, [half_of_one_op]).findings) == told
 
 
-@pytest.mark.parametrize("explained", [True, False])
+@for_all("explained", [True, False])
 def test_measured_cases_speak_where_the_change_explains_the_time_and_tries_elsewhere(case, monkeypatch, explained):
     def spoken(_check, _lever, _most, is_trial, _kind):
         return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "tries" if is_trial else "cases")
@@ -169,13 +169,13 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize(("checks", "status", "why"), STEPS.values(), ids=STEPS)
+@for_all(("checks", "status", "why"), STEPS.values(), ids=STEPS)
 def test_a_step_says_what_its_checks_came_to(case, checks, status, why):
     (step,) = diagnose(case, checks).steps
     assert (step.status, step.why) == (status, why)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("of_run", "ops_seen", "ops", "status"),
     [
         (True, 4, 1, "found"),
@@ -263,7 +263,7 @@ def test_checks_that_are_not_answered_explain_time_too(case):
     assert found.unexplained != diagnose(case, []).unexplained
 
 
-@pytest.mark.parametrize("principal", [True, False])
+@for_all("principal", [True, False])
 def test_a_step_whose_principal_check_cannot_tell_is_not_clean(case, principal):
     checks = [comes_to("side"), replace(comes_to("main", "dark"), principal=principal)]
     (step,) = diagnose(case, checks).steps
@@ -279,7 +279,7 @@ def test_all_seven_steps_are_answered_even_on_a_single_cold_pass(tmp_path):
     assert all(one.why for one in steps)
 
 
-@pytest.mark.parametrize("report", REAL)
+@for_all("report", REAL)
 def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
     case = real_case(report)
     found = diagnose(case, CATALOGUE)
@@ -296,7 +296,7 @@ def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
         assert all(cell.row in lines for cell in one.evidence)
 
 
-@pytest.mark.parametrize("report", REAL)
+@for_all("report", REAL)
 def test_a_finding_s_numbers_stand_in_the_file(report):
     case = real_case(report)
     header, *rows = case.run.performance_report.csv.path.read_text().splitlines()
@@ -350,7 +350,7 @@ def expectation_of(check, facts):
     return [claim.expected and claim.expected.saved_ns.tolist() for claim in diagnosis.ask(check, facts).claims]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("high_ns", "saved_ns", "told"),
     [(-1.0, -5.0, []), (0.0, -5.0, []), (1.0, -5.0, [None]), (1.0, 0.0, [None]), (9.0, 1.0, [[1] * 4])],
 )
@@ -378,7 +378,15 @@ def test_where_no_law_speaks_measured_cases_do_and_what_the_run_shows_comes_firs
     assert expectation_of(shown, case) == [[5_000.0] * 4]  # no more than the bound
 
 
-@pytest.mark.parametrize("nothing", [{"gap": True}, {}])
+@for_all("nothing", [{"gap": True}, {}])
 def test_of_gaps_and_of_what_saves_no_time_nothing_is_expected(monkeypatch, case, nothing):
     monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("nobody knows"))
     assert expectation_of(saves("made", 0.5 if nothing else 0.0, **nothing), case) == [None]
+
+
+def test_checks_that_lack_the_same_say_so_once(case):
+    checks = [
+        replace(comes_to(name, why), principal=True) for name, why in (("a", "dark"), ("b", "far"), ("c", "dark"))
+    ]
+    (step,) = diagnose(case, checks).steps
+    assert step.why == "a, c: dark; b: far"

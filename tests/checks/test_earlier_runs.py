@@ -7,6 +7,7 @@ import pytest
 
 from tests.checks.made_checks import cites, saves
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.archive.memory_of_ops import Remembered
 from ttnn_mcp.archive.precedents import Earlier, Precedent, Timing
@@ -70,7 +71,7 @@ def backed(case, *claims):
     return [claim for _, claim in earlier_runs.backed(case, [(check, claim) for claim in claims])]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("us", "at_most", "least"),
     [
         ([12], 0.9, [20 - 13.2, 0, 0, 0]),  # 12 us and the noise of a tenth
@@ -99,7 +100,7 @@ def test_each_op_is_raised_by_its_own_time_and_none_is_lowered(case, before):
     assert from_nothing.at_least_ns / 1e3 == pytest.approx([6.8, 6.8, 0, 16.8])
 
 
-@pytest.mark.parametrize(("rows", "expected"), [([0, 3], None), ([0, 1, 3], [8, 8, 0, 18])])
+@for_all(("rows", "expected"), [([0, 3], None), ([0, 1, 3], [8, 8, 0, 18])])
 def test_what_was_tried_on_four_fifths_of_the_bound_is_expected(case, before, rows, expected):
     """50 of 80 us are too few, 70 are not."""
     before({row: [tried(12)] for row in rows})
@@ -129,10 +130,8 @@ def test_the_largest_gain_is_told(case, before):
     assert "13.0 us" in raised.assumption
 
 
-@pytest.mark.parametrize(
-    ("us", "doubt"), [(25, "was slower before: 25.0 us"), (19, "gained nothing before: 19.0 us")]
-)
-@pytest.mark.parametrize("caveat", [None, "of old"])
+@for_all(("us", "doubt"), [(25, "was slower before: 25.0 us"), (19, "gained nothing before: 19.0 us")])
+@for_all("caveat", [None, "of old"])
 def test_what_was_no_faster_before_is_a_doubt_even_where_an_op_is_unusually_slow(case, before, us, doubt, caveat):
     before({2: [tried(21)], 3: [tried(us)]})
     claim = claim_of(case, saves("made", 0.9), caveat=caveat)
@@ -143,7 +142,7 @@ def test_what_was_no_faster_before_is_a_doubt_even_where_an_op_is_unusually_slow
     assert not doubted.at_least_ns.any()
 
 
-@pytest.mark.parametrize(
+@for_all(
     "precedents",
     [
         {},
@@ -193,7 +192,7 @@ def test_gaps_and_risks_are_neither_looked_up_nor_doubted(case, before):
     assert raised.at_least_ns.any()
 
 
-@pytest.mark.parametrize("us", [12, 25])
+@for_all("us", [12, 25])
 def test_the_earlier_cell_is_cited_behind_three_of_its_own(case, before, us, tmp_path):
     before({0: [tried(us)]})
     check = cites("a b c d", fix=FIX)

@@ -37,7 +37,7 @@ def cases(monkeypatch):
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("check", "saved", "basis"),
     [("mine", [5, 2], "6 measured cases of mine"), ("other", [8, 3.2], "9 measured cases of ours")],
 )
@@ -122,12 +122,12 @@ def test_a_law_tells_what_fewer_passes_save(two):
     assert (told.saved_ns > 0).all()
 
 
-@pytest.mark.parametrize("into", [{"fidelity": "HiFi3"}, {"no_such_field": 1}])
+@for_all("into", [{"fidelity": "HiFi3"}, {"no_such_field": 1}])
 def test_a_law_that_is_silent_tells_nothing(two, into):
     assert by_law(two, ROWS, two.kernel_ns, faster(two, **into)) is None
 
 
-@pytest.mark.parametrize(("share", "known"), [(COVERED + 0.01, True), (COVERED - 0.01, False)])
+@for_all(("share", "known"), [(COVERED + 0.01, True), (COVERED - 0.01, False)])
 def test_what_is_known_of_a_few_ops_does_not_speak_for_all(two, share, known):
     most_ns = np.array([share, 1 - share])
     assert (by_law(two, ROWS, most_ns, faster(two, rows=(0,))) is not None) == known

@@ -52,7 +52,7 @@ COLUMNS = ("edit", "where", "share", "expected_us", "alone_us", "then_us", "rela
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@for_all("name", GOLDEN)
 async def test_a_plan_is_what_was_reviewed(tmp_path, name):
     answer = await ask(session(tmp_path), "optimization_check", run=str(shared(name)))
     plan = [[edit[column] for column in COLUMNS] for edit in rows_of(answer["plan"])]

@@ -10,6 +10,7 @@ import pytest
 from tests.checks.asking import Asker, case_of_reports
 from tests.checks.rows import put
 from tests.checks.step3_programs import altered, held
+from tests.for_all import for_all
 from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -39,7 +40,7 @@ def meets(tmp_path):
     return met
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("need", "spared", "lost"),
     [
         (needs.OPERANDS, "INPUT_[12]", "INPUT_"),
@@ -79,7 +80,7 @@ def test_a_chip_nobody_knows_meets_none_of_its_figures(meets):
         assert not meets(need, unknown, generation="C2")
 
 
-@pytest.mark.parametrize("need", [needs.REPLAY, needs.CAPACITY, needs.CAPTURES, needs.MEMORY])
+@for_all("need", [needs.REPLAY, needs.CAPACITY, needs.CAPTURES, needs.MEMORY])
 def test_what_is_replayed_is_asked_of_a_memory_report(meets, need):
     assert meets(need, held(80_000, 3), memory="3.3")
     assert not meets(need, held(80_000, 3))

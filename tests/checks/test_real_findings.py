@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from generate.real_findings import REPORTS, claims_of, stored
 from tests.checks.asking import real_case
 from tests.for_all import for_all
@@ -11,7 +9,7 @@ from tests.for_all import for_all
 SENTENCE = 30  # characters that a reason has at least
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@for_all("name", REPORTS)
 def test_claims_are_those_that_were_looked_at(name):
     looked = [{**one, "reason": ""} for one in stored()[name]]
     assert claims_of(real_case(name)) == looked, (

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.oracles.plan_sums import rows_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
@@ -34,13 +35,13 @@ async def test_an_edit_is_named_although_others_share_its_ops(answers):
     assert edits["compute-config"]["relation"] == "after conv-config"
 
 
-@pytest.mark.parametrize("name", [DEEPLAB, OFT, SEGFORMER, DEEPSEEK])
+@for_all("name", [DEEPLAB, OFT, SEGFORMER, DEEPSEEK])
 async def test_a_cold_run_leaves_step_4_open(answers, name):
     steps = {step["step"]: step["status"] for step in (await answers(name))["steps"]}
     assert (steps[4], steps[5]) == ("cannot_tell", "cannot_tell")
 
 
-@pytest.mark.parametrize(("name", "cited"), [(DEEPLAB, {79, 107}), (CLIP, {1814, 1873})])
+@for_all(("name", "cited"), [(DEEPLAB, {79, 107}), (CLIP, {1814, 1873})])
 async def test_what_the_run_has_faster_elsewhere_is_an_edit_with_both_lines(answers, name, cited):
     (finding,) = (await answers(name, details=["as-elsewhere"]))["findings"]
     assert {cell["row"] for cell in finding["evidence"]} >= cited
@@ -87,13 +88,13 @@ FIRST = {  # the edits that a plan begins with; why, by the CSV
 }
 
 
-@pytest.mark.parametrize("name", FIRST)
+@for_all("name", FIRST)
 async def test_a_plan_begins_with_what_takes_most(answers, name):
     edits = rows_of((await answers(name))["plan"])
     assert [edit["edit"] for edit in edits[: len(FIRST[name])]] == FIRST[name]
 
 
-@pytest.mark.parametrize(("name", "kind"), [(DEEPSEEK, "RingJointSDPA"), (OFT, "GroupNorm")])
+@for_all(("name", "kind"), [(DEEPSEEK, "RingJointSDPA"), (OFT, "GroupNorm")])
 async def test_the_heaviest_that_nobody_explains_comes_with_what_is_known_of_it(answers, name, kind):
     answer = await answers(name)
     (left,) = [one for one in rows_of(answer["unexplained"]) if one["op_code"] == kind]

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
-from ttnn_mcp.experiments.decision import Position, decide
+from ttnn_mcp.experiments.decision import TRIES, Position, check_named, decide, ruled_out
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook
 from ttnn_mcp.experiments.story import alone, story_of
 from ttnn_mcp.experiments.targets import Progress
-from ttnn_mcp.experiments.tries import TRIES, check_named, ruled_out
 from ttnn_mcp.wire import Finding, Saving
 
 NOISE = 0.01

@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.engaged import Engaged
+from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
-from ttnn_mcp.experiments.doubts_of_change import doubts_of_change, older_than_baseline, unexplained
+from ttnn_mcp.experiments.doubts import doubts_of_change, older_than_baseline, unexplained
+from ttnn_mcp.experiments.rules import Walls
 from ttnn_mcp.experiments.statement import statement_of
-from ttnn_mcp.experiments.walls import Walls
 
 GONE = Reason("ops_missing", "32 Softmax, 2 LayerNorm gone, nothing in their place (baseline line 4)")
 LESS = Reason("ops_missing", "matmuls, convolutions and attention do 40% of the baseline's arithmetic")

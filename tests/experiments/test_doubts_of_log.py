@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.experiments.test_story import LOOP, chain
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
-from ttnn_mcp.experiments.doubts_of_log import doubts_of_log, overwritten
+from ttnn_mcp.experiments.doubts import doubts_of_log, overwritten
 from ttnn_mcp.experiments.experiment import RunSeen
 from ttnn_mcp.experiments.story import story_of
 

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from tests.analyses.comparison.test_comparison import run_of
+from tests.for_all import for_all
 from tests.pairs import Model
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.experiments import judging
 from ttnn_mcp.experiments.judging import Attempt, judged
-from ttnn_mcp.experiments.walls import Walls
+from ttnn_mcp.experiments.rules import Walls
 
 BASE = Model(layers=1)
 SAME, FASTER = replace(BASE, jitter=0.001), replace(BASE, weights="BFLOAT8_B", up_ns=60_000)
@@ -36,7 +37,7 @@ def judge(tmp_path, monkeypatch):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("model", "more", "caveats", "outcome"),
     [
         (SAME, {}, (), ("keep", "memory")),

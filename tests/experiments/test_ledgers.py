@@ -14,6 +14,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
 from ttnn_mcp.experiments.ledgers import read_ledger
 from ttnn_mcp.experiments.rules import by_blocks
@@ -154,9 +155,7 @@ def test_both_sides_in_a_row(read):
     assert verdicts(read(table, "log.md")) == {"bfp8 MLP 0.999: After": "keep"}
 
 
-@pytest.mark.parametrize(
-    "header", ["change,before_ms,faster_ms", "change,first_ms,after_ms", "change,before_us,after_ms"]
-)
+@for_all("header", ["change,before_ms,faster_ms", "change,first_ms,after_ms", "change,before_us,after_ms"])
 def test_two_columns_that_are_not_named_as_sides(read, header):
     with pytest.raises(QuestionRefused, match="no ledger"):
         read(f"{header}\nbfp8,2,1\n")
@@ -203,7 +202,7 @@ def test_a_folder_without_a_control(perf_reports):
     assert [one.change for one in read_ledger(folder, "first").experiments] == ["second"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "faster", "barrier"),
     [
         ((1.0,), (0.979,), True, False),
@@ -223,7 +222,7 @@ def test_every_block_of_the_candidate_beats_every_block_of_the_control(before, a
     assert (worse.slower, worse.barrier is not None) == (faster, barrier)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "text",
     [
         "",

@@ -1,7 +1,7 @@
 """A lower peak of L1: what counts as one, and what is only told."""
 
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
-from ttnn_mcp.experiments.memory_gain import memory_gain, unproven_gain
+from ttnn_mcp.experiments.rules import memory_gain, unproven_gain
 
 LOWER = (Figure("dram_peak", 5, 1), Figure("l1_peak", 100_000, 50_000))
 

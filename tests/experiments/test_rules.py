@@ -14,9 +14,7 @@ from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
-from ttnn_mcp.experiments.memory_gain import MemoryGain, memory_gain
-from ttnn_mcp.experiments.rules import Measurement, decide, measure
-from ttnn_mcp.experiments.walls import Walls, walls_of_blocks
+from ttnn_mcp.experiments.rules import Measurement, MemoryGain, Walls, decide, measure, memory_gain, walls_of_blocks
 
 BASE = Model()
 
@@ -151,7 +149,7 @@ def test_a_gain_in_memory_is_a_tile_at_least_and_no_floor(after, caveats, gain):
     assert (memory_gain(delta) is not None) == gain
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("step", "walls", "judged_by"),
     [
         (3, True, "kernel"),
@@ -212,7 +210,7 @@ def test_kernels_of_one_model_have_a_figure(compare):
     assert (found.barrier, found.faster) == (None, True)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("after", "verdict"),
     [
         ((99.0, 99.4), "keep"),

@@ -1,7 +1,6 @@
 """The log survives what happens to logs: kills, full disks, read-only folders, old and new versions, two at once."""
 
 import asyncio
-import itertools
 import os
 import random
 import sqlite3
@@ -17,11 +16,9 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.writer import experiment
-from tests.for_all import for_all
-from ttnn_mcp.experiments import schema
+from ttnn_mcp.experiments import stored_rows
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.store import FILE, Store, StoreUnusable
-from ttnn_mcp.experiments.stored_rows import selected
 
 ROOT = Path(__file__).parents[2]
 KILLS = 4  # a writer starts in a third of a second; what one run leaves out, the next hundred runs find
@@ -166,43 +163,11 @@ def test_a_read_only_state_folder_is_a_clear_error_and_can_still_be_read():
     assert "cannot be made" in below
 
 
-def as_version(source, folder, version):
-    """A store as this version wrote it, with the experiments of a store of today."""
-    folder.mkdir()
-    with closing(sqlite3.connect(folder / FILE)) as database:
-        for statement in itertools.chain.from_iterable(schema.MIGRATIONS[:version]):
-            database.execute(statement)
-        database.execute("ATTACH ? AS today", [str(source)])
-        for table in ("runs", "experiments"):
-            names = [row[1] for row in database.execute(f"PRAGMA main.table_info({table})")]
-            columns = ", ".join(names)
-            database.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM today.{table}")
-        database.execute(f"PRAGMA user_version = {version}")
-        database.commit()
-
-
-@for_all("version", range(1, schema.VERSION))
-async def test_a_store_of_an_older_version_is_migrated_and_loses_nothing(tmp_path, version):
-    written = Store(tmp_path / "today")
-    old = await written.add(experiment("old"))
-    as_version(written.path, tmp_path / "old", version)
-    store = Store(tmp_path / "old")
-    assert await store.all() == ([old], [])
-    new = await store.add(
-        replace(experiment("new"), finding="low-core-count", at_most_us=12.5, layer_pccs=((1, 0.5),), drifts_at=1)
-    )
-    target = Target(new.baseline, "latency_ms", 10.0, recorded=1.0, rounds=5, hours=2.5)
-    await store.set_target(target)
-    assert await store.all() == ([old, new], [target])
-    with closing(sqlite3.connect(store.path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
-
-
 async def test_a_store_of_a_newer_version_is_left_alone(tmp_path):
     store = Store(tmp_path)
     await store.add(experiment("kept"))
     with closing(sqlite3.connect(store.path)) as database:
-        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+        database.execute(f"PRAGMA user_version = {stored_rows.VERSION + 1}")
     before = store.path.read_bytes()
     for use in (store.all(), store.add(experiment("refused"))):
         with pytest.raises(StoreUnusable, match="a newer ttnn-mcp wrote it"):
@@ -233,16 +198,6 @@ async def test_an_experiment_is_imported_once_and_a_newer_target_stays(tmp_path)
     known, targets = await here.all()
     assert [one.uid for one in known] == [saved.uid]
     assert [one.value for one in targets] == [5.0]
-
-
-@for_all("column", ["finding", "at_most_us", "rounds", "hours"])
-def test_columns_of_the_third_version_are_read_from_then_on(column):
-    assert [selected(("id", column), version) for version in (1, 2, 3, 4)] == [
-        "id, NULL",
-        "id, NULL",
-        f"id, {column}",
-        f"id, {column}",
-    ]
 
 
 async def test_a_store_that_another_program_holds_is_told_with_how_long_it_was_waited_for(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from generate import frozen
 from generate.frozen import MEETINGS, Meeting, main, verdicts_at_first
 from tests.checks.programs import decode
 from tests.checks.rows import case_of, pass_time
+from tests.for_all import for_all
 from tests.frozen.layer import Layer, Lever
 from tests.frozen.promises import judged, promises_of
 from tests.profiles import Program
@@ -59,7 +60,7 @@ def test_promise_about_an_op_is_judged_at_its_place(promises, tmp_path):
 MET = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 
 
-@pytest.mark.parametrize("meeting", MET, ids=lambda one: one.file.stem)
+@for_all("meeting", MET, ids=lambda one: one.file.stem)
 def test_a_meeting_tells_of_each_lever_once(meeting):
     first = {model: [one.lever for one in verdicts] for model, verdicts in verdicts_at_first(meeting).items()}
     levers = {

@@ -11,6 +11,7 @@ import pytest
 from fuzz import doors, worker
 from fuzz.cases import Case, Room
 from fuzz.worker import Worker
+from tests.for_all import for_all
 
 EMPTY = "{}"  # every field of this tool's answer may be left out
 CALL = ("experiments", {"at": "{folder}"})
@@ -100,7 +101,7 @@ def test_what_is_raised_is_told_with_its_place_also_where_it_was_caught_and_logg
     assert all(re.fullmatch(r"\w+\.py:\w+ (Attribute|Type)Error", where) for _, where in flaws(outcomes))
 
 
-@pytest.mark.parametrize("change", ["new", "changed", "gone"])
+@for_all("change", ["new", "changed", "gone"])
 def test_a_touched_file_of_the_user_is_a_failure(room, change):
     async def ask(at, tool, arguments):
         own = Path(arguments["at"]) / "ops.csv"

@@ -10,7 +10,7 @@ from tests.asking import ask, required, session
 from tests.hostile.marked_reports import MARK, marked_run
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import TOOLS
-from ttnn_mcp.tools.schema import slim
+from ttnn_mcp.tools.tool import slim
 from ttnn_mcp.wire import QUOTED, QUOTING, Columns, Quoted, Quoting, Table, Wire
 
 LEAST = {"codes": 40, "operands": 35, "attributes": 20, "linked": 20, "not linked": 22}  # fields that marks reach

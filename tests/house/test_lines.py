@@ -173,12 +173,12 @@ def test_what_checks_know_of_a_kind_of_op_is_held_by_the_tests_beside_it_and_of_
 def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_its_users():
     held = {
         module: [test.relative_to(scope.ROOT / "tests" / "tools").as_posix() for test in scope.tests_of(module)]
-        for module in (scope.TOOLS / "list_ops.py", scope.PARTS / "role_names.py")
+        for module in (scope.TOOLS / "list_ops.py", scope.PARTS / "op_groups.py")
     }
     assert held.keys() <= {*scope.with_lines()}
     own, part = held.values()
     assert own == ["test_list_ops.py", "test_answering.py"]
-    assert part == ["parts/test_role_names.py", "parts/test_op_groups.py", "test_list_ops.py"]
+    assert part == ["parts/test_op_groups.py", "test_list_ops.py"]
 
 
 IMPORTED = """

@@ -129,7 +129,7 @@ def cell(column, row=0):
     return ("answer", "plan", "rows", row, columns.index(column))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("path", "value", "said"),
     [
         (("answer", "total", "floor_us"), 1e6, "floor"),

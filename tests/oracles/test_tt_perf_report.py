@@ -15,8 +15,8 @@ from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.chip import chip_of
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.shell.perf_report.command import perf_report_csv
 from ttnn_mcp.shell.perf_report.lines import PerfLine, table_of
-from ttnn_mcp.shell.perf_report.table import perf_report_csv
 
 AGREEMENT = Path(__file__).parents[2] / "resources" / "agreement.md"
 REPORTS = (CLIP, DEEPLAB, OFT, DEEPSEEK)
@@ -78,8 +78,8 @@ def stacked(lines: list[PerfLine]) -> dict[str, tuple[float, float, int]]:
     return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
+@for_all("table", TABLES)
+@for_all("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
 def test_times_gaps_and_modelled_rates_are_those_tt_perf_report_prints(name, table):
     theirs = {int(row["ID"]): row for row in golden(name, table)}
     lines = {line.id: line for line in ours(name, table)}

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.query.functions import add_functions, add_matching
 
 TEXTS = [
@@ -99,7 +100,7 @@ def sqlites():
         yield connection
 
 
-@pytest.mark.parametrize(("word", "patterns"), [("LIKE", LIKES), ("GLOB", GLOBS)])
+@for_all(("word", "patterns"), [("LIKE", LIKES), ("GLOB", GLOBS)])
 def test_they_answer_as_sqlites_own(ours, sqlites, word, patterns):
     for text, pattern in product(TEXTS, patterns):
         both = [each.execute(f"SELECT ? {word} ?", (text, pattern)).fetchone()[0] for each in (ours, sqlites)]
@@ -131,13 +132,13 @@ def test_sets_are_read_as_sqlite_reads_them(ours, sqlites):
         assert both[0] == both[1], pattern
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@for_all("expression", EXPRESSIONS)
 def test_text_functions_answer_as_sqlites_own(bounded, sqlites, expression):
     both = [each.execute(f"SELECT {expression}").fetchone()[0] for each in (bounded, sqlites)]
     assert both[0] == both[1]
 
 
-@pytest.mark.parametrize(("count", "part"), [(50, "xx"), (100, "x")])
+@for_all(("count", "part"), [(50, "xx"), (100, "x")])
 def test_a_text_that_grows_beyond_the_bound_is_refused(bounded, count, part):
     replaced = "SELECT replace(?, 'a', ?)"
     assert bounded.execute(replaced, ("a" * count, part)).fetchone()[0] == part * count
@@ -145,7 +146,7 @@ def test_a_text_that_grows_beyond_the_bound_is_refused(bounded, count, part):
         bounded.execute(replaced, ("a" * count + "b", part)).fetchone()
 
 
-@pytest.mark.parametrize(
+@for_all(
     "expression",
     ["instr(?1, ?2 || 'b')", "replace(?1, ?2 || 'b', 'c')", "trim(?2, replace(?2, 'a', 'b') || 'a')"],
 )

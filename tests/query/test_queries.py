@@ -14,8 +14,7 @@ from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query import queries, tables
-from ttnn_mcp.query.queries import query_answer
-from ttnn_mcp.query.select import queried
+from ttnn_mcp.query.queries import queried, query_answer
 
 ROOT = Path(__file__).parents[2]
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"

@@ -10,7 +10,7 @@ from tests.profiles import Iteration, write_memory_report, write_run
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query.guard import NameUnknown
-from ttnn_mcp.query.select import _schema, queried
+from ttnn_mcp.query.queries import _schema, queried
 from ttnn_mcp.session.opening import read_run
 
 

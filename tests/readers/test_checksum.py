@@ -1,4 +1,4 @@
-"""The checksum of a file is made of those of its pieces, whoever adds them, and another one after any change."""
+"""The checksum of a file is made of those of its pieces, and another one after any change."""
 
 import os
 
@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.for_all import for_all
 from tests.readers.plain_checksum import plain_checksum
 from ttnn_mcp.readers import checksum as module
-from ttnn_mcp.readers import ordered_work
-from ttnn_mcp.readers.checksum import PieceSums, checksum
+from ttnn_mcp.readers.checksum import checksum
 
 PIECE = 1 << 20
 
@@ -22,13 +21,9 @@ def of(contents, tmp_path, size=None):
         return checksum(file.fileno(), len(contents) if size is None else size)
 
 
-@for_all("cores", [1, 2])
-@for_all("at_once", [1, 3, 8])
 @for_all("size", [0, 1, 63, 64, 65, 1000, 12345])
-def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, cores, at_once, size):
+def test_the_pieces_make_the_checksum_of_the_whole(tmp_path, monkeypatch, size):
     monkeypatch.setattr(module, "PIECE_BYTES", 64)
-    monkeypatch.setattr(module, "PIECES_AT_ONCE", at_once)
-    monkeypatch.setattr(ordered_work, "cores", lambda: cores)
     contents = os.urandom(size)
     assert of(contents, tmp_path) == plain_checksum(contents, 64)
     assert of(contents, tmp_path, size // 2) == plain_checksum(contents[: size // 2], 64)
@@ -42,16 +37,6 @@ def test_a_piece_has_a_mebibyte(tmp_path):
 def test_a_file_that_became_shorter_has_another_checksum(tmp_path):
     contents = os.urandom(1000)
     assert of(contents, tmp_path, 1001) != of(contents, tmp_path)
-
-
-def test_pieces_may_come_in_any_order_and_none_may_be_missing():
-    contents = os.urandom(2 * PIECE + 5)
-    sums = PieceSums()
-    for begin in (PIECE, 2 * PIECE, 0):
-        assert sums.of_all(len(contents)) is None
-        sums.add(begin, memoryview(contents)[begin : begin + PIECE])
-    assert sums.of_all(len(contents)) == plain_checksum(contents)
-    assert sums.of_all(3 * PIECE + 1) is None
 
 
 @given(st.binary(min_size=1, max_size=200), st.data())

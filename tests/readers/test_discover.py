@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_listed_is_told(generated, monkeypatch):
     assert found.skipped == ("profiler could not be read",)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("path", "kind"),
     [
         ("profiler/reports/2026_01_01_00_00_00", "performance"),
@@ -286,7 +286,7 @@ def test_a_path_of_which_nothing_is_there_is_told_to_its_end(monkeypatch):
     assert discovery._nothing_at(Path("a/b/c")).startswith("There is no")
 
 
-@pytest.mark.parametrize(("limit", "told"), [(4, False), (3, True)])
+@for_all(("limit", "told"), [(4, False), (3, True)])
 def test_a_folder_with_more_entries_than_are_looked_at_says_so(tmp_path, monkeypatch, limit, told):
     monkeypatch.setattr(discovery, "_ENTRIES", limit)
     for number in range(3):

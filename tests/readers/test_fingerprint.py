@@ -130,7 +130,7 @@ def test_the_checksum_of_a_file_that_may_still_change_is_not_stored(tmp_path):
     assert kept.held_bytes() == 0
 
 
-@pytest.mark.parametrize("damage", [b"", b"x", b"\0" * 68])
+@for_all("damage", [b"", b"x", b"\0" * 68])
 def test_a_damaged_checksum_is_computed_again(tmp_path, after_a_restart, damage):
     path = hollow(tmp_path / "a")
     before = after_a_restart(path)
@@ -160,7 +160,7 @@ def sampled(content):
     return b"".join(content[last * at // 31 :][: 2**16] for at in range(32))
 
 
-@pytest.mark.parametrize("size", [SMALL_BYTES + 1, 3 * SMALL_BYTES + 17])
+@for_all("size", [SMALL_BYTES + 1, 3 * SMALL_BYTES + 17])
 def test_of_a_larger_file_blocks_are_hashed_and_all_bytes_checked(tmp_path, size):
     content = os.urandom(size)
     (tmp_path / "a").write_bytes(content)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.kept_files import KeptFiles
 
 NAME = "0123456789abcdef"
@@ -33,7 +34,7 @@ def test_what_was_written_is_read_and_only_the_owner_may_look(kept):
     assert kept.folder.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("place", [0, 17, 25, 64, 70, 5000, -1])
+@for_all("place", [0, 17, 25, 64, 70, 5000, -1])
 def test_one_wrong_bit_anywhere_makes_it_absent_and_it_is_written_anew(kept, place):
     kept.write(NAME, PARTS)
     contents = bytearray(only_file(kept).read_bytes())
@@ -44,7 +45,7 @@ def test_one_wrong_bit_anywhere_makes_it_absent_and_it_is_written_anew(kept, pla
     assert bytes(kept.read(NAME)) == WHOLE
 
 
-@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 1000, -1])
+@for_all("length", [0, 1, 63, 64, 65, 1000, -1])
 def test_a_file_that_was_cut_off_is_absent(kept, length):
     kept.write(NAME, PARTS)
     only_file(kept).write_bytes(only_file(kept).read_bytes()[:length])
@@ -159,7 +160,7 @@ def test_with_no_room_at_all_nothing_is_written_or_read(tmp_path, kept):
     assert off.read(NAME) is None
 
 
-@pytest.mark.parametrize("where", ["below a file", "no path"])
+@for_all("where", ["below a file", "no path"])
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, where):
     (tmp_path / "file").write_bytes(b"")
     kept = KeptFiles(tmp_path / ("file/cache" if where == "below a file" else "nul\0"), 1000)

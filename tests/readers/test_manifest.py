@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.manifest import NAME, Manifest, manifest_beside
 
 MOST_BYTES, LONGEST_TEXT = 64_000, 200
@@ -41,7 +42,7 @@ def test_what_is_sound_is_read(beside):
     assert beside({**SOUND, "more": 1}) == Manifest(**SOUND)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "told",
     [b"", b"{", b"\xff\xfe", b"[]", b"1", b'"command"', b"{}", b"[" * 50_000, b'{"command": ""}', b'{"dirty": 1}'],
 )
@@ -49,7 +50,7 @@ def test_what_says_nothing_is_none(beside, told):
     assert beside(told) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "wrong"),
     [("command", 7), ("command", ["a"]), ("exit_status", "0"), ("exit_status", True), ("exit_status", 10**6 + 1),
      ("dirty", 1), ("clock_mhz", 1.5), ("clock_mhz", -(10**6) - 1), ("build", None)],
@@ -58,7 +59,7 @@ def test_a_value_of_another_kind_is_left_out(beside, name, wrong):
     assert beside({**SOUND, name: wrong}) == Manifest(**{**SOUND, name: None})
 
 
-@pytest.mark.parametrize(("name", "largest"), [("exit_status", 10**6), ("clock_mhz", -(10**6))])
+@for_all(("name", "largest"), [("exit_status", 10**6), ("clock_mhz", -(10**6))])
 def test_the_largest_number_is_kept(beside, name, largest):
     assert beside({**SOUND, name: largest}) == Manifest(**{**SOUND, name: largest})
 

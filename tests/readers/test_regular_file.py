@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.readers.regular_file import begin_of, opened, text_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
@@ -26,7 +27,7 @@ def device(place):
     place.symlink_to("/dev/zero")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("made", "kind"),
     [(os.mkfifo, "a pipe"), (bound_socket, "a socket"), (device, "a device"), (os.mkdir, "a folder")],
 )
@@ -45,7 +46,7 @@ def test_a_link_is_followed_unless_told_otherwise(place):
         opened(place, links=False)
 
 
-@pytest.mark.parametrize("looked_at", ["stat", "lstat"])
+@for_all("looked_at", ["stat", "lstat"])
 def test_a_pipe_that_takes_the_place_after_the_look_is_not_waited_for(place, monkeypatch, looked_at):
     os.mkfifo(place)
     status = Path(__file__).stat()

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.for_all import for_all
 from tests.real.trials import outcome
 
@@ -72,7 +70,7 @@ def test_what_ttnn_said_is_what_we_say(held):
     _holds(held, [8, 8])
 
 
-@pytest.mark.parametrize(("op", "case"), [("layer_norm", NARROW), ("softmax", SOFT)])
+@for_all(("op", "case"), [("layer_norm", NARROW), ("softmax", SOFT)])
 def test_a_chip_with_fewer_rows_refuses_a_grid_beyond_them(op, case):
     _holds((op, case, "grid", [8, 8], 16_384, None), [8, 7])
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, memory_summary_of, session
+from tests.for_all import for_all
 from tests.real.plain_lifetimes import held_operations
 from tests.real.stored_truth import folder_of, report_names, truth_of
 from ttnn_mcp.analyses.memory.death import death_of
@@ -175,7 +176,7 @@ async def test_late_frees_are_those_that_plain_counting_finds(name):
     assert all(one.at_peak for one in listed if one.held == 1)
 
 
-@pytest.mark.parametrize("name", [one for one in report_names() if one.endswith("late_frees")] or report_names())
+@for_all("name", [one for one in report_names() if one.endswith("late_frees")] or report_names())
 async def test_the_planted_late_frees_are_found(name):
     """The masks, each layer's scores and each layer's h; the copy that nobody reads is not late by rule."""
     found = await replayed_report(name)

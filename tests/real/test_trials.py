@@ -42,7 +42,7 @@ def test_each_kind_of_op_is_tried_both_ways(rows):
     assert {op for op, accepted in seen if accepted} == {op for op, accepted in seen if not accepted}
 
 
-@pytest.mark.parametrize(("accepted", "code"), [(True, 0), (False, 1)])
+@for_all(("accepted", "code"), [(True, 0), (False, 1)])
 def test_the_command_exits_with_one_wrong_yes(rows, tmp_path, accepted, code):
     yes = next(row for row in rows if row["accepted"])
     (tmp_path / "one.json").write_text(json.dumps([yes | {"accepted": accepted}]))

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.real.stored_truth import folder_of, truth_of
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.session.opening import read_run
@@ -48,7 +49,7 @@ def bare(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("name", EXACT_L1)
+@for_all("name", EXACT_L1)
 async def test_the_l1_peak_is_ttnn_s(bare, name):
     found = await replay_of(await read_run("bare", name, None, bare(name)))
     wanted = truth_of(name)["l1_peak"]
@@ -56,7 +57,7 @@ async def test_the_l1_peak_is_ttnn_s(bare, name):
     assert int(found.operations[found.fullest.peak]) == wanted["operation"]
 
 
-@pytest.mark.parametrize("name", EXACT_DRAM)
+@for_all("name", EXACT_DRAM)
 async def test_the_dram_peak_is_ttnn_s(bare, name):
     found = await replay_of(await read_run("bare", name, None, bare(name)))
     assert int(found.fullest.dram.max()) == truth_of(name)["dram_peak_bytes_per_bank"]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.replay.made import linear, report
 from ttnn_mcp.replay import measuring
 
@@ -166,7 +167,7 @@ async def test_a_baseline_that_does_not_reproduce_ends_the_sweep(replayed):
     assert {row[5] for row in measured["verdicts"]["rows"]} == {""}  # it is told once
 
 
-@pytest.mark.parametrize(("here", "ended"), [(22.0, False), (22.1, True), (18.0, False), (17.9, True)])
+@for_all(("here", "ended"), [(22.0, False), (22.1, True), (18.0, False), (17.9, True)])
 def test_a_tenth_is_how_far_the_baseline_may_be_from_its_profile(here, ended):
     from ttnn_mcp.replay.measuring import _unlike_its_profile
 

@@ -2,12 +2,11 @@
 
 import re
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.replay.mock_chips import KINDS, description
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_all("kind", KINDS)
 def test_a_cluster_names_every_chip_once(kind):
     text = description(KINDS[kind])
     chips = len(KINDS[kind].places)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.replay.made import CONFIG, linear, report
 from tests.replay.rows import report_of
 from tests.shared_reports import SEGFORMER, shared
@@ -90,9 +91,7 @@ async def test_a_script_that_fails_or_hangs_is_said_to(tmp_path, known, monkeypa
     assert (await proven(tmp_path))["proof"]["failed"] == "no answer after 0.3 s"
 
 
-@pytest.mark.parametrize(
-    ("version", "mock", "why"), [(None, False, "no TTNN in"), ("0.60", False, "which knows no mock devices")]
-)
+@for_all(("version", "mock", "why"), [(None, False, "no TTNN in"), ("0.60", False, "which knows no mock devices")])
 async def test_without_a_ttnn_that_can_be_kept_from_devices_the_model_judges(tmp_path, known, version, mock, why):
     known(version, mock=mock)
     with pytest.raises(QuestionRefused, match=f"{why}.*Until then our model judges"):
@@ -169,7 +168,7 @@ async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
     assert "proof" not in await ask(session(tmp_path), "check_setting", **asked)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "cores", "kind"),
     [("wormhole_b0", 64, "n150"), ("wormhole_b0", 56, "n300-8x7"), ("wormhole_b0", 72, "galaxy"), ("blackhole", 110, "p300"),
      ("blackhole", None, "p150"), ("blackhole", 130, "p100"), ("grayskull", 64, None), (None, None, None)],
@@ -239,7 +238,7 @@ async def test_of_a_memory_report_alone_it_is_cited_too(tmp_path):
     assert ("earlier" in other, other.get("law")) == (False, None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("then_us", "build", "expected", "said"),
     [
         (80.0, "ttnn 0.81.1 tt-metal 123", 0.2, "at least what was measured"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
 from ttnn_mcp.replay.results import is_result, judged, read_results
 
@@ -49,7 +50,7 @@ def verdict(judgement, place=1):
     return judgement.verdicts[place][1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("us", "noise", "said"),
     [(99.5, 0.0, "alike"), (99.4, 0.0, "faster"), (100.5, 0.0, "alike"), (100.6, 0.0, "slower"),
      (95.0, 0.05, "alike"), (94.9, 0.05, "faster")],
@@ -59,14 +60,14 @@ def test_a_difference_within_the_noise_of_either_is_none(of, us, noise, said):
     assert verdict(of(tried(us), base=tried(100.0, noise))) == said
 
 
-@pytest.mark.parametrize(("us", "said"), [(10.0, "faster"), (9.9, "impossible")])
+@for_all(("us", "said"), [(10.0, "faster"), (9.9, "impossible")])
 def test_a_time_below_the_floor_of_the_chip_is_not_believed(of, us, said):
     judgement = of(tried(us))
     assert verdict(judgement) == said
     assert (judgement.winner is None) == (said == "impossible")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("pcc", "base", "said"),
     [(0.99, 0.9999, "faster"), (0.9899, 0.9999, "wrong result"), (0.979, 0.98, "faster"),
      (0.9789, 0.98, "wrong result"), (0.5, None, "wrong result"), (None, 0.9999, "faster")],
@@ -75,7 +76,7 @@ def test_a_result_further_from_torch_is_wrong(of, pcc, base, said):
     assert verdict(of(tried(50.0, pcc=pcc), base=tried(100.0, pcc=base))) == said
 
 
-@pytest.mark.parametrize(("count", "flat"), [(2, False), (3, True)])
+@for_all(("count", "flat"), [(2, False), (3, True)])
 def test_three_that_do_not_differ_are_a_flat_curve(of, count, flat):
     assert of(*[tried(100.0 + place / 10) for place in range(count)]).summary.startswith("flat") is flat
 
@@ -140,7 +141,7 @@ def test_the_fastest_of_the_faster_wins(of):
     assert judgement.summary == "a=80.0 is faster: 80.00 instead of 100.00 us (20.0%)"
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": "ttnn-mcp replay 2"}', '{"format": "ttnn-mcp replay 1"}'])
+@for_all("text", ["", "[]", '{"format": "ttnn-mcp replay 2"}', '{"format": "ttnn-mcp replay 1"}'])
 def test_any_other_file_is_refused(tmp_path, text):
     path = tmp_path / "other.json"
     path.write_text(text)

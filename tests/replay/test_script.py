@@ -12,6 +12,7 @@ from tests.analyses.settings.graphs import report as graphs_of
 from tests.analyses.settings.test_printed_row import DRAM, EMPTY
 from tests.asking import ask, session
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
@@ -99,7 +100,7 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
     assert (answer["assumed"], "program_config" in call_in(text)) == ([empty, "made-up values"], False)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("said", "why"),
     [
         ({"config": "os.system(1)"}, "program_config"),

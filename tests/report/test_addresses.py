@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded, write_memory_report
 from tests.real.stored_truth import folder_of
-from ttnn_mcp.report import addresses
-from ttnn_mcp.report.addresses import addresses_of
+from ttnn_mcp.report import answers
+from ttnn_mcp.report.answers import addresses_of
 
 SHARD = height_sharded(256, 32, (8, 8))  # 16,384 bytes per bank
 SHAPE = [1, 1, 16384, 32]
@@ -58,16 +58,16 @@ async def test_dram_stands_beside_it(tmp_path):
     assert levels[-1] > levels[0] > 0  # d is there at last
 
 
-@pytest.mark.parametrize(("most", "left", "kept"), [(3, 0, [2, 3, 4]), (2, 1, [2, 4]), (1, 2, [2])])
+@for_all(("most", "left", "kept"), [(3, 0, [2, 3, 4]), (2, 1, [2, 4]), (1, 2, [2])])
 async def test_of_too_many_those_are_kept_that_hold_most_for_longest(tmp_path, monkeypatch, most, left, kept):
-    monkeypatch.setattr(addresses, "MOST_SPANS", most)
+    monkeypatch.setattr(answers, "MOST_SPANS", most)
     answer = await told(tmp_path, program())
     assert answer["left_out"] == left
     assert [row[4] for row in answer["spans"]["rows"]] == kept
 
 
 async def test_twenty_thousand_are_drawn():
-    assert addresses.MOST_SPANS == 20_000
+    assert answers.MOST_SPANS == 20_000
 
 
 async def test_where_l1_begins_is_not_guessed(tmp_path):
@@ -79,7 +79,7 @@ async def test_where_l1_begins_is_not_guessed(tmp_path):
 
 async def test_of_many_operations_those_that_are_drawn_are_counted(tmp_path, monkeypatch):
     """Buffers stand over the operations that the levels keep: here the second and the fifth of five."""
-    monkeypatch.setattr(addresses, "places_of", lambda _: [1, 4])
+    monkeypatch.setattr(answers, "places_of", lambda _: [1, 4])
     answer = await told(tmp_path, program())
     assert len(answer["dram_bytes_per_bank"]) == 2
     assert [(row[2], row[3]) for row in answer["spans"]["rows"]] == [(0, 2), (0, 1), (1, 2)]
@@ -92,14 +92,14 @@ async def test_the_hole_of_a_real_run_out_of_l1_is_between_its_buffers(tmp_path)
     assert max(holes) == 196_608  # as TTNN's own message says
 
 
-@pytest.mark.parametrize("change", [{"unplaced": True}, {"operations": np.empty(0, dtype=np.int64)}])
+@for_all("change", [{"unplaced": True}, {"operations": np.empty(0, dtype=np.int64)}])
 async def test_a_dry_capture_and_a_report_without_operations_have_no_addresses(tmp_path, monkeypatch, change):
     run = await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", program())))
-    known = await addresses.replay_of(run)
+    known = await answers.replay_of(run)
 
     async def changed(_run):
         return replace(known, **change)
 
     assert await addresses_of(run)
-    monkeypatch.setattr(addresses, "replay_of", changed)
+    monkeypatch.setattr(answers, "replay_of", changed)
     assert await addresses_of(run) is None

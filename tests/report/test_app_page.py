@@ -6,8 +6,7 @@ from tests.asking import ask, session
 from tests.pairs import Model, write
 from tests.report.reading import rows_of
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
-from ttnn_mcp.report.app_page import app_page
-from ttnn_mcp.report.drawn import drawn
+from ttnn_mcp.report.app_page import app_page, drawn
 from ttnn_mcp.report.pictures import roofline_section
 
 

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked, shortened
 
@@ -20,7 +18,7 @@ def test_the_twenty_largest_changes_are_drawn_and_the_others_counted(count, draw
     assert others == left
 
 
-@pytest.mark.parametrize(("name", "told"), [("m" * 38, "m" * 38), ("m" * 39, "m" * 37 + "…")])
+@for_all(("name", "told"), [("m" * 38, "m" * 38), ("m" * 39, "m" * 37 + "…")])
 def test_a_name_is_cut_where_it_would_not_fit_beside_a_bar(name, told):
     assert shortened(name) == told
 

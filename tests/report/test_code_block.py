@@ -2,8 +2,7 @@
 
 import ast
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.report.code_block import code_block
 
 CONFIG = "`program_config=ttnn.SomeConfig(grid=(8, 8), shards=[ttnn.Shard(1, 2)], name='a')`; keep the rest"
@@ -44,7 +43,7 @@ def test_a_line_is_as_long_as_the_width():
     assert code_block(CONFIG, len(line) - 1)[1] == "program_config = ttnn.SomeConfig("
 
 
-@pytest.mark.parametrize("width", [1, 20, 60, 80, 120])
+@for_all("width", [1, 20, 60, 80, 120])
 def test_every_width_is_the_same_program(width):
     fix = f"{CONFIG}; `ttnn.a({{ttnn.b(ttnn.c(0, 0), ttnn.d(10, 9))}}, x, key=(1,), **more)`"
     program = ast.parse("\n".join(code_block(fix, width)))
@@ -64,7 +63,7 @@ def test_what_is_to_be_filled_in_is_told_once_in_front():
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("code", "line"),
     [
         ("ttnn.Conv2dConfig(a=1)", "conv_config = ttnn.Conv2dConfig(a=1)"),

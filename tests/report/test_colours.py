@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.report.page import resource
 
 TEXT, DRAWN = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
@@ -27,14 +28,14 @@ def test_the_formula_is_that_of_wcag():
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=["light", "dark"])
+@for_all("scheme", SCHEMES, ids=["light", "dark"])
 def test_texts_can_be_read_on_every_ground(scheme):
     for text in ("text", "quiet", "good", "bad", "warn"):
         for ground in ("ground", "panel"):
             assert contrast(scheme[text], scheme[ground]) >= TEXT, (text, ground)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=["light", "dark"])
+@for_all("scheme", SCHEMES, ids=["light", "dark"])
 def test_what_is_drawn_stands_out_and_its_labels_can_be_read(scheme):
     for drawn in ("compute", "dram", "l1", "overhead", "not-modelled"):
         assert contrast(scheme[drawn], scheme["panel"]) >= TEXT, drawn  # a label stands on it in the panel's colour

@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
-
+from tests.for_all import for_all
 from tests.report.reading import Page
-from ttnn_mcp.report.kinds import KindTime, of_comparison, of_window, short, stacked
+from ttnn_mcp.report.sections import KindTime, of_comparison, of_window, short, stacked
 
 RECTS = re.compile(r'<rect class="([\w-]+)" x="([\d.]+)" y="0" width="([\d.]+)" height="30"><title>([^<]*)<')
 ITEMS = re.compile(r"<li>(.*?)</li>")
@@ -19,7 +18,7 @@ def texts(item):
     return [words for words in re.split(r"<[^>]*>", item) if words]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "name"),
     [("MatmulDeviceOperation", "Matmul"), ("Pool2D", "Pool2D"), ("DeviceOperation", "DeviceOperation")],
 )
@@ -37,7 +36,7 @@ def test_the_kinds_of_a_window_stand_by_their_time_and_gaps_last():
     assert [one.name for one in of_window(listed(("b", 1, 5.0)), 0.0)] == ["b"]
 
 
-@pytest.mark.parametrize(("count", "coloured", "last"), [(9, 9, "k8"), (10, 9, "k9"), (11, 9, "2 others")])
+@for_all(("count", "coloured", "last"), [(9, 9, "k8"), (10, 9, "k9"), (11, 9, "2 others")])
 def test_nine_kinds_have_a_colour_and_of_more_than_one_other_the_sum_is_told(count, coloured, last):
     kinds = of_window(listed(*((f"k{at}", at, 100.0 - at) for at in range(count))), 0.0)
     assert [one.style for one in kinds] == [*(f"kind-{at + 1}" for at in range(coloured)), "others"][:count]
@@ -83,7 +82,7 @@ def test_a_comparison_is_two_bars_in_one_scale():
     assert [texts(item)[-1] for item in ITEMS.findall(made)] == ["-50.0 us", "as before"]
 
 
-@pytest.mark.parametrize(("ops", "told"), [(1, "1 op"), (2, "2 ops"), (None, "")])
+@for_all(("ops", "told"), [(1, "1 op"), (2, "2 ops"), (None, "")])
 def test_ops_are_counted_in_words(ops, told):
     assert KindTime("a", "kind-1", None, 1.0, ops).ends == told
 

@@ -7,8 +7,8 @@ import numpy as np
 from tests.asking import session
 from tests.profiles import write_memory_report
 from tests.profiles.demo_model import demo_program
-from ttnn_mcp.report import levels
-from ttnn_mcp.report.levels import levels_of, places_of
+from ttnn_mcp.report import rows
+from ttnn_mcp.report.rows import levels_of, places_of
 
 
 def places(each):
@@ -32,5 +32,5 @@ async def test_a_report_without_operations_has_no_levels(monkeypatch):
     async def empty(_run):
         return SimpleNamespace(operations=[])
 
-    monkeypatch.setattr(levels, "replay_of", empty)
+    monkeypatch.setattr(rows, "replay_of", empty)
     assert await levels_of(None) is None

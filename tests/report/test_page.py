@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.hostile.csv_cells import spoiled
 from tests.pairs import Model, write
 from tests.profiles import DatabaseStyle, Program, write_memory_report, write_performance_report
@@ -224,7 +225,7 @@ async def test_a_memory_report_without_operations_does_not_cost_the_page(tmp_pat
     assert "No memory_summary: This memory report holds no operations" in text
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPSEEK])
+@for_all("name", [CLIP, DEEPSEEK])
 async def test_a_real_report_makes_a_page_whose_ops_last_as_long_as_its_budget_says(tmp_path, name):
     told = await answers_of(session(tmp_path), str(shared(name)), None)
     assert Page(page(told)).answers["budget"] == told.budget

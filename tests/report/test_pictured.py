@@ -19,7 +19,7 @@ def drawable(monkeypatch):
     monkeypatch.setattr(canvas, "find_spec", lambda _: object())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "arguments", "wanted"),
     [
         ("time_budget", {"run": "demo", "picture": "cores"}, "cores"),
@@ -32,7 +32,7 @@ def test_a_picture_is_drawn_where_a_call_asks_for_it(drawable, name, arguments, 
     assert pictured.wanted(tool(name), arguments) == wanted
 
 
-@pytest.mark.parametrize("arguments", [{"run": "demo"}, {"run": "demo", "picture": None}])
+@for_all("arguments", [{"run": "demo"}, {"run": "demo", "picture": None}])
 def test_a_call_that_asks_for_none_needs_nothing_that_draws(monkeypatch, arguments):
     monkeypatch.setattr(canvas, "find_spec", lambda _: None)
     assert pictured.wanted(tool("time_budget"), arguments) is None

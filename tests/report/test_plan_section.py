@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.for_all import for_all
 from tests.report.reading import Page
 from ttnn_mcp.report.plan_section import findings_section, fix_block, plan_section
 
@@ -66,7 +67,7 @@ def test_every_edit_has_its_numbers_and_its_cells_say_what_they_are(check):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("count", "folded"), [(8, []), (9, ["1 more"])])
+@for_all(("count", "folded"), [(8, []), (9, ["1 more"])])
 def test_eight_edits_are_in_sight_and_the_others_behind_a_click(check, count, folded):
     made = plan_section(with_rows(check, count))
     assert re.findall(r"<summary>([^<]*)<", made) == folded

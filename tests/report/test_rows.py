@@ -2,9 +2,8 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from tests.asking import session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.report import rows
 from ttnn_mcp.tools import answering
@@ -13,7 +12,7 @@ from ttnn_mcp.tools.tool import OfWindow
 ANY = OfWindow.model_construct(run=None)
 
 
-@pytest.mark.parametrize(("count", "device"), [(50_000, None), (50_001, 3)])
+@for_all(("count", "device"), [(50_000, None), (50_001, 3)])
 def test_a_page_shows_fifty_thousand_ops_at_most(monkeypatch, count, device):
     """As resources/report.md tells."""
     asked = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.reading import Page
 from ttnn_mcp.report.answers import answers_of
@@ -36,7 +37,7 @@ def test_a_page_has_a_section_for_each_answer(demo, compared):
     assert sections(compared) == ["kinds", "plan", "against", "time", "ops", "bounds", "budget", "findings"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("part", "gone"),
     [
         ("budget", {"budget"}),

@@ -9,9 +9,8 @@ from tests.profiles import DatabaseStyle, write_memory_report
 from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.answers import answers_of
-from ttnn_mcp.report.protobuf import varint
 from ttnn_mcp.report.schedule import slots_of
-from ttnn_mcp.report.trace import BEGINNING, trace
+from ttnn_mcp.report.trace import BEGINNING, trace, varint
 
 COLUMNS = ("op", "device", "kernel_us", "gap_us")
 

@@ -35,7 +35,7 @@ def told(*ops, stages=None, findings=None, rooflines=None):
     return Trace(trace(answers))
 
 
-@pytest.mark.parametrize("ops", [None, {"ops": {"columns": [], "rows": []}}])
+@for_all("ops", [None, {"ops": {"columns": [], "rows": []}}])
 def test_a_run_without_times_is_refused(ops):
     with pytest.raises(QuestionRefused, match="Take --html"):
         trace(SimpleNamespace(ops=ops))

@@ -1,12 +1,11 @@
 """Whether equal blocks of ops are layers: what the next one reads, how long it waits, what it is made of."""
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from tests.run.ops.test_op_table import table
 from ttnn_mcp.readers.performance.frame import TextColumn
-from ttnn_mcp.run.chained_blocks import are_layers
+from ttnn_mcp.run.repeated_blocks import are_layers
 
 PLACES = ("W", "Z", "Y", "X", "LAYOUT", "DATATYPE", "MEMORY")
 TENSOR = ("1", "1", "32", "64", "TILE", "BFLOAT16", "DEV_1_L1_INTERLEAVED")
@@ -95,7 +94,7 @@ def test_a_block_of_which_half_repeats_three_times_holds_layers_itself(block, la
     assert is_layer([ord(kind) for kind in block]) == layer
 
 
-@pytest.mark.parametrize(("period", "layer"), [(1_900, False), (2_300, True)])
+@for_all(("period", "layer"), [(1_900, False), (2_300, True)])
 def test_of_a_very_long_block_the_shortest_two_thousand_periods_are_tried(period, layer):
     """One op fills most of it, so that every distance may be a period."""
     inner = [0] * (period - 100) + list(range(1, 101))

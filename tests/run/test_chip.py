@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import header_of, performance_rows, write_rows
 from tests.profiles.device_log import write_device_log
 from tests.programs import block
@@ -26,7 +27,7 @@ def chip(folder, *without: str, arch: str = "wormhole_b0", mhz: int = 1000, old:
     return asyncio.run(session(folder).run(str(path))).chip
 
 
-@pytest.mark.parametrize("old", [False, True])
+@for_all("old", [False, True])
 def test_line_1_of_the_device_log_tells_architecture_and_clock(tmp_path, old):
     told = chip(tmp_path, "DEVICE ARCH", *CYCLES, arch="blackhole", mhz=1350, old=old)
     assert (told.arch, told.clock_ghz) == ("blackhole", 1.35)
@@ -44,14 +45,14 @@ def test_the_clock_of_a_simulator_is_none(tmp_path):
     assert (told.arch, told.clock_ghz) == ("blackhole", 1.35)  # the architecture's
 
 
-@pytest.mark.parametrize(("arch", "mhz"), [("blackhole", 1000), ("wormhole_b0", 500)])
+@for_all(("arch", "mhz"), [("blackhole", 1000), ("wormhole_b0", 500)])
 def test_a_log_of_another_chip_is_not_used_and_said(tmp_path, arch, mhz):
     told = chip(tmp_path, arch=arch, mhz=mhz)
     assert (told.arch, told.clock_ghz) == ("wormhole_b0", pytest.approx(1))
     assert any(f"of another chip ({arch}, {mhz} MHz)" in caveat for caveat in told.caveats)
 
 
-@pytest.mark.parametrize(("mhz", "used"), [(1029, True), (1031, False)])
+@for_all(("mhz", "used"), [(1029, True), (1031, False)])
 def test_clocks_may_differ_by_what_still_names_one_architecture(tmp_path, mhz, used):
     told = chip(tmp_path, "DEVICE ARCH", mhz=mhz)
     assert any("another chip" in caveat for caveat in told.caveats) != used
@@ -67,7 +68,7 @@ def test_a_log_that_agrees_adds_no_word(tmp_path):
     assert chip(tmp_path).caveats == ()
 
 
-@pytest.mark.parametrize("mhz", [0, 1000])
+@for_all("mhz", [0, 1000])
 def test_a_log_without_a_clock_is_not_compared(tmp_path, mhz):
     told = chip(tmp_path, "DEVICE ARCH", mhz=mhz)
     assert (told.arch, told.clock_ghz) == ("wormhole_b0", pytest.approx(1))
@@ -132,13 +133,13 @@ def test_cores_that_ops_used_are_a_floor_and_said():
     assert not any("at most" in caveat for caveat in chip_of(stated, None).caveats)
 
 
-@pytest.mark.parametrize(("cores", "summed"), [({"0": 8, "1": 56}, True), ({"0": 64}, False)])
+@for_all(("cores", "summed"), [({"0": 8, "1": 56}, True), ({"0": 64}, False)])
 def test_a_grid_summed_from_sub_devices_is_said(cores, summed):
     told = chip_of(performance(arch_stated="wormhole_b0", worker_cores_stated=64, sub_device_cores=cores), None)
     assert any("sum of the sub-devices that ran (8 + 56)" in caveat for caveat in told.caveats) == summed
 
 
-@pytest.mark.parametrize(("others", "more"), [(4, ""), (5, " and 1 more")])
+@for_all(("others", "more"), [(4, ""), (5, " and 1 more")])
 def test_four_devices_at_another_clock_are_named(others, more):
     apart = tuple((device, 0.5) for device in range(others))
     named = "device 0 0.5, device 1 0.5, device 2 0.5, device 3 0.5"

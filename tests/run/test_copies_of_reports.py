@@ -4,11 +4,11 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from tests.run.test_kept_report import MB, written
-from ttnn_mcp.readers.fingerprint import samples_of
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.run import kept_report
-from ttnn_mcp.run.kept_report import MARK, has_copy, is_large, performance_of
+from ttnn_mcp.run.kept_report import is_large, performance_of
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def kept(tmp_path):
     return KeptFiles(tmp_path / "state" / "cache", 500 * MB)
 
 
-@pytest.mark.parametrize(("size", "large"), [(16 * 1024 * 1024 - 1, False), (16 * 1024 * 1024, True)])
+@for_all(("size", "large"), [(16 * 1024 * 1024 - 1, False), (16 * 1024 * 1024, True)])
 def test_a_report_of_sixteen_megabytes_is_large(tmp_path, size, large):
     path = tmp_path / "x.csv"
     path.touch()
@@ -38,18 +38,6 @@ def test_without_a_digest_of_the_code_there_are_no_copies(tmp_path, kept, monkey
     assert performance_of(path, kept, 0).contents is None
     kept.finish()
     assert sorted(kept.folder.iterdir()) == before
-    assert not has_copy(kept, samples_of(path))
-
-
-def test_a_mark_of_other_code_is_no_copy(tmp_path, kept):
-    path = written(tmp_path / "report")
-    samples = samples_of(path)
-    assert not has_copy(kept, samples)
-    assert not has_copy(None, samples)
-    performance_of(path, kept, 0)
-    assert has_copy(kept, samples)
-    kept.write(MARK + samples, [b"0" * 16])
-    assert not has_copy(kept, samples)
 
 
 def test_a_copy_with_numbers_of_other_rows_is_not_used(tmp_path, kept, monkeypatch):

@@ -44,13 +44,13 @@ def examined(tmp_path):
     return examine
 
 
-@pytest.mark.parametrize("devices", [1, 2])
-@pytest.mark.parametrize("window", [{}, {"iteration": "all"}, {"iteration": 1}])
+@for_all("devices", [1, 2])
+@for_all("window", [{}, {"iteration": "all"}, {"iteration": 1}])
 def test_a_report_that_agrees_with_itself_is_not_doubted(examined, devices, window):
     assert examined(lambda rows: None, devices=devices, **window)[0] == []
 
 
-@pytest.mark.parametrize("lie", LIES)
+@for_all("lie", LIES)
 def test_a_lie_is_doubted_by_its_name(examined, lie):
     change, codes = LIES[lie]
     assert set(examined(change)[0]) == codes
@@ -60,7 +60,7 @@ def passes(*scales):
     return [Iteration(cold=not place, kernel_scale=scale) for place, scale in enumerate(scales)]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("scales", "doubted"),
     [
         ((1, 1, 1, 1, 2), True),
@@ -127,7 +127,7 @@ def test_false_cycles_tell_no_time(examined):
     assert run.chip.clock_ghz == 1.0  # the architecture's
 
 
-@pytest.mark.parametrize(("ghz", "doubted"), [(0.49, True), (0.51, False), (1.04, False), (1.06, True)])
+@for_all(("ghz", "doubted"), [(0.49, True), (0.51, False), (1.04, False), (1.06, True)])
 def test_a_chip_may_run_five_per_cent_above_its_clock_and_at_half_of_it(examined, ghz, doubted):
     codes, _run = examined(scaled(1 / ghz, KERNEL, FIRMWARE, GAP, *OF_CORES))
     assert codes == ["clock_of_another_chip"] * doubted
@@ -491,7 +491,7 @@ def test_a_call_count_names_its_device(examined, device, rows_left, doubted):
     assert ("device_at_odds" in examined(change, iteration="all")[0]) == doubted
 
 
-@pytest.mark.parametrize(("odd", "doubt"), [(1, "cycles_at_odds"), (2, "clocks_differ")])
+@for_all(("odd", "doubt"), [(1, "cycles_at_odds"), (2, "clocks_differ")])
 def test_a_tenth_of_the_rows_may_be_at_odds_before_the_clock_is(examined, odd, doubt):
     """Of the 50 rows of a report, 5 are a tenth."""
     every = [Iteration(cold=True), *[Iteration()] * 9]
@@ -503,7 +503,7 @@ def test_a_tenth_of_the_rows_may_be_at_odds_before_the_clock_is(examined, odd, d
     assert doubt in examined(change, every)[0]
 
 
-@pytest.mark.parametrize(("cycles_per_us", "doubted"), [(1_008, False), (1_030, True)])
+@for_all(("cycles_per_us", "doubted"), [(1_008, False), (1_030, True)])
 def test_cycles_may_be_one_per_cent_and_forty_off(examined, cycles_per_us, doubted):
     def longer(row):
         return number(row, END) - number(row, FIRMWARE) * cycles_per_us // 1_000
@@ -512,7 +512,7 @@ def test_cycles_may_be_one_per_cent_and_forty_off(examined, cycles_per_us, doubt
     assert codes == ["cycles_at_odds"] * doubted
 
 
-@pytest.mark.parametrize(("again", "doubted"), [(False, False), (True, True)])
+@for_all(("again", "doubted"), [(False, False), (True, True)])
 def test_doubled_rows_are_doubted(examined, again, doubted):
     def change(rows):
         if again:
@@ -529,9 +529,7 @@ def test_a_file_that_was_written_twice_is_doubted_in_any_window(examined):
     assert examined(doubled, iteration=1)[0] == []  # the rows that came first
 
 
-@pytest.mark.parametrize(
-    ("around_ns", "count", "doubted"), [(2_000, 10, False), (2_001, 10, True), (2_001, 9, False)]
-)
+@for_all(("around_ns", "count", "doubted"), [(2_000, 10, False), (2_001, 10, True), (2_001, 9, False)])
 def test_firmware_that_outlasts_all_kernels_is_doubted(examined, around_ns, count, doubted):
     """Of ten ops the closest tenth is the second closest at most, and one alone was closer."""
 
@@ -545,7 +543,7 @@ def test_firmware_that_outlasts_all_kernels_is_doubted(examined, around_ns, coun
     assert codes == ["kernels_below_firmware"] * doubted
 
 
-@pytest.mark.parametrize(("close", "around_ns", "doubted"), [(1, 2_001, True), (2, 10_000, False)])
+@for_all(("close", "around_ns", "doubted"), [(1, 2_001, True), (2, 10_000, False)])
 def test_a_tenth_of_the_ops_may_be_closer(examined, close, around_ns, doubted):
     """Of eleven ops that tenth ends at the second."""
 
@@ -558,15 +556,13 @@ def test_a_tenth_of_the_ops_may_be_closer(examined, close, around_ns, doubted):
     assert ("kernels_below_firmware" in examined(change, iteration="all")[0]) == doubted
 
 
-@pytest.mark.parametrize(
-    ("count", "told"), [(1, "1 op (line 2)"), (3, "3 ops (lines 2, 3, 4)"), (4, "4 ops (lines 2, 3, 4, ...)")]
-)
+@for_all(("count", "told"), [(1, "1 op (line 2)"), (3, "3 ops (lines 2, 3, 4)"), (4, "4 ops (lines 2, 3, 4, ...)")])
 def test_three_lines_are_named(examined, count, told):
     rows = examined(lambda rows: None)[1].performance.rows
     assert some_lines(rows, np.arange(len(rows)) < count) == told
 
 
-@pytest.mark.parametrize(("session", "doubted"), [(2, False), (1, True)])
+@for_all(("session", "doubted"), [(2, False), (1, True)])
 def test_replays_with_one_id_are_doubted(examined, session, doubted):
     every = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, session))]
     for window in ({}, {"iteration": "all"}):
@@ -581,7 +577,7 @@ def test_only_the_window_of_the_replays_alike_is_doubted(examined):
     assert doubted == [False, True]
 
 
-@pytest.mark.parametrize(("parts", "doubted"), [("00", True), ("01", False)])
+@for_all(("parts", "doubted"), [("00", True), ("01", False)])
 def test_ops_at_one_time_need_sub_devices(examined, parts, doubted):
     def overlap(rows):
         base = number(rows[0], END)

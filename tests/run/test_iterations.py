@@ -1,7 +1,6 @@
 """Iterations are found from what ran: replays, signposts, or the repeating tail."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -130,7 +129,7 @@ def test_passes_made_of_layers_are_iterations(tmp_path):
     assert (found.count, found.ops) == (2, 62)
 
 
-@pytest.mark.parametrize(("pause_ns", "count"), [(60_000, 5), (1_500, 0)])
+@for_all(("pause_ns", "count"), [(60_000, 5), (1_500, 0)])
 def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, pause_ns, count):
     rows = performance_rows(
         layered(1, 0, embedded=False), [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4
@@ -213,7 +212,7 @@ def test_replays_of_equal_layers_are_iterations_without_a_doubt(tmp_path):
     assert (found.found_by, found.may_be_layers) == ("trace replays", False)
 
 
-@pytest.mark.parametrize("lost", [False, True])
+@for_all("lost", [False, True])
 def test_whether_repeats_are_layers_is_asked_of_the_first_device_that_lost_no_rows(tmp_path, lost):
     program = layered(1, 0, embedded=False)
     program.devices = 3

@@ -17,7 +17,7 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance.kept_columns import LENGTH
 from ttnn_mcp.run import kept_report
 from ttnn_mcp.run import reading_digest as digests
-from ttnn_mcp.run.kept_report import MARK, performance_of
+from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.session.session import Session, Settings
 
@@ -37,7 +37,7 @@ def written(folder, generation="C7"):
 
 def copies(kept):
     kept.finish()
-    return [path for path in kept.folder.iterdir() if not path.name.startswith(("0-", MARK))]
+    return [path for path in kept.folder.iterdir() if not path.name.startswith("0-")]
 
 
 def check_same(copy, original):
@@ -56,7 +56,7 @@ def from_copy(path, kept, monkeypatch):
         return performance_of(path, kept, 0)
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_the_copy_of_every_generation_is_the_report(tmp_path, kept, monkeypatch, generation):
     path = written(tmp_path / "report", generation)
     original = performance_of(path)
@@ -64,7 +64,7 @@ def test_the_copy_of_every_generation_is_the_report(tmp_path, kept, monkeypatch,
     check_same(from_copy(path, kept, monkeypatch), original)
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, LINKED])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, LINKED])
 def test_the_copy_of_a_real_report_is_the_report(kept, monkeypatch, name):
     path = shared(name)
     original = performance_of(path)
@@ -96,7 +96,7 @@ def spoiled(path, how):
     return path
 
 
-@pytest.mark.parametrize("how", TOLD)
+@for_all("how", TOLD)
 def test_the_copy_of_an_odd_report_says_the_same_of_it(tmp_path, kept, monkeypatch, how):
     path = spoiled(written(tmp_path / "report"), how)
     original = performance_of(path)
@@ -104,7 +104,7 @@ def test_the_copy_of_an_odd_report_says_the_same_of_it(tmp_path, kept, monkeypat
     check_same(from_copy(path, kept, monkeypatch), original)
 
 
-@pytest.mark.parametrize("settled", [True, False])
+@for_all("settled", [True, False])
 def test_a_changed_file_never_gets_the_answer_of_its_former_self(tmp_path, kept, monkeypatch, settled):
     monkeypatch.setattr(fingerprints, "SETTLED_NS", -1 if settled else 1 << 62)
     monkeypatch.setattr(fingerprints, "SMALL_BYTES", 100)  # sampled and summed, as large files are
@@ -134,7 +134,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_copied(tmp_path, kept, monk
     assert not kept.folder.exists() or not copies(kept)
 
 
-@pytest.mark.parametrize("damage", ["cut off", "one bit", "empty", "another program's", "whole, but foreign"])
+@for_all("damage", ["cut off", "one bit", "empty", "another program's", "whole, but foreign"])
 def test_a_damaged_copy_is_ignored_and_written_anew(tmp_path, kept, monkeypatch, damage):
     path = written(tmp_path / "report")
     original = performance_of(path, kept, 0)
@@ -167,7 +167,7 @@ FOREIGN = (
 )
 
 
-@pytest.mark.parametrize("contents", FOREIGN)
+@for_all("contents", FOREIGN)
 def test_a_copy_that_is_whole_but_not_ours_is_no_error(tmp_path, kept, contents):
     path = written(tmp_path / "report")
     name = f"{fingerprints.fingerprint(path)}-{reading_digest()}"

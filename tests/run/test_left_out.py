@@ -1,7 +1,5 @@
 """What a window of one iteration leaves out: its repeats unsaid, anything else said."""
 
-import pytest
-
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
@@ -63,7 +61,7 @@ def test_a_part_of_the_model_that_no_trace_replays_is_told(tmp_path):
     assert why(tmp_path, *parts) == "found by trace replays" + told(33, 0.33)
 
 
-@pytest.mark.parametrize(("kernel_ns", "said"), [(10_900, False), (11_100, True)])
+@for_all(("kernel_ns", "said"), [(10_900, False), (11_100, True)])
 def test_a_twentieth_of_the_iteration_is_worth_telling(tmp_path, kernel_ns, said):
     """Weights are prepared once in almost every report."""
     parts = (model(["Typecast"], kernel_ns=kernel_ns), [COLD]), (model(), [COLD, Iteration()])

@@ -1,7 +1,6 @@
 """Memory and performance report are linked only where every device op fits."""
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from tests.profiles import (
@@ -21,7 +20,7 @@ from ttnn_mcp.run.link import Launched, by_execution, linked
 from ttnn_mcp.session.opening import read_run
 
 
-@pytest.mark.parametrize("style", [CsvStyle(), CsvStyle(call_counts="plain")])
+@for_all("style", [CsvStyle(), CsvStyle(call_counts="plain")])
 async def test_every_op_of_both_iterations_is_linked(tmp_path, style):
     made = write_run(tmp_path, block(), csv_style=style)
     run = await read_run("x", "x", made.performance, made.memory)

@@ -1,7 +1,6 @@
 """Iterations of a few ops and signposts: what marks them, and what only looks like it."""
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from tests.run.ops.test_op_table import column, table
@@ -55,7 +54,7 @@ def test_the_same_ops_on_another_device_are_no_repeat():
     assert told("go A A go A A", device=[0, 1, 0, 1]) == ("signposts", "1122")
 
 
-@pytest.mark.parametrize(("others", "tried"), [(99, True), (100, False)])
+@for_all(("others", "tried"), [(99, True), (100, False)])
 def test_of_many_signposts_the_hundred_most_frequent_are_tried(others, tried):
     """All but the rarest enclose nothing."""
     frequent = " ".join(f"s{number}" for number in range(others))

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.for_all import for_all
 from tests.profiles import (
@@ -181,7 +180,7 @@ def test_impossible_times_are_told_with_those_left_out():
     assert trust._left_out(report()) == []
 
 
-@pytest.mark.parametrize(("after", "told"), [(8, 0), (9, 1)])
+@for_all(("after", "told"), [(8, 0), (9, 1)])
 def test_more_than_four_ops_of_each_device_after_the_last_pass_are_a_cut_one(after, told):
     number = np.array([1, 1, 2, 2, *[0] * after])
     iterations = SimpleNamespace(count=2, number=number)

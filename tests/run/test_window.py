@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -61,7 +62,7 @@ def test_all_rows_of_a_traced_report_are_warm_only_without_the_pass_that_compile
     assert scope_of(report(tmp_path / "b", replays), "all").window.warm is True
 
 
-@pytest.mark.parametrize("lost", ["METAL TRACE ID", "METAL TRACE REPLAY SESSION ID"])
+@for_all("lost", ["METAL TRACE ID", "METAL TRACE REPLAY SESSION ID"])
 def test_a_row_is_replayed_with_a_trace_and_a_session(tmp_path, lost):
     rows = performance_rows(block(), [Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))])
     rows[OPS][lost] = ""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from tests.run.test_performance import DEVICE, MARK, report
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.run.window import REPROFILE, scope_of
@@ -24,7 +25,7 @@ def test_one_signpost_is_enough():
     assert lines(scope_of(here, end_signpost="done").ops) == [3]
 
 
-@pytest.mark.parametrize("text", ["A go done B", "A B go done"])
+@for_all("text", ["A go done B", "A B go done"])
 def test_signposts_with_nothing_between_them_are_refused(text):
     with pytest.raises(QuestionRefused, match="No device op ran after signpost 'go' and before signpost 'done'"):
         scope_of(written(text), start_signpost="go", end_signpost="done")

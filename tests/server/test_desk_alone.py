@@ -59,7 +59,7 @@ def attended(desk, pipe, folder, *lines):
     return [json.loads(line)["id"] for line in (folder / "answers").read_bytes().splitlines()], heard
 
 
-@pytest.mark.parametrize("name", CONVERSATIONS)
+@for_all("name", CONVERSATIONS)
 def test_the_desk_answers_what_it_knows_and_then_lets_the_sdk_load(desk, pipe, tmp_path, name, monkeypatch):
     monkeypatch.setattr(front_desk, "SILENCE_S", 0.0)
     ids, heard = attended(desk, pipe, tmp_path, *CONVERSATIONS[name])
@@ -93,7 +93,7 @@ def test_once_the_tools_are_known_nobody_waits_for_more(desk, pipe, tmp_path):
     assert attended(desk, pipe, tmp_path, modern("tools/list", 5)) == ([5], Heard())
 
 
-@pytest.mark.parametrize(("said", "ended"), [(b"", True), (b'{"jsonrpc"', False)])
+@for_all(("said", "ended"), [(b"", True), (b'{"jsonrpc"', False)])
 def test_who_hangs_up_with_nothing_left_to_answer_has_ended(desk, tmp_path, said, ended):
     (tmp_path / "said").write_bytes(said)
     with (tmp_path / "said").open("rb") as incoming, (tmp_path / "answers").open("wb") as answers:
@@ -107,7 +107,7 @@ def test_a_line_without_an_end_goes_to_the_sdk(desk, pipe, tmp_path, monkeypatch
     assert 100 < len(heard.unanswered) <= 200
 
 
-@pytest.mark.parametrize("number", [0, -7, 2**53 - 1, "", "a-b"])
+@for_all("number", [0, -7, 2**53 - 1, "", "a-b"])
 def test_an_id_comes_back_as_it_was(desk, number):
     response, _ = desk.answer(wire(introduction(number=number)))
     assert json.loads(response)["id"] == number
@@ -133,7 +133,7 @@ def told(**more):
     return {**request, "params": {"_meta": {name: value for name, value in meta.items() if value != "none"}}}
 
 
-@pytest.mark.parametrize(
+@for_all(
     "message",
     [
         *(introduction(number=number) for number in (2**53, -(2**53), 1.5, True, None, [1])),
@@ -171,7 +171,7 @@ def test_a_first_message_that_is_not_certain_goes_to_the_sdk(desk, message):
     assert desk.answer(wire(message)) is None
 
 
-@pytest.mark.parametrize(
+@for_all(
     "message",
     [
         of_client(title="A client", websiteUrl="https://example.org"),
@@ -187,7 +187,7 @@ def test_a_first_message_that_is_certain_is_answered(desk, message):
     assert json.loads(response)["result"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     "message",
     [
         introduction(number=2),
@@ -203,9 +203,7 @@ def test_after_the_introduction_only_being_ready_is_understood(desk, message):
     assert desk.answer(wire(message)) is None
 
 
-@pytest.mark.parametrize(
-    "message", [modern("tools/list", 3), listing(params={"cursor": "x"}), {"id": 4, "method": "x"}]
-)
+@for_all("message", [modern("tools/list", 3), listing(params={"cursor": "x"}), {"id": 4, "method": "x"}])
 def test_in_a_session_only_the_whole_list_is_known(desk, message):
     for said in (introduction(), INITIALIZED):
         assert desk.answer(wire(said))

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from generate import first_answers
 from tests.for_all import for_all
 from tests.server.conversations import CONVERSATIONS, INITIALIZED, introduction, listing, wire
@@ -45,7 +43,7 @@ def at_the_desk(lines, folder):
     return outgoing.read_bytes().splitlines(), heard
 
 
-@pytest.mark.parametrize("name", CONVERSATIONS)
+@for_all("name", CONVERSATIONS)
 async def test_every_conversation_reads_as_without_the_desk(name, tmp_path):
     lines = [wire(message) for message in CONVERSATIONS[name]]
     written, heard = at_the_desk(lines, tmp_path)

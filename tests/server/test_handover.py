@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from ttnn_mcp.server.handover import Unrepeated
+from ttnn_mcp.server.stdio import Unrepeated
 
 
 class Outgoing:

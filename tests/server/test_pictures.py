@@ -7,6 +7,7 @@ import pytest
 from mcp.client import Client
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.report.images import canvas
 from ttnn_mcp.report.rows import MOST_OPS
 from ttnn_mcp.server import server
@@ -45,15 +46,15 @@ def drawn(monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("tool", ["time_budget", "memory_summary", "compare_runs"])
-@pytest.mark.parametrize("arguments", [{}, {"picture": None}])
+@for_all("tool", ["time_budget", "memory_summary", "compare_runs"])
+@for_all("arguments", [{}, {"picture": None}])
 async def test_no_picture_comes_unasked(call, drawn, tool, arguments):
     result = await call(tool, **arguments)
     assert [block.type for block in result.content] == ["text"]
     assert not drawn
 
 
-@pytest.mark.parametrize(("tool", "name"), EVERY)
+@for_all(("tool", "name"), EVERY)
 async def test_a_picture_comes_beside_the_answer_and_shows_it(call, drawn, tool, name):
     plain, result = await call(tool), await call(tool, picture=name)
     assert [block.type for block in result.content] == ["text", "image"]
@@ -92,7 +93,7 @@ async def test_without_the_extra_a_sentence_says_what_to_install(call, monkeypat
         assert "ttnn-mcp[picture]" in result.content[0].text
 
 
-@pytest.mark.parametrize("tool", ["time_budget", "memory_summary", "compare_runs"])
+@for_all("tool", ["time_budget", "memory_summary", "compare_runs"])
 async def test_an_unknown_picture_is_refused_with_those_there_are(call, tool):
     result = await call(tool, picture="large")
     assert result.is_error

@@ -1,8 +1,7 @@
 """What a prompt says of a run, read from the answers of our tools."""
 
-import pytest
-
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.server.prompt_facts import known_facts
 
@@ -12,7 +11,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("log", TABLES)
+@for_all("log", TABLES)
 async def test_past_changes_are_read_by_column_name_wherever_the_columns_stand(tmp_path, log):
     at = session(tmp_path)
 

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from ttnn_mcp.server import stdio
 from ttnn_mcp.server.front_desk import Heard
 
@@ -29,7 +30,7 @@ def continued(monkeypatch):
     return continued
 
 
-@pytest.mark.parametrize("heard", [[], [Heard(b"{}", [1])]], ids=["no desk", "a desk"])
+@for_all("heard", [[], [Heard(b"{}", [1])]], ids=["no desk", "a desk"])
 async def test_standard_input_is_continued_where_a_desk_read_of_it(tmp_path, continued, heard):
     await stdio.over_stdio(session(tmp_path), *heard)
     assert continued == heard

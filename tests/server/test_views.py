@@ -12,6 +12,7 @@ from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
 from mcp.shared.exceptions import MCPError
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.embedded import content_of
@@ -82,7 +83,7 @@ async def test_a_path_with_all_kinds_of_characters_is_one_run(built, tmp_path):
     assert (await read(built, f"window?run={quote(str(run), safe='')}"))["ops"]["op"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("picture", "words"),
     [
         ("windw?run=demo", "There is no picture 'windw'. Did you mean window?"),

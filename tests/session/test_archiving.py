@@ -17,7 +17,7 @@ from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.session import archiving as module
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.session.settings import ENGINE
-from ttnn_mcp.shell.archive_progress import ProgressLine
+from ttnn_mcp.shell.archive_command import ProgressLine
 from ttnn_mcp.tools import TOOLS, answering
 
 PATIENCE_S = 120.0
@@ -104,7 +104,7 @@ async def test_what_the_archive_holds_is_not_added_again(tmp_path, session, star
     assert started[0] == []
 
 
-@pytest.mark.parametrize("settings", [{"archive_mb": 0}, {}])
+@for_all("settings", [{"archive_mb": 0}, {}])
 async def test_the_switch_turns_it_off(tmp_path, monkeypatch, started, settings):
     monkeypatch.setenv("TTNN_MCP_ARCHIVE_MB", "500" if settings else "0")
     session = Session(Settings(state=tmp_path / "state", **settings))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session.clients import CLIENT, Clients, folder_of
 
@@ -74,7 +75,7 @@ async def test_loops_and_targets_are_their_clients_alone(of):
     assert [each.get("target") is not None for each in told] == [True, False]
 
 
-@pytest.mark.parametrize(("confined", "name", "told"), [(True, "main", 1), (True, None, 0), (False, "main", 0)])
+@for_all(("confined", "name", "told"), [(True, "main", 1), (True, None, 0), (False, "main", 0)])
 async def test_names_that_all_clients_share_are_said_to_be_shared(tmp_path, report, confined, name, told):
     at = session(tmp_path, report("one").parent)
     at.settings = replace(at.settings, confined=confined)

@@ -1,11 +1,8 @@
 """Ids have 128 bits; answers show eight digits of them, and more where two runs begin alike."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import session
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session import session as sessions
 from ttnn_mcp.session.pair import Pair, identity
@@ -23,10 +20,10 @@ def pair(report, monkeypatch):
     return [(str(path), forged[path]) for path in paths]
 
 
-def test_an_id_has_128_bits_and_begins_as_it_did_before(report):
+def test_an_id_has_128_bits_and_is_the_same_everywhere(report):
     run_id = identity(Pair(report("a"), None))
     assert len(run_id) == 32
-    assert run_id.startswith("b2c80ac0")  # of the same report until 2026-11
+    assert run_id.startswith("b2c80ac0")
 
 
 async def test_a_run_is_found_by_any_beginning_of_its_id(tmp_path, pair):
@@ -67,22 +64,6 @@ async def test_two_that_begin_alike_under_the_roots_are_told_apart(tmp_path, pai
     at = session(tmp_path, tmp_path)
     with pytest.raises(RunUnknown, match="2 runs have ids"):
         await at.run(ALIKE)
-
-
-async def test_a_record_of_short_ids_goes_on(tmp_path, report):
-    """Written before ids had 128 bits: its names stay where they are, and their runs get the whole id."""
-    path = report("a")
-    run = await session(tmp_path).open(str(path), None, "main")
-    with closing(sqlite3.connect(tmp_path / "state" / "runs.sqlite")) as database:
-        database.execute("UPDATE runs SET id = substr(id, 1, 8)")
-        database.commit()
-    assert (await session(tmp_path).run("main")).id == run.id == (await session(tmp_path).run(run.id)).id
-    again = await session(tmp_path).open(str(path), None, "main")
-    known = await session(tmp_path).registry.all()
-    assert [(len(each.id), each.name) for each in known] == [(32, "main")]
-    assert (again.id, again.renamed) == (run.id, "")
-    listed = await ask(session(tmp_path), "list_runs")
-    assert [row[0] for row in listed["runs"]["rows"]] == [run.id]
 
 
 async def test_a_name_may_not_look_like_the_beginning_of_an_id(tmp_path, report):

@@ -10,7 +10,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "why"),
     [
         ("demo", "bundled"),
@@ -226,29 +226,12 @@ async def test_rows_that_another_program_spoiled_do_not_break_the_list(tmp_path,
             ("77777777", "name", b"", None, None),
         ]
         database.executemany(
-            "INSERT INTO runs (id, name, performance, memory, rank, opened) VALUES (?,?,?,?,?,9e9)", bad
+            "INSERT INTO runs (id, name, performance, memory, rank, opened, given) VALUES (?,?,?,?,?,9e9,0)", bad
         )
         database.commit()
     listed = await ask(session(tmp_path), "list_runs")
     assert {row[0] for row in listed["runs"]["rows"]} == {run.id, "11111111"}
     assert max(len(row[1]) for row in listed["runs"]["rows"]) <= 80
-
-
-async def test_a_registry_of_the_first_version_is_read_and_written(tmp_path, report):
-    import sqlite3
-    from contextlib import closing
-
-    path = report("a")
-    (tmp_path / "state").mkdir()
-    with closing(sqlite3.connect(tmp_path / "state" / "runs.sqlite")) as database:
-        database.execute("CREATE TABLE runs (id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT,"
-                         " rank INTEGER, opened REAL NOT NULL)")  # fmt: skip
-        database.execute("INSERT INTO runs VALUES ('0a0a0a0a', 'old', ?, NULL, NULL, 1)", (str(path),))
-        database.commit()
-    at = session(tmp_path)
-    assert [known.name for known in await at.registry.all()] == ["old"]
-    run = await at.open(str(path), None, "new")
-    assert {known.shown_id for known in await session(tmp_path).registry.all()} == {"0a0a0a0a", run.id}
 
 
 async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path, report):
@@ -262,7 +245,7 @@ async def test_a_folder_whose_name_is_no_text_is_listed_and_found_again(tmp_path
     assert ID.fullmatch(run.id)
 
 
-@pytest.mark.parametrize("forgetful", [False, True])
+@for_all("forgetful", [False, True])
 async def test_naming_a_run_takes_no_other_name_away(tmp_path, report, forgetful):
     """Nor where nothing can be recorded, so that this session alone knows the names."""
     if forgetful:

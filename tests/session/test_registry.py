@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.session.registry import KnownRun, Registry
 
 COLUMNS = "id, name, performance, memory, rank, opened, given"
@@ -26,7 +27,7 @@ def written(folder, *rows, columns=COLUMNS):
         database.commit()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("place", "value"),
     [
         (0, b"0b0b0b0b"),
@@ -51,9 +52,7 @@ async def test_a_row_that_is_no_run_is_left_out_and_the_others_are_read(tmp_path
     assert [known.id for known in await registry.all()] == ["0a0a0a0a"]
 
 
-@pytest.mark.parametrize(
-    ("place", "value"), [(2, "/" + "x" * (LONGEST - 1)), (2, b"/\xff"), (3, "/r/db.sqlite"), (4, 0), (4, 3)]
-)
+@for_all(("place", "value"), [(2, "/" + "x" * (LONGEST - 1)), (2, b"/\xff"), (3, "/r/db.sqlite"), (4, 0), (4, 3)])
 async def test_a_row_that_is_one_is_read(tmp_path, registry, place, value):
     row = [*SOUND]
     row[place] = value

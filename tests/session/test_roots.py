@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import ReportMissing, RunUnknown, TtnnMcpError, shown
@@ -71,7 +72,7 @@ async def test_the_same_contents_inside_are_opened_though_others_know_them_from_
     assert (await confined.run(other.id)).performance.csv.path.parent == tmp_path / "served"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "written",
     [
         "{secret}/hidden/ops_perf_results_hidden.csv",

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import write_run
 from tests.programs import block
 from ttnn_mcp.errors import ReportMissing, RunUnknown, shown_path
@@ -54,7 +55,7 @@ async def test_the_newest_report_under_the_roots_is_the_default(tmp_path, made):
     assert (await at.run(None)).id in {row[0] for row in listed["runs"]["rows"]}
 
 
-@pytest.mark.parametrize("skipped", [False, True])
+@for_all("skipped", [False, True])
 async def test_what_was_not_looked_at_is_said_of_the_newest(tmp_path, made, skipped, monkeypatch):
     crowd = made.root / "a crowd"
     crowd.mkdir()
@@ -106,7 +107,7 @@ async def test_copies_take_as_many_megabytes_as_was_decided(tmp_path):
     assert Session(Settings(state=tmp_path, cache_mb=7)).kept.most_bytes == 7_000_000
 
 
-@pytest.mark.parametrize("kinds", ["run", "performance", "memory", "performance memory"])
+@for_all("kinds", ["run", "performance", "memory", "performance memory"])
 async def test_the_run_that_was_decided_on_is_the_default(tmp_path, made, report, kinds):
     report("newer", drop=1)
     decided = {name: path for name, path in {**paths(made), "run": "demo"}.items() if name in kinds.split()}

@@ -6,8 +6,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.session import settings
-from ttnn_mcp.session.settings import ARCHIVE_VARIABLE, MB, Settings
-from ttnn_mcp.session.state_folder import NOWHERE
+from ttnn_mcp.session.settings import ARCHIVE_VARIABLE, MB, NOWHERE, Settings
 
 
 @pytest.fixture(autouse=True)

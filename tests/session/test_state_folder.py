@@ -15,11 +15,11 @@ from tests.asking import ask
 from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
-from ttnn_mcp.archive.patience import in_time
+from ttnn_mcp.archive.memory_of_ops import in_time
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import StoreUnusable
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.session.state_folder import HOMELESS, NOWHERE, obstacle
+from ttnn_mcp.session.settings import HOMELESS, NOWHERE, obstacle
 from ttnn_mcp.shell.gate_command import baseline
 
 PATIENT = "--state chooses another"
@@ -43,7 +43,7 @@ def homes(monkeypatch):
     return set_to
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("home", "state", "folder"),
     [
         ("/home/me", None, Path("/home/me/.local/state/ttnn-mcp")),
@@ -85,7 +85,7 @@ def test_what_is_in_the_way_is_named(tmp_path, below, says):
 def test_a_folder_that_takes_files_but_no_bytes_is_not_writable(tmp_path):
     """As on a full disk: there an empty file can be made."""
     code = (
-        "import sys; from pathlib import Path; from ttnn_mcp.session.state_folder import obstacle\n"
+        "import sys; from pathlib import Path; from ttnn_mcp.session.settings import obstacle\n"
         "print(obstacle(Path(sys.argv[1])))"
     )
     ran = subprocess.run(

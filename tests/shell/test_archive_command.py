@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.archive.reports import ROWS, report
+from tests.for_all import for_all
 from ttnn_mcp.archive.adding import Damage
 from ttnn_mcp.archive.passes import Outcome
 from ttnn_mcp.shell import archive_command
@@ -79,7 +80,7 @@ def test_without_a_place_it_is_the_archive_of_this_machine(nightly, shell):
     assert "switched off" in err
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "told"),
     [
         (("add", "{}/nightli", "--to", "{}/archive"), "Did you mean nightly?"),
@@ -121,7 +122,7 @@ def passed(monkeypatch):
     return comes_to
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("count", "more"), [(1, []), (20, []), (21, ["  and 1 more (--json lists all)"])], ids=["one", "screen", "more"]
 )
 def test_damage_is_listed_as_far_as_a_screen_of_24_lines_shows_it(shell, passed, count, more):
@@ -153,7 +154,7 @@ def test_the_bound_of_an_archive_is_in_millions_of_bytes(shell, passed):
     assert [order.most_bytes for order in orders] == [3_000_000, None]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("option", "most", "more"),
     [("--jobs", "256", "257"), ("--label", 80 * "a", 81 * "a")],  # 2 processors x 64 cores x 2 threads
     ids=["jobs", "label"],

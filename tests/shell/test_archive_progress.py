@@ -4,7 +4,7 @@ import io
 
 from tests.for_all import for_all
 from ttnn_mcp.archive.adding import Added
-from ttnn_mcp.shell.archive_progress import ERASE, ProgressLine, clock_time
+from ttnn_mcp.shell.archive_command import ERASE, ProgressLine, clock_time
 
 
 class Clock:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, shared
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
@@ -167,9 +168,7 @@ def test_colours_are_for_terminals_and_for_those_who_ask(ttnn_mcp, monkeypatch):
         assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
 
 
-@pytest.mark.parametrize(
-    "words", [["ops", "demo"], ["runs"], ["gate", "--baseline", "demo", "--candidate", "demo"]]
-)
+@for_all("words", [["ops", "demo"], ["runs"], ["gate", "--baseline", "demo", "--candidate", "demo"]])
 def test_a_question_waits_for_no_other_tool(ttnn_mcp, monkeypatch, words):
     monkeypatch.setattr("ttnn_mcp.tools.catalogue.TOOLS", None)
     assert ttnn_mcp(*words)[2] == ""
@@ -186,7 +185,7 @@ def test_without_a_run_the_newest_is_taken_and_named(ttnn_mcp, tmp_path):
     assert ttnn_mcp("compare", "demo")[2] == err
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "says"),
     [
         (["ops", "dema"], "Did you mean demo?"),

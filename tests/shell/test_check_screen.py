@@ -1,7 +1,6 @@
 """The first screen of `check`: one terminal that says how fast it is, how fast it could be, and what to do first."""
 
-import pytest
-
+from tests.for_all import for_all
 from tests.shell.test_check_report import ANSWER, FINDING
 from ttnn_mcp.shell import check_screen
 from ttnn_mcp.shell.suggestions import command
@@ -69,7 +68,7 @@ def test_where_no_edit_fits_their_number_is_told(monkeypatch):
     assert "\n   and 5 more: --all\n" in screen(planned(edit(1), edit(2)))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("lines", "said"),
     [
         (24, "   2, 3 last, as a symptom that edits above may take away"),
@@ -99,8 +98,8 @@ def test_what_to_do_first_has_its_claim_its_line_of_the_model_and_the_command_th
     assert "Do this first" not in screen({**planned(), "findings": [FINDING]})
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-@pytest.mark.parametrize("edits", [1, 12, 60])
+@for_all("width", [40, 60, 80, 120])
+@for_all("edits", [1, 12, 60])
 def test_a_screen_has_at_most_24_lines_that_fit(width, edits):
     long = "a change whose name takes more than one line of the table that it stands in"
     doubt = "something is in doubt " * 30
@@ -126,7 +125,7 @@ def test_as_many_edits_are_shown_as_the_lines_hold():
     assert len(fits.splitlines()) == 24
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("where", "shown"),
     [
         ("line 64 and 7 more (model.py:104)", "model.py:104 +7"),

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.command_line import command_line
 from ttnn_mcp.shell.lean_start import NO_PLUGINS, ONE_THREAD
@@ -90,7 +91,7 @@ def test_listing_tools_waits_for_no_table(shell):
     assert not loaded(shell, "from ttnn_mcp.shell.cli import main\nmain(['call'])") & {"mcp", "pandas"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("argv", "says"),
     [
         (["call", "optimisation_check"], "Did you mean optimization_check?"),
@@ -118,7 +119,7 @@ def test_a_process_exits_with_what_the_command_returns(shell):
     assert "name=value" in ran.stderr
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("argv", "says"),
     [
         (["zzz"], "There is no command 'zzz'. There is: serve, "),
@@ -133,14 +134,14 @@ def test_an_option_that_was_probably_meant_is_named(argv, says, capsys):
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("argv", [["bogus"], ["call", "list_runs", "--bogus"]])
+@for_all("argv", [["bogus"], ["call", "list_runs", "--bogus"]])
 def test_a_word_the_shell_does_not_know_is_a_usage_error(here, argv):
     status, _out, err = here(*argv)
     assert status == 2
     assert "usage: ttnn-mcp" in err
 
 
-@pytest.mark.parametrize("argv", [[], ["serve"], ["call"], ["demo"], ["doctor"]])
+@for_all("argv", [[], ["serve"], ["call"], ["demo"], ["doctor"]])
 def test_help_is_friendly_at_every_level(here, argv):
     status, out, _err = here(*argv, "--help")
     assert status == 0

@@ -144,7 +144,7 @@ def test_options_are_read_before_the_other_words(words, ordered):
     assert completion.options_first(words.split(), command_line()) == ordered.split()
 
 
-@pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef ttnn-mcp"), ("fish", "complete --command ttnn-mcp")])
+@for_all(("shell", "sign"), [("zsh", "#compdef ttnn-mcp"), ("fish", "complete --command ttnn-mcp")])
 def test_other_shells_get_a_script_of_their_own(capsys, shell, sign):
     from ttnn_mcp.shell import cli
 

@@ -9,7 +9,7 @@ from tests.asking import session
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArchiveUnusable
 from ttnn_mcp.session.session import Session, Settings
-from ttnn_mcp.shell import copies, doctor
+from ttnn_mcp.shell import doctor
 
 
 @pytest.fixture
@@ -48,14 +48,14 @@ async def test_a_package_that_is_missing_is_broken(at, monkeypatch):
     assert await broken(at) == ["no-such-package is missing: reinstall ttnn-mcp"]
 
 
-@pytest.mark.parametrize("folder", ["skills", "resources"])
+@for_all("folder", ["skills", "resources"])
 async def test_pages_that_are_missing_are_broken(at, monkeypatch, folder):
     there = doctor.documents.names
     monkeypatch.setattr(doctor.documents, "names", lambda asked: () if asked == folder else there(asked))
     assert await broken(at) == ["pages are missing"]
 
 
-@pytest.mark.parametrize("denied", [os.R_OK, os.X_OK], ids=["read", "enter"])
+@for_all("denied", [os.R_OK, os.X_OK], ids=["read", "enter"])
 async def test_a_folder_that_nobody_may_read_or_enter_is_broken(at, monkeypatch, denied):
     monkeypatch.setattr(os, "access", lambda _path, asked: not asked & denied)
     (root,) = at.settings.searched
@@ -72,7 +72,7 @@ async def test_a_run_that_the_options_name_is_opened(tmp_path):
     assert sentence.startswith("the run that the options name: ")
 
 
-@pytest.mark.parametrize(("count", "last"), [(10, "  0009  run 9: a card"), (12, "  and 2 older")])
+@for_all(("count", "last"), [(10, "  0009  run 9: a card"), (12, "  and 2 older")])
 async def test_the_ten_newest_runs_are_looked_into(at, monkeypatch, count, last):
     async def listed(_session, _tool, _arguments):
         rows = [[f"{number:04}", f"run {number}"] for number in range(count)]
@@ -109,20 +109,20 @@ def test_a_run_is_told_by_its_reports(card, line):
     [
         (20, "state", "with copies of large reports: 0 of at most 20 MB"),
         (0, "state", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
-        (20, "file", copies.LOST),
+        (20, "file", doctor.LOST),
         (0, "file", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
     ],
 )
 async def test_copies_are_told_with_their_bound_or_why_there_are_none(tmp_path, cache_mb, folder, says):
     (tmp_path / "file").touch()
-    told = await copies.remembered(Session(Settings(state=tmp_path / folder, cache_mb=cache_mb)))
+    told = await doctor.remembered(Session(Settings(state=tmp_path / folder, cache_mb=cache_mb)))
     assert told.lines[1] == f"  {says}"
     closed = ["the state folder cannot be written (it is a file): --state chooses another"]
     assert told.broken == (closed if folder == "file" else [])
 
 
 def test_copies_that_cannot_be_written_are_none():
-    assert copies.space_of(SimpleNamespace(most_bytes=1, writable=lambda: False)) == copies.LOST
+    assert doctor.space_of(SimpleNamespace(most_bytes=1, writable=lambda: False)) == doctor.LOST
 
 
 def parts(*sizes):
@@ -145,4 +145,4 @@ def unusable():
     ids=["none", "empty", "some", "torn"],
 )
 def test_the_archive_is_told_with_its_size(archive, says):
-    assert copies.archive_state(archive, 1500) == says
+    assert doctor.archive_state(archive, 1500) == says

@@ -16,7 +16,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli, markdown
-from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
+from ttnn_mcp.shell.gate_command import Ruling, judged, pull_request, share_of
 
 BASE = Model()
 AGAIN = Model(jitter=0.001)  # the same model, measured another time
@@ -41,7 +41,7 @@ def gate(tmp_path, capsys):
     return asked
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("candidate", "worse", "status"),
     [
         (FASTER, "3%", 0),

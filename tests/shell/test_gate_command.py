@@ -9,7 +9,7 @@ from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
-from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
+from ttnn_mcp.shell.gate_command import Ruling, judged, pull_request, share_of
 
 BASE, SLOWER = Model(), Model(up_ns=100_000)
 WINDOW = {"kind": "iteration", "rows": 80, "warm": True}

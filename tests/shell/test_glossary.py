@@ -2,12 +2,13 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.glossary import explained
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("word", "terms"),
     [
         ("speed of light", ["speed of light, as it is"]),

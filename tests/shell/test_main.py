@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import RunUnknown
 from ttnn_mcp.server.front_desk import Heard
 from ttnn_mcp.session.session import Settings
@@ -49,7 +50,7 @@ def test_a_failure_that_we_understand_is_its_sentence(doctor):
     assert doctor(RunUnknown("No such run.")) == (1, "No such run.\n")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "bug",
     [
         ValueError("why"),
@@ -73,8 +74,8 @@ def test_a_package_that_is_missing_is_named(doctor):
     assert err.startswith(f"{sys.executable} lacks the package numpy: ")
 
 
-@pytest.mark.parametrize("call", ["write", "flush"])
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO], ids=errno.errorcode.get)
+@for_all("call", ["write", "flush"])
+@for_all("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO], ids=errno.errorcode.get)
 def test_a_place_that_takes_no_answer_is_a_sentence(tmp_path, monkeypatch, capsys, call, code):
     def fails(*_text):
         raise OSError(code, os.strerror(code))
@@ -95,7 +96,7 @@ def test_a_reader_that_left_is_told_to_the_shell_only(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("loaded", [True, False])
+@for_all("loaded", [True, False])
 def test_what_duckdb_made_is_collected_at_the_end(monkeypatch, loaded):
     monkeypatch.delitem(sys.modules, "duckdb", raising=False)
     if loaded:
@@ -113,9 +114,7 @@ def test_completion_is_loaded_for_a_shell_that_asks(monkeypatch):
     assert "ttnn_mcp.shell.completion" not in sys.modules
 
 
-@pytest.mark.parametrize(
-    ("words", "set_to"), [(["demo"], ["1", "__all__"]), (["profile", "--", "pytest"], [None, None])]
-)
+@for_all(("words", "set_to"), [(["demo"], ["1", "__all__"]), (["profile", "--", "pytest"], [None, None])])
 def test_numpy_gets_one_thread_and_pydantic_no_plugins_but_not_in_the_program_that_is_profiled(
     monkeypatch, words, set_to
 ):
@@ -131,7 +130,7 @@ def test_without_options_a_session_has_the_usual_settings():
     assert cli._session(asked).settings == Settings(cache_mb=0, archive_mb=7)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "begins"),
     [
         (["call", "--help"], "usage: ttnn-mcp call ["),
@@ -153,7 +152,7 @@ def test_a_call_without_a_tool_lists_them_all(capsys):
     assert [line.split()[0] for line in lines if line][:-1] == [tool.name for tool in TOOLS]
 
 
-@pytest.mark.parametrize("words", [["doctor", "--bogus"], ["demo", "x"], ["check", "--bogus"]])
+@for_all("words", [["doctor", "--bogus"], ["demo", "x"], ["check", "--bogus"]])
 def test_a_word_that_belongs_to_nothing_is_a_usage_error(capsys, words):
     with pytest.raises(SystemExit) as ended:
         cli.main(words)
@@ -197,6 +196,6 @@ def test_a_person_at_stdin_is_told_what_is_waited_for(serve):
     assert err.startswith("Waiting for an MCP client on stdin.")
 
 
-@pytest.mark.parametrize("terminal", [True, False])
+@for_all("terminal", [True, False])
 def test_a_server_over_http_reads_no_stdin_and_confines_itself_to_its_roots(serve, terminal):
     assert serve("--http", "127.0.0.1:8765", terminal=terminal) == ([("http", 8765, True)], "")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import cli
 
 HELLO = {
@@ -41,10 +42,8 @@ def started(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("words", [["--version"], ["skill"], []])
-@pytest.mark.parametrize(
-    ("stdout", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
-)
+@for_all("words", [["--version"], ["skill"], []])
+@for_all(("stdout", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
 def test_an_answer_that_cannot_be_written_is_a_sentence(started, words, stdout, why):
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
@@ -53,7 +52,7 @@ def test_an_answer_that_cannot_be_written_is_a_sentence(started, words, stdout, 
     assert ran.stderr == f"The answer cannot be written to stdout: {why}.\n"
 
 
-@pytest.mark.parametrize("closed", ["2>&-", "<&-"])
+@for_all("closed", ["2>&-", "<&-"])
 def test_an_answer_needs_neither_stdin_nor_stderr(started, closed):
     ran = started(closed, "skill")
     assert ran.returncode == 0

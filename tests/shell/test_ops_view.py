@@ -1,6 +1,6 @@
 """What a terminal shows of list_ops: the columns one looks at, shares in percent."""
 
-from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
+from ttnn_mcp.shell.asking import LEGEND, ops_outline
 
 WINDOW = {"kind": "whole_report", "rows": 3, "first_row": 2, "last_row": 4, "warm": False, "why": "no iterations"}
 TOTAL = {"count": 1234, "kernel_us": 5678.5}

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import progress
 
 
@@ -56,7 +57,7 @@ def test_another_thread_leaves_interrupts_alone(interrupt):
     assert seen == [signal.default_int_handler]
 
 
-@pytest.mark.parametrize("is_terminal", [True, False])
+@for_all("is_terminal", [True, False])
 def test_an_interrupt_wipes_the_sign_of_life_where_there_may_be_one(monkeypatch, stderr, is_terminal):
     done = []
     stderr(is_terminal=is_terminal)
@@ -66,7 +67,7 @@ def test_an_interrupt_wipes_the_sign_of_life_where_there_may_be_one(monkeypatch,
     assert done == [*([progress.CLEAR_LINE.encode()] if is_terminal else []), 130]
 
 
-@pytest.mark.parametrize("is_terminal", [True, False])
+@for_all("is_terminal", [True, False])
 def test_a_sign_of_life_is_for_somebody_who_watches(monkeypatch, stderr, is_terminal):
     told = []
     stderr(is_terminal=is_terminal)

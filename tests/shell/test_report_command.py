@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell import cli
 
 
@@ -35,9 +36,7 @@ def test_what_is_no_report_of_ours_is_not_overwritten(report, tmp_path):
     assert path.read_text(encoding="utf-8") == "OP CODE\n"
 
 
-@pytest.mark.parametrize(
-    ("place", "words"), [("", "not a regular file"), ("missing/report.html", "cannot be written")]
-)
+@for_all(("place", "words"), [("", "not a regular file"), ("missing/report.html", "cannot be written")])
 def test_a_place_that_cannot_be_written_is_a_sentence(report, tmp_path, place, words):
     status, _, err = report("demo", "--output", tmp_path / place)
     assert status == 1

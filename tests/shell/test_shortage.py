@@ -173,7 +173,7 @@ async def test_a_report_whose_buffers_cannot_be_read_still_has_a_card(tmp_path):
     assert any(words.startswith("the run died in operation 4") for words in card["caveats"])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("failed", "words"),
     [
         ({"operation": 3, "line": "m.py:2", "kind": "E"}, "aborted in operation 3 ttnn.add (m.py:2): E"),

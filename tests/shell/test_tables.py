@@ -1,7 +1,5 @@
 """Tables as wide as the terminal: nothing is lost, whatever the width."""
 
-import pytest
-
 from tests.for_all import for_all
 from ttnn_mcp.shell.outline import Outline, Section
 from ttnn_mcp.shell.tables import drawn
@@ -69,13 +67,13 @@ def test_beside_a_name_of_30_columns_a_sentence_has_16(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize(("width", "is_table"), [(4 * 12 + 3 * 2, True), (4 * 12 + 3 * 2 - 1, False)])
+@for_all(("width", "is_table"), [(4 * 12 + 3 * 2, True), (4 * 12 + 3 * 2 - 1, False)])
 def test_names_are_folded_to_12_columns_before_a_table_becomes_blocks(monkeypatch, width, is_table):
     section = Section("names", ("a", "b", "c", "d"), [(LONG, LONG, LONG, LONG)])
     assert (f"{'N' * 12}  {'N' * 12}  " in "\n".join(lines(monkeypatch, width, section))) is is_table
 
 
-@pytest.mark.parametrize(("columns", "tables"), [(4, 2), (3, 0)])
+@for_all(("columns", "tables"), [(4, 2), (3, 0)])
 def test_a_table_becomes_several_of_four_columns_but_not_of_three(monkeypatch, columns, tables):
     numbers = [1_000_000_000 + place for place in range(7)]
     section = Section("wide", tuple("abcdefg"), [tuple(numbers)])

@@ -65,7 +65,7 @@ def test_a_terminal_gets_its_width_and_colours(environment):
     assert 40 < max(map(len, plain.replace("\r", "").splitlines())) <= 52
 
 
-@pytest.mark.parametrize(("lines", "paged"), [(23, False), (24, True)])
+@for_all(("lines", "paged"), [(23, False), (24, True)])
 def test_what_is_longer_than_the_terminal_goes_through_the_pager(environment, lines, paged):
     code = f"from ttnn_mcp.shell import terminal; terminal.show('x\\n' * {lines})"
     written, _status = at_a_terminal(code, {**environment, "PAGER": "sed s/x/paged/"})
@@ -176,7 +176,7 @@ def test_the_program_is_called_so_that_the_same_one_starts(tmp_path, monkeypatch
     assert terminal.own_name() == name.format(here=tmp_path / "here")
 
 
-@pytest.mark.parametrize("executable", ["", None])
+@for_all("executable", ["", None])
 def test_a_program_that_knows_no_python_still_has_a_name(monkeypatch, executable):
     monkeypatch.setattr(sys, "executable", executable)
     monkeypatch.setenv("PATH", "/nowhere")

@@ -213,7 +213,7 @@ class Long(Wire):
     text: str
 
 
-@pytest.mark.parametrize(("size", "fits"), [(39_900, True), (40_100, False)])
+@for_all(("size", "fits"), [(39_900, True), (40_100, False)])
 async def test_an_answer_that_its_reader_could_not_take_is_refused(tmp_path, size, fits):
     tool = Tool("made", "Made", Arguments, Long, lambda *_: Long(text="x" * size))
     if fits:

@@ -11,6 +11,7 @@ import pytest
 from tests.asking import ask, session
 from tests.checks.conv_programs import Conv, halo_output, put_conv
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, Replay, block_sharded, write_performance_report, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, tilize
@@ -73,7 +74,7 @@ def attention(config="SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=8)
 # --- Conv2d
 
 
-@pytest.mark.parametrize("value", [256, "256"])
+@for_all("value", [256, "256"])
 async def test_a_larger_block_that_fits_lists_its_buffers_and_bounds_its_gain(asked, value):
     said = await asked(conv(), "act_block_h_override", value)
     assert (said["legal"], said["fits"], said["now"], said["instead"]) == (True, True, 64, None)
@@ -83,7 +84,7 @@ async def test_a_larger_block_that_fits_lists_its_buffers_and_bounds_its_gain(as
     assert "4 blocks become 1; saves at most 68.1 of 100.0 us" in said["expected"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("value", "rule", "instead"),
     [(100, "a multiple of 32", "128"), (-32, "a multiple of 32", "32")],
 )
@@ -130,10 +131,8 @@ def asked_last(at, tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
-    "before", ["Conv2dDeviceOperation", "PaddedSliceDeviceOperation"]
-)  # the latter: sliced in DRAM
-@pytest.mark.parametrize(("value", "block"), [(96, 64), (0, 256)])
+@for_all("before", ["Conv2dDeviceOperation", "PaddedSliceDeviceOperation"])  # the latter: sliced in DRAM
+@for_all(("value", "block"), [(96, 64), (0, 256)])
 async def test_ttnn_lowers_a_block_that_does_not_divide_a_sharded_input(asked_last, value, block, before):
     said = await asked_last(conv_after(before), "act_block_h_override", value)
     assert said["legal"] is True
@@ -144,7 +143,7 @@ async def test_ttnn_lowers_a_block_that_does_not_divide_a_sharded_input(asked_la
 UNEXPLAINED = "any other input again"  # what is said where the ops before do not tell who sharded the input
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("between", "told"),
     [
         (
@@ -230,7 +229,7 @@ async def test_a_block_of_k_must_divide_k_and_fit(asked):
     assert larger["instead"].startswith("32 (")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "rule"),
     [
         ("out_subblock_w", 3, "divides per_core_N 8"),
@@ -329,7 +328,7 @@ async def test_a_memory_reports_limit_comes_without_caveat(at, tmp_path):
     assert "no memory report" not in said["caveat"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "match"),
     [
         ("q_chunk_size", 64, "Conv2d takes no q_chunk_size. It takes: act_block_h_override"),
@@ -372,7 +371,7 @@ async def test_older_convs_without_attributes_are_refused(asked):
 # --- real reports
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "op", "value", "expected"),
     [
         (DEEPLAB, 221, 256, (791_768, True)),  # 147,456 of it the second copy of the rows not yet tilized
@@ -557,7 +556,7 @@ async def test_of_two_states_of_a_switch_none_is_the_next_one_up(asked):
     assert "next_up" not in await asked(conv(), "weights_dtype", None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("schema", "is_older"),
     [("3.5", False), ("3.6", False), ("4.0", False), ("3.5.1", False), ("3.4", True), ("2.9", True), ("3.x", True)],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.profiles.ops import matmul
 from tests.shared_reports import shared
@@ -25,7 +26,7 @@ def asked(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "op", "setting", "value", "own"),
     [
         ("resnet50_stages", 4, "act_block_h_override", 1568, 514_624),

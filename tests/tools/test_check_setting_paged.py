@@ -6,6 +6,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 
@@ -60,7 +61,7 @@ def prompt(start=512, *, table=True, arch="wormhole_b0"):
     return program
 
 
-@pytest.mark.parametrize(("arch", "size"), [("wormhole_b0", 258_240), ("blackhole", 258_304)])
+@for_all(("arch", "size"), [("wormhole_b0", 258_240), ("blackhole", 258_304)])
 async def test_a_token_s_chunk_needs_only_be_a_power_of_two(asked, arch, size):
     answer = await asked(token(arch), "k_chunk_size", 256)
     assert (answer["now"], answer["l1_bytes"], answer["fits"]) == (128, size, True)
@@ -82,13 +83,13 @@ async def test_a_prompt_s_chunk_begins_where_chunks_begin(asked):
     assert "a multiple of 32" in (await asked(prompt(0), "q_chunk_size", 0))["why"]
 
 
-@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@for_all("arch", ["wormhole_b0", "blackhole"])
 async def test_a_prompt_s_chunk_takes_the_page_table_too(asked, arch):
     """No keys are passed from core to core there."""
     assert (await asked(prompt(arch=arch), "k_chunk_size", 128))["l1_bytes"] == 215_296
 
 
-@pytest.mark.parametrize("program", [token(table=False), prompt(table=False)])
+@for_all("program", [token(table=False), prompt(table=False)])
 async def test_without_its_page_table_it_is_not_judged(asked, program):
     setting = "k_chunk_size"
     assert (await asked(program, setting, 128))["verdict"] == "cannot_tell"

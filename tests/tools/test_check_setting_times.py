@@ -6,6 +6,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -127,7 +128,7 @@ async def test_what_costs_accuracy_is_marked_so_and_never_recommended(report, as
     assert said["expected"].endswith("if the PCC allows it")
 
 
-@pytest.mark.parametrize("setting", ["out_subblock_w", "in0_block_w"])
+@for_all("setting", ["out_subblock_w", "in0_block_w"])
 async def test_a_law_says_nothing_of_a_setting_that_it_does_not_see(report, asked, setting):
     path, _ = report(product)
     said = await asked(path, setting)

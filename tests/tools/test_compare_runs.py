@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.asking import call, session
+from tests.for_all import for_all
 from tests.language_model import LanguageModel
 from tests.pairs import Model, write
 from tests.profiles import Iteration, write_memory_report, write_performance_report, write_run
@@ -50,7 +51,7 @@ async def test_the_answer_says_verdict_figures_and_where_the_time_went(pair):
     assert said["wall_ms"]["after"] < said["wall_ms"]["before"]
 
 
-@pytest.mark.parametrize("group_by", ["op_code", "category", "layer"])
+@for_all("group_by", ["op_code", "category", "layer"])
 async def test_the_deltas_of_every_page_add_up_to_the_total(at, pair, group_by):
     everything = await pair(BASE, replace(BASE, fused_qkv=True, jitter=0.07), limit=200)
     total = sum(column(everything["groups"], "delta_us"))
@@ -229,7 +230,7 @@ async def test_real_memory_reports_of_two_generations_hold_the_same_model(tmp_pa
     assert {row[0]: row[3] for row in said["memory"]["rows"]}["l1_peak"] == 0
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("attention_ns", "head_ns", "verdict"),
     [
         (50_000, 150_000, "faster"),

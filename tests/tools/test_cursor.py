@@ -22,7 +22,7 @@ def test_a_page_follows_whatever_the_run_is_called():
     assert offset_of(cursor, Asked(run="by-path", cursor=cursor), "run") == 20
 
 
-@pytest.mark.parametrize(("asked", "run"), [(Asked(iteration=1), "run"), (Asked(), "other")])
+@for_all(("asked", "run"), [(Asked(iteration=1), "run"), (Asked(), "other")])
 def test_another_question_or_run_refuses_it(asked, run):
     with pytest.raises(QuestionRefused, match="another question"):
         offset_of(cursor_after(20, Asked(), "run"), asked, run)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.doubtful_rows import LIES, PASSES
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from ttnn_mcp.shell import cli
@@ -94,7 +95,7 @@ async def test_the_figures_of_an_op_are_doubted_and_none_is_predicted(lie, hones
     assert "contradicts" not in str(await ask(at, "op_detail", run=honest, op=matmul))
 
 
-@pytest.mark.parametrize(("unfit", "doubted"), [(1, False), (2, True)])
+@for_all(("unfit", "doubted"), [(1, False), (2, True)])
 async def test_a_tenth_of_the_matmuls_may_have_operands_that_do_not_fit(tmp_path, unfit, doubted):
     """Of ten: columns of shapes, operands or names are exchanged where there are more."""
     program = Program("wormhole_b0")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.asking import call, session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.profiles import Iteration
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, RunUnknown, TtnnMcpError
@@ -214,7 +215,7 @@ async def test_recording_needs_a_change_a_baseline_and_sane_figures(runs, tell):
     assert (await tell())["log"]["rows"] == []
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("figures", "fault"),
     [
         ({"step": 0}, "'step' is 1 to 7"),
@@ -247,7 +248,7 @@ async def test_figures_and_texts_at_their_bounds_pass(tell):
     assert await tell(**least) == await tell(**most) == await tell(**walls) == await tell()
 
 
-@pytest.mark.parametrize(("action", "missing"), [("target", "target"), ("import", "path"), ("record", "change")])
+@for_all(("action", "missing"), [("target", "target"), ("import", "path"), ("record", "change")])
 async def test_what_an_action_cannot_do_without_is_named(tell, action, missing):
     with pytest.raises(TtnnMcpError, match=f"experiments: '{missing}' is required"):
         await tell(action)
@@ -408,7 +409,7 @@ async def test_a_damaged_row_is_named_and_the_loop_goes_on(looped, tell, tmp_pat
 NO_FILE = ["a\0b", "x" * 300, "x" * 9000, "\ud800"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("action", "path"),
     [
         *(("export", path) for path in NO_FILE),

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.errors import QuestionRefused
 
@@ -116,7 +117,7 @@ async def test_a_layer_asked_for_alone_differs_as_it_does_among_all(tmp_path):
         assert alone == {f"layer {layer}": together[f"layer {layer}"]}
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB])
+@for_all("name", [CLIP, DEEPLAB])
 async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name):
     at, path = session(tmp_path), str(shared(name))
     whole = await ask(at, "optimization_check", run=path)

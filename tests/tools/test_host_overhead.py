@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from ttnn_mcp.errors import QuestionRefused
 
@@ -29,7 +30,7 @@ def report(folder, program, iterations=COLD_THEN_WARM) -> str:
     return str(write_performance_report(folder, program, iterations))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("gap_ns", "verdict"),
     [(1_000, "device_bound"), (1_160, "device_bound"), (1_180, "mixed"), (6_600, "mixed"), (7_200, "host_bound")],
 )
@@ -164,9 +165,7 @@ async def test_what_the_report_cannot_show_of_a_trace_is_said(at, tmp_path):
     assert "cannot tell" in (await ask(at, "host_overhead", run=str(path)))["trace"]
 
 
-@pytest.mark.parametrize(
-    ("lost", "other_op", "device"), [((), "", 1), ((5, 9, 13), "", 0), ((5, 9, 13), "Typecast", 1)]
-)
+@for_all(("lost", "other_op", "device"), [((), "", 1), ((5, 9, 13), "", 0), ((5, 9, 13), "Typecast", 1)])
 async def test_a_device_that_lost_rows_does_not_wait_for_the_host(at, tmp_path, lost, other_op, device):
     """Device 1 takes longer. Without some rows its gaps would be kernels; with an op of its own it works on its own."""
     program = model(10_000, 1_000)

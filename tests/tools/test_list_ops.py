@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
@@ -82,7 +83,7 @@ async def test_wrong_names_are_answered_with_the_nearest(at, run):
         await ask(at, "list_ops", run=run, limmit=3)
 
 
-@pytest.mark.parametrize("group_by", ["op_code", "signature", "category"])
+@for_all("group_by", ["op_code", "signature", "category"])
 async def test_groups_hold_every_op_once(at, run, group_by):
     said = await ask(at, "list_ops", run=run, group_by=group_by, limit=100)
     assert sum(column(said["groups"], "count")) == 13
@@ -211,7 +212,7 @@ async def test_operations_are_folded_by_name_and_small_ones_dropped(at, tmp_path
     assert [row[0] for row in heavy] == ["ttnn.relu"]
 
 
-@pytest.mark.parametrize("name", MEMORY)
+@for_all("name", MEMORY)
 async def test_a_memory_report_alone_obeys_its_arguments(at, name):
     path = shared(name)
     rows = operations_of(path)
@@ -249,7 +250,7 @@ async def test_pages_of_operations_join_to_the_whole(at, memory):
     assert pages == whole
 
 
-@pytest.mark.parametrize(
+@for_all(
     "asked",
     [
         {"category": "matmul"},
@@ -343,7 +344,7 @@ async def test_the_layers_of_one_op_hold_only_its_time(at, layers):
     assert rows == [1] * LAYERS
 
 
-@pytest.mark.parametrize(("group_by", "kinds", "differ"), [("layer", LAYERS, "2"), ("role", 4, "3")])
+@for_all(("group_by", "kinds", "differ"), [("layer", LAYERS, "2"), ("role", 4, "3")])
 async def test_layers_and_roles_hold_every_op_once_and_name_what_differs(at, layers, group_by, kinds, differ):
     said = await ask(at, "list_ops", run=layers, group_by=group_by, limit=100)
     assert sum(column(said["groups"], "count")) == 4 * LAYERS + 2
@@ -352,7 +353,7 @@ async def test_layers_and_roles_hold_every_op_once_and_name_what_differs(at, lay
     assert "6 layers of 4 ops" in said["caveat"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("role", "name"),
     [
         (22, "up: widens 4 times"),
@@ -367,7 +368,7 @@ async def test_a_real_matmul_is_called_what_its_shapes_and_neighbours_make_it(at
     assert key.endswith(f"({name})")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "name"),
     [
         (None, "NlpCreateHeadsDeviceOperation", "QKV: NlpCreateHeads follows"),
@@ -410,7 +411,7 @@ async def test_a_layer_can_be_asked_for(at, layers):
         await ask(at, "list_ops", run=layers, layer=7)
 
 
-@pytest.mark.parametrize("asked", [{"group_by": "layer"}, {"group_by": "role"}, {"layer": 1}])
+@for_all("asked", [{"group_by": "layer"}, {"group_by": "role"}, {"layer": 1}])
 async def test_a_run_without_layers_says_so(at, run, asked):
     with pytest.raises(QuestionRefused, match="No layers"):
         await ask(at, "list_ops", run=run, **asked)

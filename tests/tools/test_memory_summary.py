@@ -290,7 +290,7 @@ async def test_what_ran_out_is_told_in_one_sentence_before_everything_else(tmp_p
     assert "ran_out" not in await summary(tmp_path / "well", crashing("something else happened"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("bytes_", "enough", "size", "told"),
     [
         (999_999, True, "1,000 kB, limit 2 kB", "enough"),
@@ -448,7 +448,7 @@ def plain() -> Program:
     return program
 
 
-@pytest.mark.parametrize("generation", ["G2", "3.3"])
+@for_all("generation", ["G2", "3.3"])
 async def test_what_a_report_has_nothing_to_say_of_is_left_out(tmp_path, generation):
     answer = await summary(tmp_path, plain(), generation)
     assert not {"programs", "l1_small", "dram", "caveats", "more_errors", "rank", "devices"} & answer.keys()
@@ -524,7 +524,7 @@ async def test_where_graphs_and_snapshots_differ_is_told(tmp_path, found, caveat
     assert (await memory_summary(changed, Arguments(run="made"))).caveats == ((caveat,) if caveat else ())
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("change", "caveat"),
     [
         ({"broken": 2}, "2 captured graphs could not be read"),

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
@@ -113,7 +114,7 @@ async def test_where_all_ran_to_the_end_nobody_is_blamed(at, tmp_path):
     assert "inside" not in said
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "besides"),
     [
         ("MatmulDeviceOperation", "BRISC reads weights here too"),
@@ -161,7 +162,7 @@ async def test_every_argument_of_a_real_call_can_be_read_whole(tmp_path, name):
     assert read or not long
 
 
-@pytest.mark.parametrize(("kernel_ns", "efficiency"), [(14_564, 1), (14_000, 1), (29_128, 0.5)])
+@for_all(("kernel_ns", "efficiency"), [(14_564, 1), (14_000, 1), (29_128, 0.5)])
 async def test_no_op_is_said_to_do_better_than_its_bound(at, tmp_path, kernel_ns, efficiency):
     """4 MiB through 288 GB/s take 14.56 us; measured in 14 us, the peak is a little higher than specified."""
     program = Program("wormhole_b0")
@@ -197,7 +198,7 @@ async def test_how_often_an_op_ran_is_told_from_the_second_time_on(at, tmp_path)
     assert row[:2] == [2, 2]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("recorded", "op", "why"),
     [
         (block, 3, None),

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
@@ -93,7 +94,7 @@ async def test_whose_name_was_moved_is_said_once(tmp_path):
     assert (await ask(at, "open_run", run="main"))["caveats"] == moved["caveats"][1:]
 
 
-@pytest.mark.parametrize("arguments", [{"performance": "nowhere.csv"}, {"run": "nowhere"}])
+@for_all("arguments", [{"performance": "nowhere.csv"}, {"run": "nowhere"}])
 async def test_what_is_not_there_is_refused(tmp_path, arguments):
     with pytest.raises(TtnnMcpError):
         await ask(session(tmp_path), "open_run", **arguments)
@@ -108,7 +109,7 @@ async def test_the_card_says_how_a_profiled_report_was_made(tmp_path):
     assert card["capture"] == {"command": "pytest  [1mtests/test_x.py", "dirty": True}
 
 
-@pytest.mark.parametrize(("device", "is_mock"), [("mock n150", True), ("mocking", False), ("wormhole_b0", False)])
+@for_all(("device", "is_mock"), [("mock n150", True), ("mocking", False), ("wormhole_b0", False)])
 async def test_a_report_from_a_mock_device_is_said_to_hold_no_times(tmp_path, device, is_mock):
     folder = shutil.copytree(demo_reports()[1], tmp_path / "memory")
     (folder / "run_manifest.json").write_text(json.dumps({"device": device}))

@@ -9,13 +9,14 @@ from contextlib import closing
 import pytest
 
 from tests.asking import call, session
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, write_memory_report, write_performance_report, write_run
 from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
 from ttnn_mcp.query import guard as sql_guard
-from ttnn_mcp.query.select import queried
+from ttnn_mcp.query.queries import queried
 from ttnn_mcp.tools.query_run import TOOL
 
 
@@ -180,7 +181,7 @@ RUNS_ON = (
 )
 
 
-@pytest.mark.parametrize("sql", [*WRITES, *READS_ELSEWHERE])
+@for_all("sql", [*WRITES, *READS_ELSEWHERE])
 async def test_whatever_is_no_plain_reading_is_refused_and_leaves_no_trace(opened, ask, tmp_path, sql):
     before = sorted(opened[1].rglob("*"))
     with pytest.raises(QuestionRefused) as refused:
@@ -190,7 +191,7 @@ async def test_whatever_is_no_plain_reading_is_refused_and_leaves_no_trace(opene
     assert (await ask("SELECT count(*) FROM ops"))["rows"][0][0] > 0
 
 
-@pytest.mark.parametrize("sql", GROWS)
+@for_all("sql", GROWS)
 async def test_what_grows_without_end_is_ended_with_a_clear_message(ask, sql):
     started = time.monotonic()
     with pytest.raises(
@@ -200,7 +201,7 @@ async def test_what_grows_without_end_is_ended_with_a_clear_message(ask, sql):
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.parametrize("sql", RUNS_ON)
+@for_all("sql", RUNS_ON)
 async def test_what_runs_on_is_ended_in_time(opened, sql):
     run = await opened[0].run("both")
     started = time.monotonic()
@@ -274,7 +275,7 @@ async def test_a_report_that_was_cut_off_is_an_error_of_the_report(tmp_path, at)
         await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*) FROM operations"})
 
 
-@pytest.mark.parametrize("folder", MEMORY)
+@for_all("folder", MEMORY)
 async def test_every_memory_generation_can_be_queried(at, folder):
     said = await call(TOOL, at, {"run": str(shared(folder)), "sql": "SELECT count(*) FROM operations"})
     assert said["rows"][0][0] > 5

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded, write_memory_report, write_performance_report, write_run
 from tests.profiles.ops import interleaved_to_sharded, sharded_to_interleaved, unary
 from tests.programs import block
@@ -117,7 +118,7 @@ async def test_a_linked_memory_report_makes_it_certain(at, tmp_path):
     assert "caveat" not in said
 
 
-@pytest.mark.parametrize(("read", "avoidable"), [(False, ["certain", "certain"]), (True, ["no", "certain"])])
+@for_all(("read", "avoidable"), [(False, ["certain", "certain"]), (True, ["no", "certain"])])
 async def test_a_memory_report_alone_names_the_moves_and_times_none(at, tmp_path, read, avoidable):
     program = Program("wormhole_b0")
     round_trips(program, read=read)

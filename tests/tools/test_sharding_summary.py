@@ -3,6 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import (
     L1,
     Iteration,
@@ -79,7 +80,7 @@ async def test_a_memory_report_alone_counts_tensors_and_bytes(at, tmp_path):
     assert "low_core_ops" not in said
 
 
-@pytest.mark.parametrize(("cores", "kernel_ns", "listed"), [(31, 20_000, 1), (32, 20_000, 0), (31, 4_900, 0)])
+@for_all(("cores", "kernel_ns", "listed"), [(31, 20_000, 1), (32, 20_000, 0), (31, 4_900, 0)])
 async def test_ops_on_under_half_of_the_cores_are_listed(at, tmp_path, cores, kernel_ns, listed):
     program = model()
     x, y = program.tensor([1, 1, 256, 256]), program.tensor([1, 1, 256, 256])
@@ -92,7 +93,7 @@ async def test_ops_on_under_half_of_the_cores_are_listed(at, tmp_path, cores, ke
         assert (op["op_code"], op["cores"], op["count"], op["kernel_us"]) == ("Upsample", 31, 1, 20)
 
 
-@pytest.mark.parametrize(("inputs", "length"), [(3, 54), (4, 60)])
+@for_all(("inputs", "length"), [(3, 54), (4, 60)])
 async def test_long_shapes_of_an_op_are_cut(at, tmp_path, inputs, length):
     program = Program("wormhole_b0")
     read, out = [program.tensor([1, 384, 1280, 64]) for _ in range(inputs)], program.tensor([1, 384, 1280, 64])
@@ -119,7 +120,7 @@ async def test_nor_does_one_without_sharded_tensors(at, tmp_path):
     assert "caveat" not in await ask(at, "sharding_summary", run=written(tmp_path, program))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("without", "blank", "caveat"),
     [
         (("AVAILABLE WORKER CORE COUNT",), (), "the grid is not in the report: 64 is the most cores any op used"),
@@ -170,7 +171,7 @@ async def test_real_reports_list_the_ops_that_idle_the_grid(at):
     )
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER])
 async def test_shares_of_real_reports_add_up(at, name):
     said = await ask(at, "sharding_summary", run=str(shared(name)))
     assert sum(one["share"] for one in rows(said["distribution"])) == pytest.approx(1, abs=0.0005)

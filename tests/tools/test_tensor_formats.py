@@ -103,7 +103,7 @@ def test_padding_names_the_shape_and_its_waste(tmp_path, program):
     assert line["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "waste"), [([1, 16, 30, 512], 1 / 16), ([1, 8, 92, 512], None)], ids=["1 of 16 tiles", "1 of 24"]
 )
 def test_padding_below_a_twentieth_is_no_line(tmp_path, program, shape, waste):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
@@ -14,7 +15,7 @@ from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.tools import time_budget as module
 from ttnn_mcp.tools.budget import fitted
-from ttnn_mcp.tools.parts.lost_times import lost_in_window
+from ttnn_mcp.tools.time_budget import lost_in_window
 from ttnn_mcp.wire import bytes_of
 
 WARM = (Iteration(cold=True), Iteration())
@@ -73,12 +74,12 @@ async def test_the_ledger_adds_up_however_long_the_names_of_ops_are(at, tmp_path
     assert sum(ledger(answer).values()) == pytest.approx(answer["window_us"], abs=0.01)
 
 
-@pytest.mark.parametrize(("kernel_ns", "verdict"), [(163_000, "at_floor"), (165_000, "above_floor")])
+@for_all(("kernel_ns", "verdict"), [(163_000, "at_floor"), (165_000, "above_floor")])
 async def test_the_line_is_four_fifths_of_the_window(at, tmp_path, kernel_ns, verdict):
     assert (await ask(at, "time_budget", run=report(tmp_path, multiplication(kernel_ns))))["verdict"] == verdict
 
 
-@pytest.mark.parametrize(("unknown_ns", "verdict"), [(7_400, "at_floor"), (7_500, "cannot_tell")])
+@for_all(("unknown_ns", "verdict"), [(7_400, "at_floor"), (7_500, "cannot_tell")])
 async def test_at_the_floor_takes_bounds_of_95_percent_of_the_kernels(at, tmp_path, unknown_ns, verdict):
     """An op of a kind never seen takes 4.98 or 5.05 % of the kernel time; with all of it the window is at its floor."""
     program = multiplication(141_000)
@@ -117,9 +118,7 @@ async def test_padding_is_told_apart(at, tmp_path):
     assert ledger(answer)["padding"] == pytest.approx(stored_us * 31 / 32, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("measured", "excess_us"), [("50", 50 - 14.564), ("10", 0), ("", 0), ("105", 100 - 14.564), ("106", 0)]
-)
+@for_all(("measured", "excess_us"), [("50", 50 - 14.564), ("10", 0), ("", 0), ("105", 100 - 14.564), ("106", 0)])
 async def test_bytes_that_were_moved_again_are_told_where_they_were_measured(at, tmp_path, measured, excess_us):
     """4 MiB at 288 GB/s take 14.56 us; DRAM was busy for a measured share of 100 us."""
     program = Program("wormhole_b0")
@@ -178,14 +177,14 @@ async def test_without_any_kernel_time_there_is_no_budget(at, tmp_path):
         await ask(at, "time_budget", run=report(tmp_path, multiplication(0)))
 
 
-@pytest.mark.parametrize(("time_ns", "kinds"), [(1_200, 3), (900, 1)])
+@for_all(("time_ns", "kinds"), [(1_200, 3), (900, 1)])
 def test_of_an_entry_below_a_hundredth_only_the_heaviest_kind_is_named(time_ns, kinds):
     entry = SimpleNamespace(name="gaps", time_ns=time_ns, heaviest=lambda _, most: [("Matmul", 100.0, 1)] * most)
     facts = SimpleNamespace(ops=None, timeline=SimpleNamespace(busy_ns=100_000))
     assert module._heaviest(facts, entry).count("Matmul") == kinds
 
 
-@pytest.mark.parametrize(("why", "kept"), [("short", 50), ("long" * 2_000, 3)])
+@for_all(("why", "kept"), [("short", 50), ("long" * 2_000, 3)])
 async def test_what_the_bounds_leave_out_is_cut_to_the_room_of_an_answer(at, tmp_path, why, kept):
     run = await at.run(report(tmp_path, multiplication(150_000)))
     whole = module.time_budget(facts_of(run, run.scope()), module.Arguments())
@@ -226,7 +225,7 @@ def idling(**risc_ns: int) -> Program:
     return program
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("risc_ns", "entries"),
     [
         # reading was alone for 100 - 30 - 0.374 us; 7.28 us of roofline and 0.374 us of skew may lie in these
@@ -259,7 +258,7 @@ async def test_uneven_cores_are_told_where_the_report_has_times_per_core(at, tmp
     assert sum(parts.values()) == pytest.approx(100, abs=0.05)
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 async def test_a_real_ledger_adds_up_and_no_floor_is_above_the_time(at, name):
     answer = await ask(at, "time_budget", run=str(shared(name)))
     parts = ledger(answer)
@@ -270,7 +269,7 @@ async def test_a_real_ledger_adds_up_and_no_floor_is_above_the_time(at, name):
     assert told["one_pass"] <= told["as_it_is"]
 
 
-@pytest.mark.parametrize("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
+@for_all("name", [CLIP, DEEPLAB, OFT, SEGFORMER])
 async def test_the_kernel_time_is_the_files_own(at, name):
     path = shared(name)
     answer = await ask(at, "time_budget", run=str(path), iteration="all")

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, MEMORY, OFT, SEGFORMER, shared
 
 
@@ -102,7 +103,7 @@ async def test_segformer_host_rows_are_plumbing(at):
     assert by_op["ShardedToInterleavedDeviceOperation"] == pytest.approx(0.087, abs=0.001)
 
 
-@pytest.mark.parametrize("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 async def test_kernel_times_add_up_to_those_in_the_file(at, report):
     path = shared(report)
     listed = await ask(at, "list_ops", run=str(path), iteration="all", group_by="op_code", limit=200)
@@ -126,7 +127,7 @@ async def test_the_newest_memory_report_links_to_its_performance_report(at):
     assert detail["call"]["line"] == 31
 
 
-@pytest.mark.parametrize("folder", MEMORY)
+@for_all("folder", MEMORY)
 async def test_every_memory_generation_opens_alone(at, folder):
     card = await ask(at, "open_run", memory=str(shared(folder)))
     assert card["arch"] == "wormhole_b0"
@@ -134,7 +135,7 @@ async def test_every_memory_generation_opens_alone(at, folder):
     assert "host_overhead: no device times" in card["not_answerable"]
 
 
-@pytest.mark.parametrize("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 async def test_answers_stay_small_on_real_reports(at, report):
     run = str(shared(report))
     limits = {"open_run": 1536, "host_overhead": 1536, "list_ops": 4096, "optimization_check": 8192}

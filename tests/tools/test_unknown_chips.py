@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.run.chip import Chip
@@ -30,7 +31,7 @@ def asked(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(("arch", "told"), [("quasar", True), ("wormhole_b0", False)])
+@for_all(("arch", "told"), [("quasar", True), ("wormhole_b0", False)])
 async def test_an_architecture_that_is_not_known_is_said(asked, arch, told):
     assert (STATED in (await asked(arch)("open_run"))["caveats"]) == told
 
@@ -53,7 +54,7 @@ async def test_no_format_is_advised_and_no_size_of_one_told(asked):
     assert None not in {row[place] for row in known["weights"]["rows"]}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "clock", "rate"),
     [("wormhole_b0", 1.0, 4096), (None, 1.0, 4096), ("blackhole", None, None), ("quasar", 1.0, None)],
 )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
@@ -24,15 +22,13 @@ class AttributeColumns:
         self._texts = ops.texts("attributes")
         self._parsed: dict[int, Attributes] = {-1: Attributes({})}
 
-    def numbers(
-        self, rows: NDArray[np.int64], meaning: Callable[[Attributes], float | None]
-    ) -> NDArray[np.float64]:
+    def numbers(self, rows: Integers, meaning: Callable[[Attributes], float | None]) -> Floats:
         """`meaning` of the attributes of each row; NaN if it is None."""
         codes, places = np.unique(self._texts.codes[rows], return_inverse=True)
         values = [meaning(self._of(int(code))) for code in codes]
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[places]
 
-    def flags(self, rows: NDArray[np.int64], *keys: str) -> NDArray[np.bool_]:
+    def flags(self, rows: Integers, *keys: str) -> Booleans:
         """Rows where the first of `keys` that is printed is true."""
         return self.numbers(rows, lambda attributes: float(attributes.flag(*keys) or False)) > 0
 

@@ -24,13 +24,12 @@ from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains
 from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MatmulChoice, matmul_choice
-from ttnn_mcp.analyses.roofline.beyond_peak import doubts_of_work
+from ttnn_mcp.analyses.roofline.beyond_peak import doubted_by_work
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.chip import Chip
@@ -65,7 +64,7 @@ class WindowFacts:
     @cached_property
     def scope(self) -> Scope:
         """The window with the ops of all devices, and all doubts about them."""
-        return self._scope.doubted(doubts_of_work(self.ops, self.roofline))
+        return doubted_by_work(self._scope, self.roofline)
 
     @cached_property
     def chip(self) -> Chip:
@@ -93,7 +92,7 @@ class WindowFacts:
         return replayed(self.run)
 
     @cached_property
-    def kernel_ns(self) -> NDArray[np.float64]:
+    def kernel_ns(self) -> Floats:
         """Kernel time per op."""
         return self.ops.numbers("kernel_ns")
 
@@ -113,7 +112,7 @@ class WindowFacts:
         return self.timeline.gap_ns
 
     @cached_property
-    def idle_ns(self) -> NDArray[np.float64]:
+    def idle_ns(self) -> Floats:
         """Per op, the time before it in which nothing ran; zeros in a cold window, whose gaps are not the model's."""
         return self.timeline.idle_ns if self.scope.window.warm else np.zeros(len(self))
 
@@ -202,11 +201,11 @@ class WindowFacts:
         """The attributes of one op."""
         return attributes_of(self.ops).row(row)
 
-    def named(self, *canonical_names: str) -> NDArray[np.bool_]:
+    def named(self, *canonical_names: str) -> Booleans:
         """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
         return self.ops.named(*canonical_names)
 
-    def of_family(self, *families: str) -> NDArray[np.bool_]:
+    def of_family(self, *families: str) -> Booleans:
         """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...)."""
         return self.ops.of_family(*families)
 
@@ -218,21 +217,19 @@ class WindowFacts:
         """OUTPUT_n of every op; None if no op has so many."""
         return self.ops.outputs[number] if number < len(self.ops.outputs) else None
 
-    def share(self, rows: NDArray[np.int64]) -> float:
+    def share(self, rows: Integers) -> float:
         """Share of the window's kernel time on these ops; an op that is named twice counts once."""
         return float(self.kernel_ns[_once(rows)].sum() / self.total_ns) if self.total_ns else 0.0
 
-    def share_of_whole(self, rows: NDArray[np.int64]) -> float:
+    def share_of_whole(self, rows: Integers) -> float:
         """Share of kernels and gaps on these ops; an op that is named twice counts once."""
         return float(self.timeline.spent_ns[_once(rows)].sum() / self.whole_ns) if self.whole_ns else 0.0
 
-    def us(self, rows: NDArray[np.int64]) -> float:
+    def us(self, rows: Integers) -> float:
         """Kernel time on these ops, in microseconds; an op that is named twice counts once."""
         return float(self.kernel_ns[_once(rows)].sum()) / 1e3
 
-    def heaviest(
-        self, rows: NDArray[np.int64], most: int = 3, weigh_ns: NDArray[np.float64] | None = None
-    ) -> list[int]:
+    def heaviest(self, rows: Integers, most: int = 3, weigh_ns: Floats | None = None) -> list[int]:
         """The `most` costliest of these ops, costliest first, different signatures before repeats.
 
         `weigh_ns` is what each of them costs, where that is more than its own time.
@@ -258,7 +255,7 @@ class WindowFacts:
         return int(self.ops.lines[row])
 
 
-def _once(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _once(rows: Integers) -> Integers:
     return rows if bool((np.diff(rows) > 0).all()) else np.unique(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,6 @@ from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 BATCH_BYTES = 150_000_000  # of reports: some 100,000 ops, which make a part of 2 MB

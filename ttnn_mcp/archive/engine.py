@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,8 +13,6 @@ from ttnn_mcp.archive.schema import OPS, RUNS, casts, names
 from ttnn_mcp.errors import ArchiveUnusable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Sequence
-
     from duckdb import DuckDBPyConnection
 
     from ttnn_mcp.archive.parts import Share

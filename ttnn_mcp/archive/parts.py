@@ -8,6 +8,7 @@ comes from its runs: whoever writes the same runs writes the same part.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from threading import Lock
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ttnn_mcp.archive.schema import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ttnn_mcp.archive.places import Place
 
 INDEX, RUNS_FILE, OPS_FILE = ".json", ".runs.parquet", ".ops.parquet"

@@ -1,8 +1,12 @@
-"""One pass over reports: what is new is read, by whoever is to read it, and added; the archive is then put in shape."""
+"""One pass over reports: what is new is read, by whoever is to read it, and added; the archive is then put in shape.
+
+In shape it has few large parts instead of many small ones, and keeps within its bounds.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,14 +15,14 @@ from ttnn_mcp.archive.adding import Added, Damage, batches
 from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.sources import sources
 from ttnn_mcp.archive.store import Archive
-from ttnn_mcp.archive.upkeep import keep_within, pack_small
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ttnn_mcp.archive.adding import Batch
+    from ttnn_mcp.archive.parts import ArchivePart, KeptRun
 
+PART_OPS = 1_000_000  # a part of so many ops is large: it takes some 20 MB, and is written in about a second
+SMALL_PARTS = 32  # so many small ones are read as fast as one large one; more are packed
 CLUSTER_WORKERS = 4  # batches are made for so many; more of them share what there is
 ALONE_BYTES = 20_000_000  # so much is read in about the second that starting processes takes
 
@@ -119,3 +123,47 @@ def _added(order: Order, work: list[Batch]) -> Iterator[Added]:
     if jobs == 1 or (order.jobs is None and sum(batch.size for batch in work) < ALONE_BYTES):
         return pools.added_here(order.folder, work, order.provenance)
     return pools.added_by_processes(order.folder, work, order.provenance, jobs)
+
+
+def pack_small(archive: Archive) -> int:
+    """Pack small parts together where there are many; returns how many were packed.
+
+    Raises:
+        ArchiveUnusable: the archive cannot be written.
+    """
+    small = [part for part in archive.parts() if part.ops < PART_OPS // 2]
+    if len(small) <= SMALL_PARTS:
+        return 0
+    pack: list[ArchivePart] = []
+    for part in sorted(small, key=_first_recorded):
+        pack.append(part)
+        if sum(packed.ops for packed in pack) >= PART_OPS:
+            archive.pack(pack)
+            pack = []
+    if len(pack) > 1:
+        archive.pack(pack)
+    return len(small)
+
+
+def keep_within(archive: Archive, most_bytes: int) -> int:
+    """Remove the runs recorded first until the rest fits; returns how many left.
+
+    Raises:
+        ArchiveUnusable: the archive cannot be written.
+    """
+    parts = archive.parts()
+    over = sum(part.size for part in parts) - most_bytes
+    runs: list[tuple[KeptRun, float]] = [
+        (run, part.size * (run.ops + 1) / (part.ops + len(part.runs))) for part in parts for run in part.runs
+    ]
+    leaving: set[str] = set()
+    for run, size in sorted(runs, key=lambda sized: (sized[0].recorded_at, sized[0].run_key)):
+        if over <= 0:
+            break
+        leaving.add(run.run_key)
+        over -= int(size)
+    return archive.forget(leaving)
+
+
+def _first_recorded(part: ArchivePart) -> int:
+    return min(run.recorded_at for run in part.runs)

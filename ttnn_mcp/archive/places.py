@@ -8,15 +8,13 @@ import importlib
 import os
 import tempfile
 import time
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
 from ttnn_mcp.errors import ArchiveUnusable, shown, shown_path
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
 
 BEGINNING, UNFINISHED = "ttnn-mcp-", ".unfinished"  # of the names of files that are being written
 

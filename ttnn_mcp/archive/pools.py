@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -20,8 +21,6 @@ from ttnn_mcp.errors import ArchiveUnusable, TtnnMcpError, shown
 from ttnn_mcp.run.reading_digest import reading_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-
     from ttnn_mcp.archive.rows import Provenance
 
 TRIES = 3  # of a batch whose worker died, as Dask has it by default

@@ -7,6 +7,7 @@ lucky run does not make its settings look good. Two entries differ only beyond t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,14 +16,12 @@ from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, written
 from ttnn_mcp.archive.turns import CERTAIN
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from duckdb import DuckDBPyConnection
-    from numpy.typing import NDArray
 
 # the rows of the work are read once, and their settings looked up for the row with the median alone: of ten million
 # ops, 200 kinds of work take 0.5 s this way, and 1 s where each kind's rows are sorted as a list
@@ -152,7 +151,7 @@ def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Ali
     return entries
 
 
-def timing_of(kernel_us: NDArray[np.float64]) -> Timing:
+def timing_of(kernel_us: Floats) -> Timing:
     """The timing of these ops of one run, all of which took some time."""
     spread = float(kernel_us.std(ddof=1) / kernel_us.mean()) if len(kernel_us) > 1 else 0.0
     middle = float(np.sort(kernel_us)[(len(kernel_us) - 1) // 2])

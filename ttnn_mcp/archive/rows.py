@@ -1,10 +1,17 @@
-"""The rows that an archive keeps of a run, computed for all ops at once."""
+"""The rows that an archive keeps of a run, computed for all ops at once.
+
+An op's attributes have two parts: what it computes, and how it was set up to compute it. Two ops do the same work if
+they agree in name, operands and the first part. Only the second part may be tuned, so only it may explain why one is
+faster. An attribute that we do not know counts as work: then less is compared, and nothing wrongly.
+"""
 
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,10 +20,12 @@ import numpy as np
 
 from ttnn_mcp import quoting
 from ttnn_mcp.analyses.devices.host_gaps import timeline_of
-from ttnn_mcp.archive.op_settings import WorkAndSettings, op_settings
 from ttnn_mcp.archive.schema import OPS
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.fingerprint import fingerprint
+from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.op_names import canonical
@@ -24,14 +33,28 @@ from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.run.reading_digest import reading_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
-    from numpy.typing import NDArray
 
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
+LONGEST = 4_000  # characters of settings that are kept; the longest of real ones has under 2,000
+_TUNED = re.compile(  # by the ops' attribute structs in tt-metal (ttnn/cpp/ttnn/operations/**/device/*_types.hpp)
+    r"program_config|compute_kernel_config|compute_config|block_config|parallelization_config|memory_config|mem_config"
+    r"|core_grid|core_coord|worker_grid|sub_core_grids|grid_size|double_buffer|activation_reuse|split_reader"
+    r"|full_inner_dim|config_tensors_in_dram|num_links|num_workers|num_buffers|chunks_per_sync|topology|use_multicore"
+    r"|fp32_dest_acc|packer_l1|approx|fast_|slice_config|use_noc|num_cores|run_batched|chunk_size|block_w|block_h"
+    r"|subblock|persistent|throttle"
+)
+_PASSING = re.compile(  # differs from call to call, or names a place in one process
+    r"address|semaphore|hash|_id$|_idx$|_ids$|trace|global_cb|barrier|path|file|name$|seed|tile$|worker_core"
+)
+_EMPTY = re.compile(r"\s*(std::nullopt|None|false|\{\}|\[\]|SmallVector\(\[\]\)|)\s*", re.IGNORECASE)
+_PATH = re.compile(r"[/\\]|(?<!:):(?!:)")  # a slash, or the colon of a drive; C++ has two colons
+_UNSET = re.compile(r"\b[A-Za-z_]\w*=std::nullopt;?")  # \b: a long word is searched once, not from each letter
+_SCOPE = re.compile(r"\b[A-Za-z_]\w*::")
+_FLAGS = {"1": "true", "true": "true", "True": "true"}
+_FLAG_NAMES = re.compile(r"^(is_|has_|use_|enable_|transpose_|untilize|bcast_batch|user_run_batched|bfp8)")
 NAME_CHARS = 120  # of an op: real ones have up to 60
 _STAMP = re.compile(r"(20\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)")
 _ODD = re.compile(r"[^\w:<>,. ()-]")  # op names of TTNN have none of them; a path would
@@ -123,7 +146,7 @@ def recorded_at(file_name: str, modified: float) -> int:
     return int(modified)
 
 
-def _op_rows(ops: OpTable, arch: str | None, key: str, inside: NDArray[np.bool_]) -> pd.DataFrame:
+def _op_rows(ops: OpTable, arch: str | None, key: str, inside: Booleans) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - loaded with the report whose rows these are
 
     kinds = Kinds(ops, arch)
@@ -176,7 +199,7 @@ def op_name(code: str) -> str:
     return _ODD.sub("", canonical(code))[:NAME_CHARS] or "unnamed"
 
 
-def hashes(texts: Sequence[str]) -> NDArray[np.int64]:
+def hashes(texts: Sequence[str]) -> Integers:
     """A 64-bit hash per text, the same on every machine and in every version."""
     digests = b"".join(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype="<i8").astype(np.int64)
@@ -202,3 +225,44 @@ def _categorical(texts: Texts) -> pd.Categorical:
     place = {text: number for number, text in enumerate(text for text in texts.distinct if text)}
     codes = np.array([*(place.get(text, -1) for text in texts.distinct), -1], dtype=np.int64)[texts.codes]
     return pd.Categorical.from_codes(codes, categories=pd.Index(list(place), dtype="object"))
+
+
+class WorkAndSettings(NamedTuple):
+    """The parts of an ATTRIBUTES cell.
+
+    Attributes:
+        work: what decides what is computed, as JSON.
+        tuned: what may be tuned, as JSON; "" without.
+    """
+
+    work: str
+    tuned: str
+
+
+def op_settings(cell: str) -> WorkAndSettings:
+    """The parts of one ATTRIBUTES cell. Values that could hold a path are left out of both."""
+    work: dict[str, str] = {}
+    tuned: dict[str, str] = {}
+    for key, text in parse_attributes(cell).items():
+        if _PASSING.search(key) or _PATH.search(text):
+            continue
+        value = _short(key, text)
+        if value:
+            (tuned if _TUNED.search(key) else work)[key] = value
+    return WorkAndSettings(_written(work), _written(tuned) if tuned else "")
+
+
+def _short(key: str, text: str) -> str:
+    """The value without what was not set and without C++ scopes: builds print these differently."""
+    if "MemoryConfig(" in text:  # buffer and layout are known of each operand: only the shards are left to tell
+        config = parse_struct(text)
+        text = config.fields.get("shard_spec", "") if config else ""
+    if _EMPTY.fullmatch(text):
+        return ""
+    if _FLAG_NAMES.match(key):
+        return "" if text.strip() == "0" else _FLAGS.get(text.strip(), text.strip())
+    return _SCOPE.sub("", _UNSET.sub("", text)).replace(";)", ")").strip()
+
+
+def _written(parts: dict[str, str]) -> str:
+    return json.dumps(dict(sorted(parts.items())), separators=(",", ":"), ensure_ascii=True)[:LONGEST]

@@ -7,17 +7,15 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ttnn_mcp.archive.places import filesystem_of, written_at
 from ttnn_mcp.errors import ReportMissing, nearest, shown, shown_path
 from ttnn_mcp.readers.discover import SKIPPED, classify, is_performance_name
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
 
 NAMES = "ops_perf_results*.csv"
 _WILD = frozenset("*?[")

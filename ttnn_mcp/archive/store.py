@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from ttnn_mcp.archive.places import BEGINNING, UNFINISHED, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection

@@ -8,20 +8,14 @@ what two single runs of an unchanged segment differ by, and `SIDE` runs on eithe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 ALPHA = 0.01  # of a hundred series without a change, one may be said to turn
 SIDE = 3  # runs on either side: two odd runs in a row happen where one in ten is odd

@@ -69,10 +69,11 @@ def spoken_of(problems: Problems) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The ops a check is about: their mask, and the answer if there are none."""
+    """The ops a check is about: their mask, and the answer if there are none; whether they are known by their kind."""
 
     mask: Callable[[WindowFacts], Mask]
     none: str
+    by_kind: bool = False
 
     def rows(self, facts: WindowFacts) -> Rows:
         """Their positions."""
@@ -81,12 +82,12 @@ class Subject:
 
 def ops_named(none: str, *names: str) -> Subject:
     """The ops with one of these canonical names."""
-    return Subject(lambda facts: facts.named(*names), none)
+    return Subject(lambda facts: facts.named(*names), none, by_kind=True)
 
 
 def ops_of_family(none: str, *families: str) -> Subject:
     """The ops of these families."""
-    return Subject(lambda facts: facts.of_family(*families), none)
+    return Subject(lambda facts: facts.of_family(*families), none, by_kind=True)
 
 
 ANY_OPS = Subject(lambda facts: np.ones(len(facts), dtype=np.bool_), "no ops")

@@ -28,6 +28,7 @@ from ttnn_mcp.checks.worth import ALWAYS
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import has_replays
+from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
         return Asked(check, "cannot_tell", lacking.why(facts))
     about = check.of.mask(facts)
     if not about.any():
-        return Asked(check, "not_applicable", check.of.none)
+        lost = check.of.by_kind and bool(facts.named(LOST_SHAPE).any())
+        why = f"{check.of.none}, beside ops whose shapes are lost" if lost else check.of.none
+        return Asked(check, "cannot_tell" if lost else "not_applicable", why)
     if lacking := _lacking(check, facts, about, of_run=False):
         return Asked(check, "cannot_tell", lacking.why(facts))
     outcomes = list(check.look(facts))
@@ -306,7 +309,9 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
     if "found" in by_status:
         return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
     if blind:
-        return "cannot_tell", "; ".join(dict.fromkeys(f"{outcome.check.id}: {outcome.why}" for outcome in blind))
+        whys = dict.fromkeys(outcome.why for outcome in blind)
+        ids = {why: ", ".join(outcome.check.id for outcome in blind if outcome.why == why) for why in whys}
+        return "cannot_tell", "; ".join(f"{ids[why]}: {why}" for why in whys)
     if clean:
         return "clean", f"{len(clean)} of {len(outcomes)} checks looked and found nothing{also}"
     if unsure:

@@ -6,6 +6,7 @@ of what the fix asks to change counts: another one proves nothing about this one
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from ttnn_mcp.replay.kept import tried_alone
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.archive.precedents import Precedent
     from ttnn_mcp.checks.check import Check, Claim

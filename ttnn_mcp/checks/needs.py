@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,6 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from ttnn_mcp.analyses.window_facts import WindowFacts

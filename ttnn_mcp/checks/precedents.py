@@ -7,6 +7,7 @@ twin is expects what the twin shows, before a law or cases measured elsewhere; i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from ttnn_mcp.checks.levers import PLACEMENT, PROGRAM
 from ttnn_mcp.checks.op_config import set_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Floats, Rows
     from ttnn_mcp.checks.check import Check, Claim

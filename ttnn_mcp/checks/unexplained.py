@@ -7,6 +7,7 @@ touches it, or no floor is known for its kind.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,8 +15,6 @@ import numpy as np
 from ttnn_mcp.run.ops.groups import heaviest_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.plan.plan import Plan
 

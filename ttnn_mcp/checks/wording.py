@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,6 @@ from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Mask, Rows
     from ttnn_mcp.run.ops.operand import Operand

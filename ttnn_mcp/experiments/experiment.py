@@ -49,8 +49,8 @@ class RunSeen:
         rank: the rank that was read, of a memory report with several.
         kernel_ns: kernel time of the window that was compared.
         warm: whether that window was warm.
-        reading: a digest of its kernel times; None where an earlier version recorded it, or it holds few ops.
-        program: a digest of what ran in it; None where an earlier version recorded it.
+        reading: a digest of its kernel times; None where it came from a ledger, or it holds few ops.
+        program: a digest of what ran in it; None where it came from a ledger.
     """
 
     id: Id

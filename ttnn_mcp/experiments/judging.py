@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,25 +10,20 @@ from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.memory.accuracy import losses_of, worst_global
-from ttnn_mcp.experiments.doubts_of_change import doubts_of_change, unexplained
-from ttnn_mcp.experiments.doubts_of_log import doubts_of_log
+from ttnn_mcp.experiments.doubts import doubts_of_change, doubts_of_log, unexplained
 from ttnn_mcp.experiments.experiment import Experiment
-from ttnn_mcp.experiments.memory_gain import memory_gain, unproven_gain
-from ttnn_mcp.experiments.rules import decide, measure
+from ttnn_mcp.experiments.rules import decide, measure, memory_gain, unproven_gain
 from ttnn_mcp.experiments.runs_seen import seen
 from ttnn_mcp.experiments.statement import statement_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
-    from ttnn_mcp.analyses.comparison.deltas import Delta
     from ttnn_mcp.analyses.comparison.engaged import Engaged
+    from ttnn_mcp.analyses.comparison.grouping import Delta
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
-    from ttnn_mcp.experiments.rules import Measurement
+    from ttnn_mcp.experiments.rules import Measurement, Walls
     from ttnn_mcp.experiments.story import Story
-    from ttnn_mcp.experiments.walls import Walls
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, islice
@@ -25,7 +26,6 @@ from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
+from ttnn_mcp.analyses.time_budget.least_times import lowest_ns
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose

@@ -1,30 +1,33 @@
 """The loop's rules: the verdict on a measured change and its accuracy.
 
 Accuracy comes first: a change with a PCC below 0.99 is reverted however fast it is, and a change without a PCC is
-never kept. A change within the noise is inconclusive, unless it lowers the peak of L1. Steps 4 and 5 do not change
-kernel time, so wall time counts. Nothing is kept while a reason to doubt it stands.
+never kept. A change within the noise is inconclusive, unless it lowers the peak of L1 where time and accuracy hold.
+Steps 4 and 5 do not change kernel time, so wall time counts: given, or that of the profiles. Nothing is kept while a
+reason to doubt it stands.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
-from ttnn_mcp.experiments.walls import Walls, profiled_walls
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.comparability import Judgement
     from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.analyses.comparison.reasons import Code, Reason
+    from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
     from ttnn_mcp.experiments.experiment import JudgedBy, Verdict
-    from ttnn_mcp.experiments.memory_gain import MemoryGain
 
+LEAST_BYTES = TILE_BYTES["BFLOAT16"]  # L1 is given out in pages, and most pages are tiles of bfloat16
 PCC_AT_LEAST = 0.99  # the skill's bound, against the original reference
 HOST_STEPS = (4, 5)  # Metal Trace and multiple command queues
 WALL_NOISE_SHARE = 0.02  # of wall time between two runs: host clocks, Python and other users of the machine
@@ -183,3 +186,75 @@ def _of_gain(gain: str, pcc: float | None, reasons: Sequence[Reason]) -> tuple[V
 def _but(reasons: Sequence[Reason]) -> str:
     codes = [reason.code for reason in reasons]
     return f"; but {', '.join(codes)}" if codes else ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGain:
+    """A lower peak of L1, in bytes of one bank."""
+
+    before: int
+    after: int
+
+    @property
+    def change_share(self) -> float:
+        """Relative change; negative is less."""
+        return self.after / self.before - 1
+
+    @property
+    def summary(self) -> str:
+        """The figures in words."""
+        return f"L1 peak {self.before:,} -> {self.after:,} bytes per bank ({figure(self.change_share, '+.1%')})"
+
+
+def memory_gain(delta: MemoryDelta | None) -> MemoryGain | None:
+    """The gain; None where there is none, or where a peak is a floor and proves nothing."""
+    return None if delta is None or delta.caveats else _lower_peak(delta)
+
+
+def unproven_gain(delta: MemoryDelta | None) -> str | None:
+    """A lower peak that is no gain, because buffers are missing in the reports; None where there is none."""
+    peak = _lower_peak(delta) if delta is not None and delta.caveats else None
+    return f"{peak.summary}, but not all circular buffers are in the reports: no proof" if peak else None
+
+
+def _lower_peak(delta: MemoryDelta) -> MemoryGain | None:
+    peak = next((figure for figure in delta.figures if figure.name == "l1_peak"), None)
+    if peak is None or not peak.before or peak.after is None or peak.before - peak.after < LEAST_BYTES:
+        return None
+    return MemoryGain(peak.before, peak.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """Milliseconds of one iteration before and after; `profiled` where the profiler was on.
+
+    `blocks` are those of traced replays on each side, in ms, where they are known: before and after are their medians.
+    """
+
+    before_ms: float
+    after_ms: float
+    profiled: bool
+    blocks: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+
+    @property
+    def change_share(self) -> float:
+        """Relative change; negative is faster."""
+        return self.after_ms / self.before_ms - 1
+
+
+def walls_of_blocks(before: Sequence[float], after: Sequence[float]) -> Walls:
+    """Those that a person measured, in ms, with the profiler off."""
+    return Walls(median(before), median(after), profiled=False, blocks=(tuple(before), tuple(after)))
+
+
+def profiled_walls(comparison: Comparison) -> Walls | None:
+    """Wall times of both windows under the profiler; None unless both are warm."""
+    sides = (comparison.before, comparison.after)
+    if not all(side.scope.window.warm for side in sides):
+        return None
+    before, after = map(_wall_ns, sides)
+    return Walls(before / 1e6, after / 1e6, profiled=True) if before > 0 else None
+
+
+def _wall_ns(side: Measured) -> float:
+    return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip))

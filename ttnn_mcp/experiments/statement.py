@@ -7,13 +7,12 @@ words can be misread.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ttnn_mcp.analyses.comparison.engaged import Engaged, EngagedKind
 
 _VALUES: tuple[tuple[EngagedKind, str, str], ...] = (  # kind, value as a report spells it, how people write it

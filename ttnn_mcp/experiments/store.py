@@ -7,27 +7,28 @@ that was acknowledged. Two servers may write at the same time; the second waits 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import StoreUnusable
-from ttnn_mcp.experiments.schema import MIGRATIONS, VERSION
-from ttnn_mcp.experiments.soundness import check_sound
 from ttnn_mcp.experiments.stored_rows import (
     COLUMNS_READ,
+    RUN_COLUMNS,
+    TABLES,
     TARGET_COLUMNS,
+    VERSION,
+    check_sound,
     insert_experiment,
     insert_target,
     read_rows,
-    selected,
 )
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
     from pathlib import Path
 
     import aiosqlite
@@ -122,12 +123,11 @@ class Store:
         if not recorded:
             return [], []
         async with self._reading() as connection:
-            version = await _version(connection)
-            if version == 0:  # the process that made the store was killed
+            if await _version(connection) == 0:  # the process that made the store was killed
                 return [], []
-            runs = await _fetched(connection, "runs", "*")
-            rows = await _fetched(connection, "experiments", selected(COLUMNS_READ, version))
-            aims = await _fetched(connection, "targets", selected(TARGET_COLUMNS, version)) if version > 1 else ()
+            runs = await _fetched(connection, "runs", RUN_COLUMNS)
+            rows = await _fetched(connection, "experiments", COLUMNS_READ)
+            aims = await _fetched(connection, "targets", TARGET_COLUMNS)
         log = read_rows(rows, aims, runs)
         self.damaged = log.damaged
         experiments = [
@@ -155,7 +155,9 @@ class Store:
             await connection.execute("PRAGMA synchronous = FULL")
             await connection.execute("PRAGMA foreign_keys = ON")
             await connection.execute("BEGIN IMMEDIATE")
-            await _migrate(connection)
+            if await _version(connection) == 0:
+                for statement in (*TABLES, f"PRAGMA user_version = {VERSION:d}"):
+                    await connection.execute(statement)
             yield connection
             await connection.execute("COMMIT")  # closing the connection without it undoes everything
 
@@ -165,7 +167,7 @@ class Store:
 
         try:
             async with connected(self.path, mode, PATIENCE_S) as connection:
-                if await _version(connection) > VERSION:
+                if await _version(connection) not in (0, VERSION):
                     raise StoreUnusable(self._cannot("a newer ttnn-mcp wrote it; update this one"))
                 yield connection
         except sqlite3.Error as failed:
@@ -183,15 +185,5 @@ async def _version(connection: aiosqlite.Connection) -> int:
     return int(row[0])
 
 
-async def _migrate(connection: aiosqlite.Connection) -> None:
-    """Bring the tables up to date, inside the transaction that needs them."""
-    version = await _version(connection)
-    for statements in MIGRATIONS[version:]:
-        for statement in statements:
-            await connection.execute(statement)
-    if version < VERSION:  # unmoved: only spares a write of the same number
-        await connection.execute(f"PRAGMA user_version = {VERSION:d}")
-
-
-async def _fetched(connection: aiosqlite.Connection, table: str, columns: str) -> Sequence[sqlite3.Row]:
-    return list(await connection.execute_fetchall(f"SELECT {columns} FROM {table}"))  # noqa: S608
+async def _fetched(connection: aiosqlite.Connection, table: str, columns: Iterable[str]) -> Sequence[sqlite3.Row]:
+    return list(await connection.execute_fetchall(f"SELECT {', '.join(columns)} FROM {table}"))  # noqa: S608

@@ -1,23 +1,48 @@
-"""Experiments to rows of the store, and rows to experiments; damaged rows are left out and named."""
+"""Experiments to rows of the store, and rows to experiments; damaged rows are left out and named.
+
+Both ways they are checked: types, ranges and lengths.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ttnn_mcp.errors import shown
-from ttnn_mcp.experiments.soundness import experiment_of, target_of
+from pydantic import TypeAdapter, ValidationError
+
+from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.experiments.experiment import Experiment, Target
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping
 
     import aiosqlite
 
-    from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+    from ttnn_mcp.experiments.experiment import RunSeen
 
+TABLES = (
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, kernel_ns INTEGER NOT NULL,
+        warm INTEGER NOT NULL, rank INTEGER, reading TEXT, program TEXT
+    )""",
+    """CREATE TABLE experiments (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, recorded REAL NOT NULL,
+        change TEXT NOT NULL, step INTEGER, hypothesis TEXT, note TEXT,
+        baseline TEXT NOT NULL REFERENCES runs (id), candidate TEXT NOT NULL REFERENCES runs (id),
+        pcc REAL, wall_before_ms REAL, wall_after_ms REAL, measured TEXT NOT NULL, judged_by TEXT NOT NULL,
+        change_share REAL NOT NULL, noise_share REAL NOT NULL, verdict TEXT NOT NULL, why TEXT NOT NULL,
+        flags TEXT NOT NULL, finding TEXT, at_most_us REAL, layer_pccs TEXT NOT NULL, drifts_at INTEGER
+    )""",
+    """CREATE TABLE targets (
+        baseline TEXT PRIMARY KEY REFERENCES runs (id), kind TEXT NOT NULL, value REAL NOT NULL,
+        batch INTEGER NOT NULL, recorded REAL NOT NULL, rounds INTEGER, hours REAL
+    )""",
+)
+VERSION = 5  # PRAGMA user_version of these tables; those before them were never released
 Fields: TypeAlias = "dict[str, Any]"
-
 NAMED = 5  # damaged rows that are named; more are counted
 COLUMNS = (
     *("uid", "recorded", "change", "step", "hypothesis", "note", "baseline", "candidate", "pcc", "wall_before_ms"),
@@ -25,20 +50,8 @@ COLUMNS = (
     *("finding", "at_most_us", "layer_pccs", "drifts_at"),
 )
 COLUMNS_READ = (*COLUMNS, "id")
+RUN_COLUMNS = ("id", "name", "performance", "memory", "kernel_ns", "warm", "rank", "reading", "program")
 TARGET_COLUMNS = ("baseline", "kind", "value", "batch", "recorded", "rounds", "hours")
-ADDED = {
-    "finding": 3,
-    "at_most_us": 3,
-    "rounds": 3,
-    "hours": 3,
-    "layer_pccs": 5,
-    "drifts_at": 5,
-}  # column -> the store's version that added it
-
-
-def selected(columns: Iterable[str], version: int) -> str:
-    """The columns as SQL, for a store of this version: NULL for those that it has not got yet."""
-    return ", ".join("NULL" if ADDED.get(column, 0) > version else column for column in columns)
 
 
 class Log(NamedTuple):
@@ -50,7 +63,7 @@ class Log(NamedTuple):
 
 
 def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], runs: Iterable[sqlite3.Row]) -> Log:
-    """The experiments and targets of these rows: `COLUMNS_READ`, `TARGET_COLUMNS`, all columns of runs."""
+    """The experiments and targets of these rows: `COLUMNS_READ`, `TARGET_COLUMNS`, `RUN_COLUMNS`."""
     run_fields = {row[0]: _run(row) for row in runs}
     damaged: list[str] = []
     experiments: list[Experiment] = []
@@ -72,20 +85,9 @@ def read_rows(rows: Iterable[sqlite3.Row], target_rows: Iterable[sqlite3.Row], r
 
 
 def _run(row: sqlite3.Row) -> Fields:
-    run_id, name, performance, memory, kernel_ns, warm, rank, *digests = row
-    reading, program = digests or (None, None)  # a store that no newer version has written to
-    warmth = bool(warm) if isinstance(warm, int) else warm
-    return {
-        "id": run_id,
-        "name": shown(name),
-        "performance": performance,
-        "memory": memory,
-        "kernel_ns": kernel_ns,
-        "warm": warmth,
-        "rank": rank,
-        "reading": reading,
-        "program": program,
-    }
+    fields: Fields = dict(zip(RUN_COLUMNS, row, strict=True))
+    warm = bool(fields["warm"]) if isinstance(fields["warm"], int) else fields["warm"]
+    return {**fields, "name": shown(fields["name"]), "warm": warm}
 
 
 def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
@@ -95,7 +97,7 @@ def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
 
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
     fields: Fields = dict(zip(COLUMNS_READ, row, strict=True))
-    name, texts = "flags", {"flags": fields["flags"], "layer_pccs": fields["layer_pccs"] or "[]"}
+    name, texts = "flags", {"flags": fields["flags"], "layer_pccs": fields["layer_pccs"]}
     try:
         for name, text in texts.items():
             fields[name] = json.loads(text)
@@ -107,60 +109,86 @@ def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment |
 
 async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
     """Insert one experiment and its runs; returns its number."""
-    for run in (experiment.baseline, experiment.candidate):
+    runs = {"baseline": experiment.baseline, "candidate": experiment.candidate}
+    for run in runs.values():
         await _insert_run(connection, run)
-    values = (
-        *(
-            experiment.uid,
-            experiment.recorded,
-            experiment.change,
-            experiment.step,
-            experiment.hypothesis,
-            experiment.note,
-            experiment.baseline.id,
-            experiment.candidate.id,
-        ),
-        *(
-            experiment.pcc,
-            experiment.wall_before_ms,
-            experiment.wall_after_ms,
-            experiment.measured,
-            experiment.judged_by,
-            experiment.change_share,
-        ),
-        *(experiment.noise_share, experiment.verdict, experiment.why, json.dumps(experiment.flags)),
-        *(experiment.finding, experiment.at_most_us, json.dumps(experiment.layer_pccs), experiment.drifts_at),
-    )
-    slots = ", ".join("?" * len(COLUMNS))
-    statement = f"INSERT INTO experiments ({', '.join(COLUMNS)}) VALUES ({slots})"  # noqa: S608
-    cursor = await connection.execute(statement, values)
+    fields: Fields = {
+        **asdict(experiment),
+        **{side: run.id for side, run in runs.items()},
+        "flags": json.dumps(experiment.flags),
+        "layer_pccs": json.dumps(experiment.layer_pccs),
+    }
+    cursor = await connection.execute(_inserted("experiments", COLUMNS), [fields[name] for name in COLUMNS])
     return cursor.lastrowid or 0
 
 
 async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
     """Insert a run; a run that is there already gets its new name and paths."""
+    fields = asdict(run)
     await connection.execute(
-        "INSERT INTO runs (id, name, performance, memory, kernel_ns, warm, rank, reading, program)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        f"{_inserted('runs', RUN_COLUMNS)} ON CONFLICT (id) DO UPDATE SET"
         " name = excluded.name, performance = excluded.performance, memory = excluded.memory,"
         " reading = coalesce(excluded.reading, reading), program = coalesce(excluded.program, program)",
-        (
-            *(run.id, run.name, run.performance, run.memory, run.kernel_ns, int(run.warm), run.rank),
-            *(run.reading, run.program),
-        ),
+        [fields[name] for name in RUN_COLUMNS],
     )
 
 
 async def insert_target(connection: aiosqlite.Connection, target: Target) -> None:
     """Insert a target; it replaces an older one of the same baseline."""
     await _insert_run(connection, target.baseline)
+    fields: Fields = {**asdict(target), "baseline": target.baseline.id}
     await connection.execute(
-        "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
+        f"{_inserted('targets', TARGET_COLUMNS)} ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"
         " value = excluded.value, batch = excluded.batch, recorded = excluded.recorded, rounds = excluded.rounds,"
         " hours = excluded.hours WHERE excluded.recorded >= targets.recorded",
-        (
-            *(target.baseline.id, target.kind, target.value, target.batch, target.recorded),
-            target.rounds,
-            target.hours,
-        ),
+        [fields[name] for name in TARGET_COLUMNS],
     )
+
+
+def _inserted(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def experiment_of(fields: Mapping[str, Any]) -> Experiment | str:
+    """The experiment of these fields, or a sentence on the field that is wrong."""
+    return _built(Experiment, fields)
+
+
+def target_of(fields: Mapping[str, Any]) -> Target | str:
+    """The target of these fields, or a sentence on the field that is wrong."""
+    return _built(Target, fields)
+
+
+def check_sound(record: Experiment | Target) -> None:
+    """Refuse a record that could not be read again.
+
+    Raises:
+        QuestionRefused: a value is out of range; names the field.
+    """
+    try:
+        _adapter(type(record)).validate_python(asdict(record))
+    except (ValidationError, ValueError) as failure:
+        kind = "experiment" if isinstance(record, Experiment) else "target"
+        raise QuestionRefused(
+            f"This {kind} cannot be recorded: {_field_of(failure)} is missing or out of range. Look at the runs with "
+            "open_run: a window without measured time cannot be compared."
+        ) from None
+
+
+def _built(kind: type[Any], fields: Mapping[str, Any]) -> Any:
+    try:
+        return _adapter(kind).validate_python(dict(fields))
+    except (ValidationError, ValueError) as failure:
+        return f"its {_field_of(failure)} cannot be read"
+
+
+def _field_of(failure: Exception) -> str:
+    if isinstance(failure, ValidationError):
+        place = failure.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+        return shown(".".join(map(str, place))) or "content"
+    return "text"  # a lone surrogate

@@ -6,14 +6,13 @@ Different models have no run in common, so they are different loops in one store
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
 
 

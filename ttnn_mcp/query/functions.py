@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
 
 
 def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_chars: int) -> None:

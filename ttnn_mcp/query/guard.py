@@ -12,6 +12,7 @@ import math
 import re
 import sqlite3
 import sys
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from ttnn_mcp.quoting import line
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from ttnn_mcp.wire import Cell
 
 # instructions of SQLite's machine between two looks at the clock: well under a millisecond

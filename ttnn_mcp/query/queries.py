@@ -1,26 +1,44 @@
-"""Concurrent queries: a few run at a time, and no caller waits longer than the limit, whatever SQLite does."""
+"""One read-only SQL statement over one run.
+
+A few run at a time, and no caller waits longer than the limit, whatever SQLite does.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from difflib import get_close_matches
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.query.guard import check_statement, too_slow
-from ttnn_mcp.query.select import QueryResult, queried
+from ttnn_mcp.errors import QuestionRefused, ReportBroken, shown, suggestion
+from ttnn_mcp.query.guard import (
+    TOO_MUCH_MEMORY,
+    NameUnknown,
+    ResultRows,
+    check_statement,
+    guarded,
+    set_limits,
+    too_slow,
+)
+from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
+from ttnn_mcp.readers.sqlite_file import text_of
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
 
+COLUMNS_SHOWN = 60  # in an error's schema
+TABLES_SHOWN = 24
 # Queries have threads of their own, so that slow ones do not block other tools. Four of them, because all queries
 # share one limit on memory (guard.HEAP_BYTES).
 AT_ONCE = 4
 SECONDS = 5.0  # for one statement
 TURN_S = 3.0  # wait for a free thread and for the tables: with the statement's own time, a call ends within 10 s
-
 _THREADS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="query")
 
 
@@ -54,3 +72,88 @@ def _consume(result: asyncio.Future[QueryResult]) -> None:
     """Look at the result of a query that nobody waits for; otherwise asyncio logs its exception."""
     if not result.cancelled():
         result.exception()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a query, and notes on the tables that it read."""
+
+    rows: ResultRows
+    notes: tuple[str, ...]
+
+
+def queried(run: Run, sql: str, limit: int, seconds: float, *, given_up: Callable[[], bool] = bool) -> QueryResult:
+    """Run one SELECT over the run's tables. It blocks: `queries.query_answer` runs it in a thread.
+
+    Raises:
+        QuestionRefused: it is not one reading statement, has a wrong name (the message has the schema), or is too
+            slow or too large.
+        ReportBroken: the memory report changed or is damaged.
+    """
+    check_statement(sql)
+    words = named_in(sql)
+    with closing(sqlite3.connect(":memory:", uri=True)) as connection:
+        connection.text_factory = text_of
+        set_limits(connection)
+        try:
+            tables = _filled(connection, run, words, seconds, given_up)
+        except MemoryError:
+            raise QuestionRefused(TOO_MUCH_MEMORY) from None
+        try:
+            rows = guarded(connection, sql, tables, limit, seconds, given_up=given_up)
+        except NameUnknown as unknown:
+            raise QuestionRefused(_schema(unknown, tables, words)) from None
+        return QueryResult(rows, tuple(_notes(run, words)))
+
+
+def _filled(
+    connection: sqlite3.Connection,
+    run: Run,
+    words: frozenset[str],
+    seconds: float,
+    given_up: Callable[[], bool],
+) -> dict[str, tuple[str, ...]]:
+    """Put the run's tables into the connection; returns the columns of each."""
+    tables: dict[str, tuple[str, ...]] = {}
+    if run.performance is not None:
+        run_tables = performance_tables(run.performance)
+        load(connection, run_tables, words, seconds, given_up)
+        tables.update((name, tuple(columns)) for name, columns in run_tables.items())
+        connection.commit()
+    if run.memory is not None:
+        try:
+            tables.update(attach(connection, run.memory, words))
+        except sqlite3.Error:
+            raise ReportBroken(
+                f"{shown(run.memory.path.name)} cannot be read any more: it was damaged or is being written. "
+                "Wait until the run has ended, then ask again."
+            ) from None
+    return tables
+
+
+def _notes(run: Run, words: frozenset[str]) -> Iterable[str]:
+    count = run.performance.iterations.count if run.performance else 0
+    if "ops" in words and count > 1 and "iteration" not in words:
+        yield f"ops holds all {count} iterations; other tools look at iteration {count}"
+    if run.memory is not None and len(run.memory.ranks) > 1:
+        yield f"rank {run.memory.rank} alone"
+
+
+def _schema(unknown: NameUnknown, tables: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> str:
+    """The message for a wrong name: similar names, and the columns of the tables in question or a list of tables."""
+    name = unknown.name.rpartition(".")[2]
+    tables_named = [table for table in tables if table in words]
+    if unknown.column and tables_named:
+        columns = [column for table in tables_named for column in tables[table]]
+        listed = "; ".join(f"{table}({', '.join(_some(tables[table], COLUMNS_SHOWN))})" for table in tables_named)
+        return f"There is no column '{shown(name)}'.{suggestion(name, columns, limit=2)} {listed}."
+    kind = "column" if unknown.column else "table"
+    listed = ", ".join(_some(tuple(map(shown, tables)), TABLES_SHOWN))
+    likely = next(iter([*get_close_matches(name, tables), *tables]), None)
+    schema_of_likely = f"; {shown(likely)}({', '.join(_some(tables[likely], COLUMNS_SHOWN))})" if likely else ""
+    hint = suggestion(name, tables, limit=2)
+    return f"There is no {kind} '{shown(unknown.name)}'.{hint} Tables: {listed}{schema_of_likely}."
+
+
+def _some(names: tuple[str, ...], most: int) -> list[str]:
+    return [*map(shown, names[:most]), *(["..."] if len(names) > most else [])]

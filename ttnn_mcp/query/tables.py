@@ -52,7 +52,7 @@ def performance_tables(report: Performance) -> dict[str, Columns]:
     iteration = np.zeros(len(report.rows), dtype=np.int64)
     places = np.searchsorted(report.rows.lines, report.steady.lines)
     iteration[places] = report.iterations.number
-    ops = report.ops
+    ops = report.timed
     numbers = iteration[np.searchsorted(report.rows.lines, ops.lines)]
     signposts, host = report.signposts, report.host_rows
     return {

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import ReportMissing, nearest, shown
 from ttnn_mcp.readers.memory.folder import report_name
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Kind = Literal["performance", "memory"]
 

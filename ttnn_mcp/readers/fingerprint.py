@@ -12,13 +12,9 @@ from ttnn_mcp.readers.checksum import checksum
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from typing import TypeAlias
 
     from ttnn_mcp.readers.kept_files import KeptFiles
-
-    Reading: TypeAlias = Callable[[str, tuple[int, ...]], int | None]
 
 SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
 WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a checksum of all bytes
@@ -33,7 +29,7 @@ SETTLED_NS = 40_000_000_000
 _known: dict[tuple[int, ...], str] = {}
 
 
-def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | None = None) -> str:
+def fingerprint(path: Path, kept: KeptFiles | None = None) -> str:
     """32 hex digits from the file's size and contents.
 
     Small files are hashed as a whole. Of larger files some blocks are hashed, together with a checksum of all bytes,
@@ -43,8 +39,6 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
     Args:
         path: the report.
         kept: where checksums of larger files are stored, so that a restart need not read all bytes again.
-        reading: reads a larger file for another purpose and tells its checksum, or None; given `samples_of` it, and its
-            device, inode, size, and times of the last change, which it must still have.
 
     Raises:
         ReportMissing: the file cannot be opened.
@@ -55,7 +49,7 @@ def fingerprint(path: Path, kept: KeptFiles | None = None, reading: Reading | No
             stamp = stamp_of(status)
             if stamp in _known:
                 return _known[stamp]
-            digest = _digest(file, status, kept, reading)
+            digest = _digest(file, status, kept)
     except OSError as failed:
         raise ReportMissing(f"{shown_path(path)} cannot be opened ({failed.strerror}).") from None
     if _is_settled(status):
@@ -74,49 +68,21 @@ def _is_settled(status: os.stat_result) -> bool:
     return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS
 
 
-def samples_of(path: Path) -> str:
-    """32 hex digits from the file's size and some blocks: two files without the same ones are different.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    with opened(path, buffering=0) as file:
-        return _sampled(file, os.fstat(file.fileno()).st_size).hexdigest()
-
-
-def _sampled(file: BinaryIO, size: int) -> blake2b:
+def _digest(file: BinaryIO, status: os.stat_result, kept: KeptFiles | None) -> str:
+    size = status.st_size
     digest = blake2b(str(size).encode(), digest_size=16)
+    if size <= SMALL_BYTES:
+        digest.update(file.read(size))
+        return digest.hexdigest()
     for sample in range(SAMPLES):
         file.seek(max(size - BLOCK_BYTES, 0) * sample // (SAMPLES - 1))
         digest.update(file.read(BLOCK_BYTES))
-    return digest
-
-
-def _digest(
-    file: BinaryIO,
-    status: os.stat_result,
-    kept: KeptFiles | None,
-    reading: Reading | None,
-) -> str:
-    size = status.st_size
-    if size <= SMALL_BYTES:
-        digest = blake2b(str(size).encode(), digest_size=16)
-        digest.update(file.read(size))
-        return digest.hexdigest()
-    digest = _sampled(file, size)
     if size <= WHOLE_BYTES:
-
-        def whole() -> int:
-            read = reading(digest.hexdigest(), stamp_of(status)) if reading is not None else None
-            return checksum(file.fileno(), size) if read is None else read
-
-        digest.update(_known_checksum(file, status, digest.digest(), kept, whole))
+        digest.update(_known_checksum(file, status, digest.digest(), kept))
     return digest.hexdigest()
 
 
-def _known_checksum(
-    file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None, computed: Callable[[], int]
-) -> bytes:
+def _known_checksum(file: BinaryIO, status: os.stat_result, samples: bytes, kept: KeptFiles | None) -> bytes:
     """The checksum of the whole file: stored before for the same file, times and samples, else computed.
 
     It misses a change once in 2**64.
@@ -129,7 +95,7 @@ def _known_checksum(
     stored = kept.read(name)
     if stored is not None and len(stored) == CHECKSUM_BYTES:
         return bytes(stored)
-    whole = computed().to_bytes(CHECKSUM_BYTES, "little")
+    whole = checksum(file.fileno(), status.st_size).to_bytes(CHECKSUM_BYTES, "little")
     unchanged = os.fstat(file.fileno())
     if (unchanged.st_size, unchanged.st_mtime_ns, unchanged.st_ctime_ns) == mark[2:5]:
         kept.write(name, [whole])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice, product
 from math import inf
@@ -22,8 +23,6 @@ from ttnn_mcp.replay.expressions import FOLLOWS
 from ttnn_mcp.replay.matmuls import OWN, suggested_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.memory.l1_limit import L1Limit
     from ttnn_mcp.analyses.settings.judged import Judged

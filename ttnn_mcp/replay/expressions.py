@@ -7,14 +7,13 @@ form, and numbers. What is neither is told by `Unwritable`, with the text's own 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.compute import grid_of
 from ttnn_mcp.readers.printed.nesting import has_value, parse_struct, split_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.readers.printed.memory_config import Core, CoreRange, Placement
     from ttnn_mcp.readers.printed.nesting import PrintedStruct

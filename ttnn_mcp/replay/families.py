@@ -52,8 +52,10 @@ def call_of(source: OpSource) -> OpCall:
     if write is None:
         kind = family(source.op.table.texts("op_code")[0])
         raise source.refused(NO_CALL.get(source.name, f"no {kind} op of this name is rebuilt"))
-    if not source.inputs or not source.op.table.outputs:
-        raise source.refused("it has no operand columns: profile again with tracy -r")
+    if not all(
+        operands and operands[0].present[0] for operands in (source.op.table.inputs, source.op.table.outputs)
+    ):
+        raise source.refused("its row does not show what it read and wrote: profile again with tracy -r")
     return write(source)
 
 

@@ -122,10 +122,8 @@ def _written(
     candidates = (
         candidates_of(source, beside, sweep.most) if sweep.only is None else only_one(source, beside, sweep.only)
     )
-    mesh, in_parts = (
-        _mesh(call.on_mesh),
-        source.name in ("Conv2d", "Pool2D"),
-    )  # these place more than their op shows
+    mesh = _mesh(call.on_mesh)
+    in_parts = source.name in ("Conv2d", "Pool2D")  # its call places more than its op shows
     free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
     if free is not None:
         source.assumed.append("what else lay in L1 is one tensor, of that size")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from inspect import getsource
 from pprint import pformat
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ttnn_mcp.replay import measuring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.replay.source import Given, OpCall, OpSource
 
 WIDTH = 110

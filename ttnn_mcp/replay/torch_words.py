@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 ACTIVATIONS = {
     **{name: f"torch.{name}" for name in ("relu", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "abs", "neg", "log")},

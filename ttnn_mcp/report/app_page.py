@@ -1,19 +1,36 @@
 """The pictures of a run inside a chat: an MCP App. Its host brings the answer; the page reads what it draws through it.
 
 The extension: io.modelcontextprotocol/ui, 2026-01-26 (SEP-1865). The page holds no answer, so it is the same for all.
+What it draws (all ops of a window, or L1 at every operation) a host reads as a resource, because an answer that goes to
+a model must not hold it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp import __version__
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
+from ttnn_mcp.quoting import cleaned
+from ttnn_mcp.report.embedded import by_column, window_content
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.page import policy, resource
 from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_section
+from ttnn_mcp.report.rows import levels_of, window_rows
 from ttnn_mcp.report.sections import paragraph, section
+from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.tools.validation import validated
 
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run
+    from ttnn_mcp.session.session import Session
+    from ttnn_mcp.tools.tool import OfWindow
+
+TOOL_OF = {"window": "time_budget", "levels": "memory_summary"}  # whose arguments choose what is drawn
 ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download
 NEEDED = (
     "1_content.js",
@@ -107,3 +124,34 @@ def _themes() -> str:
         f':root[data-theme="{name}"] {{{scheme} color-scheme: {name}; }}'
         for name, scheme in (("light", light), ("dark", dark))
     )
+
+
+async def drawn(session: Session, picture: str, arguments: Mapping[str, object]) -> dict[str, Any]:
+    """The content of a picture, long tables by column as in the page of a report.
+
+    Raises:
+        TtnnMcpError: there is no such picture, or the run cannot answer.
+    """
+    if picture not in TOOL_OF:
+        raise ArgumentsInvalid(f"There is no picture '{shown(picture)}'.{nearest(picture, TOOL_OF)}")
+    tool = answering.tool_named(TOOL_OF[picture], TOOLS)
+    asked = cast("OfWindow", validated(tool, arguments))
+    run = await session.run(asked.run)
+    lacking = answering.lacks(tool, run)
+    if lacking:
+        raise QuestionRefused(lacking)
+    if picture == "levels":
+        levels = cleaned(await levels_of(run))
+        return {"levels": by_column(levels) if levels else None}
+    return await asyncio.to_thread(_window, run, asked)
+
+
+def _window(run: Run, asked: OfWindow) -> dict[str, Any]:
+    facts = answering.window_asked(run, asked)
+    rows = window_rows(facts)
+    return {
+        "card": {"worker_cores": facts.chip.worker_cores},
+        **window_content(rows.ops, rows.rooflines, rows.stages, rows.layers),
+        "window_rows": rows.ops["window"]["rows"],
+        "device": facts.scope.critical_device,
+    }

@@ -5,12 +5,10 @@ A row is text with a drawing of its own, so that it fits any width: on a narrow 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from ttnn_mcp.report.markup import Markup, element, microseconds, percent, worded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH, HEIGHT = 1000, 10  # units of a bar; it is stretched to the width that the page leaves it
 NAME_CHARS = 38

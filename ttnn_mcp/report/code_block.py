@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import textwrap
+from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from ttnn_mcp.checks.fixes import parts_of, statement_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ttnn_mcp.checks.fixes import CodeStatement
 
 INDENT = 4

@@ -1,11 +1,10 @@
-"""The section of a page about two runs: totals, the ops that made the change, and behind a click the edits."""
+"""The section of a page about two runs: totals, the kinds of op that made the change, and behind a click the edits."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.bars import before_after_bars
-from ttnn_mcp.report.changes import makers
 from ttnn_mcp.report.markup import Markup, element, number, percent, rows_told
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, run_words, section, window_words
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 
     Answer = dict[str, Any]
 
+MOST_OF = 0.9  # of all that changed, in either direction: what makes less is noise beside it (ours)
+MOST_KINDS = 8  # as many as a screen shows at once (ours)
 EDITS = (
     ("added", "Ops that are new"),
     ("removed", "Ops that are gone"),
@@ -50,3 +51,15 @@ def comparison_section(answers: Answers) -> Markup:
         *(folded(f"{title} ({len(comparison[name]['rows'])})", made) for name, title, made in edits if made),
         listed(comparison.get("caveats", ()), "caveats"),
     )
+
+
+def makers(groups: dict[str, Any]) -> list[list[Any]]:
+    """The groups of compare_runs that together make most of the change, the largest first."""
+    rows = sorted(groups["rows"], key=lambda row: -abs(row[3]))
+    wanted = MOST_OF * sum(abs(row[3]) for row in rows)
+    chosen: list[list[Any]] = []
+    for row in rows[:MOST_KINDS]:
+        if sum(abs(one[3]) for one in chosen) >= wanted:
+            break
+        chosen.append(row)
+    return chosen

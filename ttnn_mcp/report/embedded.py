@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.report.roofs import roofs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.report.answers import Answers
 
 NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage", "layer"))

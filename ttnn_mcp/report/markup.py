@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.checks.fixes import CODE
 from ttnn_mcp.served.documents import meaning_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 UNITS = {"us": "us", "ms": "ms", "bytes": "B", "mb": "MB", "ghz": "GHz", "gb_s": "GB/s"}
 OURS = frozenset({"how", "what", "remedy", "why", "status"})  # columns whose words are ours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,14 +13,11 @@ from ttnn_mcp.report.images.canvas import check_drawable, png
 from ttnn_mcp.report.images.levels import draw_levels
 from ttnn_mcp.report.images.roofline import draw_roofline
 from ttnn_mcp.report.images.window import draw_cores, draw_timeline, draw_window
-from ttnn_mcp.report.levels import levels_of
-from ttnn_mcp.report.rows import ops_of, rooflines_of
+from ttnn_mcp.report.rows import levels_of, ops_of, rooflines_of
 from ttnn_mcp.tools import answering
 from ttnn_mcp.tools.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import OfWindow, Tool
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
@@ -10,8 +11,6 @@ from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Answer = dict[str, Any]
 
 CODE_COLUMNS = 100  # of code beside the margins of a page 1400 pixels wide, with room to spare (ours)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Answer = dict[str, Any]
 
 LEAST_US = 1  # answers have three decimals: of a shorter time they would tell a peak wrong by more than 0.1 %

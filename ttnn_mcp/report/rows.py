@@ -1,4 +1,7 @@
-"""One row per op: list_ops, the roofline of op_detail, stage and layer, for all ops that a page shows."""
+"""One row per op: list_ops, the roofline of op_detail, stage and layer, for all ops that a page shows.
+
+And L1 in use at every operation: what memory_summary says of one, for all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.stages.stages import stages_of
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.tools import list_ops
+from ttnn_mcp.tools.parts.memory_tables import operation_name
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.window_facts import WindowFacts
+    from ttnn_mcp.run.run import Run
 
     Answer = dict[str, Any]
 
+MOST_OPERATIONS = 20_000  # several for each pixel of a screen; of more, the fullest of each stretch is kept (ours)
+COLUMNS = ("operation", "name", "bytes_per_bank", "tensors_bytes", "circular_buffers_bytes")
 MOST_OPS = 50_000  # of one page: 5 MB, which browsers open at once (measured; ours)
 ROOFLINE = tuple(RooflineOf.model_fields)
 
@@ -87,3 +96,31 @@ def _places(facts: WindowFacts, ops: Answer) -> np.ndarray[tuple[int], np.dtype[
     order = np.argsort(lines)
     wanted = np.array([row[0] for row in ops["ops"]["rows"]], dtype=np.int64)
     return order[np.searchsorted(lines, wanted, sorter=order)].astype(np.int64)
+
+
+async def levels_of(run: Run) -> dict[str, Any] | None:
+    """The levels on the fullest device; None where the report holds no operations."""
+    replayed = await replay_of(run)
+    if not len(replayed.operations):
+        return None
+    device = replayed.fullest
+    rows = [
+        [
+            int(replayed.operations[place]),
+            operation_name(replayed, place),
+            int(device.l1[place]),
+            int(device.tensors[place]),
+            int(device.circular[place]),
+        ]
+        for place in places_of(replayed)
+    ]
+    return {"columns": list(COLUMNS), "rows": rows, "operations": len(replayed.operations)}
+
+
+def places_of(replayed: Replayed) -> list[int]:
+    """The operations that are drawn."""
+    levels = replayed.fullest.l1
+    if len(levels) <= MOST_OPERATIONS:
+        return list(range(len(levels)))
+    stretches = np.array_split(np.arange(len(levels)), MOST_OPERATIONS)
+    return [int(places[np.argmax(levels[places])]) for places in stretches]

@@ -38,9 +38,10 @@ Code: TypeAlias = Literal[
     "told_from_firmware",
     "operands_at_odds",
     "beyond_peak",
+    "shapes_lost",
 ]
 OF_SOME_OPS: frozenset[Code] = frozenset(
-    ("told_from_firmware", "beyond_peak")
+    ("told_from_firmware", "beyond_peak", "shapes_lost")
 )  # what is said of all other ops still holds
 
 

@@ -39,6 +39,7 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
         rows.above_firmware(as_written),
         rows.not_of_cores(as_written),
         rows.told_from_firmware(report, of_window),
+        rows.shapes_lost(report, of_window),
         rows.times_lost(report, of_window),
         rows.device_at_odds(every, lines),
         cycles.not_in_order(report.ops, lines),

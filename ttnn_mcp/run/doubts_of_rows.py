@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
 from ttnn_mcp.run.ops.call_counts import DEVICE_BITS
+from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
 
 if TYPE_CHECKING:
@@ -62,6 +63,15 @@ def told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
         return None
     what = f"durations that cannot be true at {some_lines(rows, otherwise)}"
     return Doubt("told_from_firmware", f"{what}: told from DEVICE FW cycles instead, to within a gap")
+
+
+def shapes_lost(report: Performance, rows: OpTable) -> Doubt | None:
+    """Ops of which nobody is asked what they compute."""
+    lost = np.isin(rows.lines, report.lost)
+    if not lost.any():
+        return None
+    what = f"a shape that cannot be, or none, at {some_lines(rows, lost)}"
+    return Doubt("shapes_lost", f"{what}: told as {LOST_SHAPE} with their times alone, and no check looks at them")
 
 
 def not_of_cores(rows: OpTable) -> Doubt | None:

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.run.chained_blocks import are_layers
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 from ttnn_mcp.run.ops.written_kinds import written_kinds
-from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, repeated_blocks, repeating_tail
+from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, are_layers, repeated_blocks, repeating_tail
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
@@ -46,7 +44,7 @@ class Iterations:
             embedding and head, would look the same.
     """
 
-    number: NDArray[np.int64]
+    number: Integers
     count: int
     ops: int
     found_by: str
@@ -54,7 +52,7 @@ class Iterations:
 
 
 @artefact
-def signatures(ops: OpTable) -> NDArray[np.int64]:
+def signatures(ops: OpTable) -> Integers:
     """A number per row, equal for ops with the same code, operand shapes, types and placements.
 
     Device and attributes do not count. The numbers of two tables cannot be compared.
@@ -65,7 +63,7 @@ def signatures(ops: OpTable) -> NDArray[np.int64]:
     return numbered(len(kinds), chain([kinds.texts("op_code").codes], described))[written]
 
 
-def device_order(ops: OpTable) -> NDArray[np.int64]:
+def device_order(ops: OpTable) -> Integers:
     """Positions sorted by device, then by when the device ran the op.
 
     The device clock gives the order. Without it the order of the file does: that is host time, which is wrong for
@@ -78,7 +76,7 @@ def device_order(ops: OpTable) -> NDArray[np.int64]:
     return by_clock if usable else np.lexsort((ops.lines, devices))
 
 
-def in_replays(ops: OpTable) -> NDArray[np.bool_]:
+def in_replays(ops: OpTable) -> Booleans:
     """Mask of the ops of a trace's replays: their programs were compiled before the trace was recorded."""
     return np.isfinite(ops.numbers("trace_id")) & np.isfinite(ops.numbers("trace_session"))
 
@@ -109,11 +107,11 @@ def iterations_of(ops: OpTable, signposts: OpTable) -> Iterations:
 
 def _by_replay(
     ops: OpTable,
-    order: NDArray[np.int64],
-    devices: NDArray[np.float64],
-    _kinds: NDArray[np.int64],
+    order: Integers,
+    devices: Floats,
+    _kinds: Integers,
     _signposts: OpTable,
-) -> NDArray[np.int64]:
+) -> Integers:
     """One iteration per replay, or per round of replays where several traces take turns.
 
     Sessions count from 1 for each trace, so (trace, session) identifies a replay. Replays before the last trace (or
@@ -148,11 +146,11 @@ def _by_replay(
 
 def _by_signposts(
     ops: OpTable,
-    order: NDArray[np.int64],
-    devices: NDArray[np.float64],
-    kinds: NDArray[np.int64],
+    order: Integers,
+    devices: Floats,
+    kinds: Integers,
     signposts: OpTable,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Iterations by the repeated signpost whose segments hold the same ops and cover the most of the report."""
     best = np.zeros(len(order), dtype=np.int64)
     lines = ops.lines[order]
@@ -175,7 +173,7 @@ def _repeated_names(names: Texts) -> list[int]:
     return np.sort(repeated[np.argsort(-counts[repeated], kind="stable")][:SIGNPOSTS_TRIED]).tolist()
 
 
-def _end_markers(signposts: OpTable, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _end_markers(signposts: OpTable, starts: Integers) -> Integers:
     codes, lines = signposts.texts("op_code").codes, signposts.lines
     following = np.searchsorted(lines, starts, side="right")
     inside = following < len(lines)
@@ -184,9 +182,7 @@ def _end_markers(signposts: OpTable, starts: NDArray[np.int64]) -> NDArray[np.in
     return np.append(starts[1:], np.iinfo(np.int64).max)
 
 
-def _segments_repeat(
-    number: NDArray[np.int64], devices: NDArray[np.float64], kinds: NDArray[np.int64], count: int
-) -> bool:
+def _segments_repeat(number: Integers, devices: Floats, kinds: Integers, count: int) -> bool:
     last_segment, segment_before = number == count, number == count - 1
     return (
         bool(last_segment.any())
@@ -197,11 +193,11 @@ def _segments_repeat(
 
 def _by_period(
     ops: OpTable,
-    order: NDArray[np.int64],
-    devices: NDArray[np.float64],
-    kinds: NDArray[np.int64],
+    order: Integers,
+    devices: Floats,
+    kinds: Integers,
     _signposts: OpTable,
-) -> NDArray[np.int64]:
+) -> Integers:
     number = np.zeros(len(devices), dtype=np.int64)
     counts: dict[float, int] = {}
     starts = [0, *(np.flatnonzero(np.diff(devices)) + 1).tolist()]  # rows are sorted by device
@@ -220,7 +216,7 @@ def _by_period(
     return _as_most_devices(number, np.isin(devices, odd), ids[order])
 
 
-def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.int64]) -> bool:
+def _may_be_layers(ops: OpTable, order: Integers, number: Integers) -> bool:
     """Whether the repeats on the first device that lost no rows could as well be the layers of one pass."""
     devices = ops.numbers("device")[order]
     ids, lengths = np.unique(devices[number > 0], return_counts=True)
@@ -232,9 +228,7 @@ def _may_be_layers(ops: OpTable, order: NDArray[np.int64], number: NDArray[np.in
     return are_layers(signatures(ops)[places], ops.take(places), 0, len(rows) // count, count)
 
 
-def _as_most_devices(
-    number: NDArray[np.int64], odd: NDArray[np.bool_], ids: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _as_most_devices(number: Integers, odd: Booleans, ids: Integers) -> Integers:
     """Numbers of the devices that lost rows: their ops join the iteration in which others ran the same launch."""
     counted = ~odd & (number > 0)
     count = int(number[counted].max())

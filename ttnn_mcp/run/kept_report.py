@@ -7,13 +7,14 @@ self; and a digest of everything that decides what is read from a file, so that 
 from __future__ import annotations
 
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.readers.fingerprint import fingerprint, samples_of
+from ttnn_mcp.arrays import Integers
+from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
 from ttnn_mcp.run.iterations import Iterations, signatures
@@ -23,15 +24,12 @@ from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.run.trust import caveats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.kept_files import KeptFiles
-    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
-MARK = "2-"  # of the name of a file which says that a report with these samples was copied
 COUNTS = ("count", "ops", "found_by", "may_be_layers")
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
 # what bytes that we did not write may raise
@@ -47,55 +45,37 @@ NOT_OURS = (
 )
 
 
-def performance_of(
-    path: Path,
-    kept: KeptFiles | None = None,
-    large_bytes: int = LARGE_BYTES,
-    *,
-    csv: PerformanceCsv | None = None,
-) -> Performance:
+def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int = LARGE_BYTES) -> Performance:
     """The report at `path`, its iterations computed: from its copy if the file did not change since, else read.
 
     Args:
         path: the report.
         kept: where copies of large reports lie.
         large_bytes: smaller reports have no copy.
-        csv: the report, where it was read just now.
 
     Raises:
         ReportError: the file is missing, foreign or broken.
     """
     if kept is None or not kept.most_bytes or not is_large(path, large_bytes):
-        return _read(path, csv)
+        return _read(path)
     code = reading_digest()
     if code is None:
-        return _read(path, csv)
+        return _read(path)
     contents = fingerprint(path, kept)
     name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
         report.contents = contents
         return report
-    report = _read(path, csv)
+    report = _read(path)
     if fingerprint(path, kept) == contents:  # else it changed meanwhile
         report.contents = contents
-        with suppress(OSError):
-            kept.write(MARK + samples_of(path), [code.encode()])
         kept.write_later(name, _parts_of(report))
     return report
 
 
-def has_copy(kept: KeptFiles | None, samples: str) -> bool:
-    """Whether a report with these samples has a copy, or had one; and it may be another report all the same."""
-    mark = None if kept is None else kept.read(MARK + samples)
-    if mark is None:
-        return False
-    code = reading_digest()
-    return code is not None and bytes(mark) == code.encode()
-
-
-def _read(path: Path, csv: PerformanceCsv | None) -> Performance:
-    report = Performance(read_performance_csv(path) if csv is None else csv)
+def _read(path: Path) -> Performance:
+    report = Performance(read_performance_csv(path))
     _ = report.iterations  # computed here, off the event loop
     return report
 
@@ -119,7 +99,7 @@ def _parts_of(report: Performance) -> Iterator[bytes | memoryview]:
     return packed(report.csv, more, arrays)
 
 
-def _short(numbers: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+def _short(numbers: Integers) -> NDArray[np.integer[Any]]:
     """The numbers, none of which is negative, in the shortest type that holds them."""
     return numbers.astype(np.min_scalar_type(-int(numbers.max(initial=0)) - 1))
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 TOLD_FROM = 0.05  # of the iteration's time: weights that are prepared once take less, and answers stay short (ours)
@@ -30,7 +29,7 @@ class NoRepeats:
     ns: float
 
 
-def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> NoRepeats | None:
+def left_out(ops: OpTable, number: Integers, chosen: int) -> NoRepeats | None:
     """The ops in no iteration, and those of kinds that the chosen one lacks; None if they are its repeats.
 
     Passes before the iterations (to compile, to capture a trace) run the ops of the iteration again. What is more than
@@ -57,6 +56,6 @@ def left_out(ops: OpTable, number: NDArray[np.int64], chosen: int) -> NoRepeats 
     return NoRepeats(int((of_device == most).sum()), float(times[most]))
 
 
-def _passes(held: NDArray[np.int64], ran: NDArray[np.int64]) -> int:
+def _passes(held: Integers, ran: Integers) -> int:
     """How often most of the iteration's ops ran outside of it."""
     return int(np.argmax(np.bincount((ran // np.maximum(held, 1))[held > 0], weights=held[held > 0])))

@@ -93,8 +93,7 @@ class _Launches:
 
 
 def _launches(performance: Performance) -> tuple[_Launches, str]:
-    ops = performance.ops
-    ids = performance.runtime_ids
+    ops, ids = performance.timed, performance.runtime_ids
     if ids is None:
         counts = ops.numbers("call_count")
         order = np.lexsort((ops.lines, np.nan_to_num(counts, nan=np.inf)))

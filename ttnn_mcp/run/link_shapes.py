@@ -8,19 +8,17 @@ its ops is not in the memory report.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.link import Launched, Linked, not_linked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.performance import Performance
 
@@ -77,7 +75,7 @@ def _in_tiles(dims: Sequence[int]) -> tuple[int, ...]:
     return (*dims[:-2], *(-(-size // TILE_SIDE) * TILE_SIDE for size in dims[-2:]))
 
 
-def _sizes_shown(performance: Performance, rows: NDArray[np.int64]) -> list[list[int]]:
+def _sizes_shown(performance: Performance, rows: Integers) -> list[list[int]]:
     """Per row, the numbers of elements (logical and padded) of its outputs; zeros where it shows none."""
     outputs = performance.ops.outputs
     columns = [shape[rows].prod(axis=1) for output in outputs for shape in (output.logical, output.padded)]

@@ -11,6 +11,7 @@ from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 from ttnn_mcp.run.ops.device_clocks import at_odds, clock_of, clock_of_rows, clocks_apart
+from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE, lost_shapes
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
@@ -71,7 +72,7 @@ class Performance:
 
     def figures(self) -> tuple[dict[str, Any], NDArray[np.int8]]:
         """What is computed of all rows: figures as JSON values, and per row the masks that are true of it, as bits."""
-        masks = (*self._kinds, self._wrapped, self._outlasting)
+        masks = (*self._kinds, self._wrapped, self._outlasting, self._lost)
         bits = sum((mask.astype(np.int8) << place for place, mask in enumerate(masks)), np.zeros(1, dtype=np.int8))
         return {name: getattr(self, name) for name in FIGURES}, bits
 
@@ -83,9 +84,13 @@ class Performance:
         """
         if len(bits) != len(self.rows):
             raise ValueError("not of these rows")
-        device, signpost, host, wrapped_rows, outlast = ((bits >> place & 1).astype(np.bool_) for place in range(5))
+        device, signpost, host, wrapped_rows, outlast, lost = (
+            (bits >> place & 1).astype(np.bool_) for place in range(6)
+        )
         known = {name: figures[name] for name in FIGURES}
-        vars(self).update(known, _kinds=(device, signpost, host), _wrapped=wrapped_rows, _outlasting=outlast)
+        vars(self).update(
+            known, _kinds=(device, signpost, host), _wrapped=wrapped_rows, _outlasting=outlast, _lost=lost
+        )
 
     @cached_property
     def _placed(self) -> NDArray[np.bool_]:
@@ -110,7 +115,26 @@ class Performance:
 
     @cached_property
     def ops(self) -> OpTable:
-        """Device ops with a kernel duration: measured, or computed from the firmware's where it cannot be true."""
+        """Device ops with a kernel duration: measured, or computed from the firmware's where it cannot be true.
+
+        Those whose shapes are lost have no kind, so that nobody is asked what they compute.
+        """
+        lost = np.isin(self.timed.lines, self.lost)
+        return self.timed.renamed(lost, LOST_SHAPE) if lost.any() else self.timed
+
+    @cached_property
+    def _lost(self) -> NDArray[np.bool_]:
+        """Mask of the device ops with a shape that cannot be."""
+        return self._placed & lost_shapes(self.rows)
+
+    @property
+    def lost(self) -> NDArray[np.int64]:
+        """Lines of the ops whose shapes are lost."""
+        return self.rows.lines[self._lost]
+
+    @cached_property
+    def timed(self) -> OpTable:
+        """The same under the names, and with the operands, that they were written with."""
         if self.clock_ghz is None:
             return self._measured.without_cycles() if self.cycles_false else self._measured
         if not (self._wrapped.any() or self._outlasting.any()):  # unmoved: it saves a copy of all rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +14,6 @@ from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.run.window import Scope, scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.link import Linked
     from ttnn_mcp.run.performance import Performance

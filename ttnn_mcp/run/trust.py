@@ -9,8 +9,6 @@ import numpy as np
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.ops.alike import first_rows
-from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 
 if TYPE_CHECKING:
@@ -164,11 +162,6 @@ def _odd_cells(report: Performance) -> list[str]:
         caveats.append("no row has a DEVICE ID: all ops count as one device's, whose times would add up in a mesh")
     if report.unplaced:
         caveats.append(f"{report.unplaced} device ops have no DEVICE ID and are left out")
-    written = written_kinds(report.ops)
-    kinds, counts = report.ops.take(first_rows(written)), np.bincount(written)
-    absurd = sum(int(counts[operand.absurd].sum()) for operand in kinds.operands_once())
-    if absurd:
-        caveats.append(f"{absurd} operands have shapes that no chip could hold and count as not said")
     return caveats
 
 

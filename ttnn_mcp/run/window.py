@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
@@ -19,8 +20,6 @@ from ttnn_mcp.run.ops.artefact import known, stored
 from ttnn_mcp.wire import Window
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.doubt import Doubt
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
@@ -160,7 +159,7 @@ def scope_of(
     return Scope(rows, window, cold)
 
 
-def _as_run(ops: OpTable, places: NDArray[np.int64]) -> OpTable:
+def _as_run(ops: OpTable, places: Integers) -> OpTable:
     """The ops at some places in the order they ran; whose signatures are known need not be looked at again."""
     places = places[device_order(ops.take(places))]
     rows, kinds = ops.take(places), stored(ops, signatures)
@@ -201,7 +200,7 @@ def _ran_before(report: Performance, rows: OpTable) -> bool:
     chosen = np.zeros(int(everything.lines.max()) + 1, dtype=np.bool_)
     chosen[rows.lines] = True
     inside = chosen[everything.lines]
-    begins: NDArray[np.int64] = np.full(int(device.max()) + 1, np.iinfo(np.int64).max, dtype=np.int64)
+    begins: Integers = np.full(int(device.max()) + 1, np.iinfo(np.int64).max, dtype=np.int64)
     np.minimum.at(begins, device[inside], everything.lines[inside])
     ran_inside = begins < np.iinfo(np.int64).max
     compiled = np.zeros(int(signature.max()) + 1, dtype=np.bool_)
@@ -235,11 +234,11 @@ def _between(report: Performance, start: str | None, end: str | None) -> tuple[O
     return rows.take((rows.lines > after) & (rows.lines < before)), " and ".join(bounds)
 
 
-def _which(lines: NDArray[np.int64], chosen: int) -> str:
+def _which(lines: Integers, chosen: int) -> str:
     return f" (line {chosen}, one of {len(lines)})" if len(lines) > 1 else ""
 
 
-def _lines_named(report: Performance, name: str) -> NDArray[np.int64]:
+def _lines_named(report: Performance, name: str) -> Integers:
     names = report.signposts.texts("op_code")
     lines = report.signposts.lines[names.among(name)]
     if not len(lines):
@@ -248,7 +247,7 @@ def _lines_named(report: Performance, name: str) -> NDArray[np.int64]:
     return lines
 
 
-def _lines_between(signposts: OpTable, ops: OpTable) -> NDArray[np.bool_]:
+def _lines_between(signposts: OpTable, ops: OpTable) -> Booleans:
     if not len(ops):
         return np.zeros(len(signposts), dtype=np.bool_)
     return (signposts.lines >= ops.lines.min() - 1) & (signposts.lines <= ops.lines.max() + 1)

@@ -7,14 +7,12 @@ A page is named by its path below the folder, with forward slashes (`hardware/wo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Folder = Literal["resources", "skills"]
 

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from ttnn_mcp.errors import ArgumentsInvalid, TtnnMcpError, nearest, shown, unforeseen
 from ttnn_mcp.served import pages
 from ttnn_mcp.server import skills, views
-from ttnn_mcp.server.changes import EXPERIMENTS_URI, RUNS_URI
+from ttnn_mcp.server.subscriptions import EXPERIMENTS_URI, RUNS_URI
 from ttnn_mcp.wire import compact
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from ttnn_mcp import quoting
 from ttnn_mcp.errors import TtnnMcpError, unforeseen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mcp.server.context import ServerRequestContext
 
     from ttnn_mcp.session.clients import Clients

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     Ask = Callable[[str, Mapping[str, object]], Awaitable[dict[str, Any]]]
 
 MOST = 3  # each of caveats, findings and past changes: the tools tell the rest

@@ -5,13 +5,10 @@ Each prompt states a task, the tools in order, and when to stop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 INSTRUCTIONS = """\
 Answers questions about profiled TTNN models (Tenstorrent) from two reports: the CSV performance report of

@@ -6,6 +6,7 @@ our tools bring their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.caching import CacheHint
@@ -20,8 +21,6 @@ from ttnn_mcp.server.subscriptions import Listening
 from ttnn_mcp.session.clients import Clients
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import Tool
 

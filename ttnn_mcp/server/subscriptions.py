@@ -1,20 +1,31 @@
-"""Streams of changes over MCP: the roots and the log are watched only while a client listens."""
+"""Streams of changes over MCP: the roots and the log are watched only while a client listens.
+
+A change is a report under the roots, a run that is opened or overwritten, or an experiment.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 
-from ttnn_mcp.server.changes import news
+from ttnn_mcp.readers.discover import find_reports
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
 
     from ttnn_mcp.session.clients import Clients
     from ttnn_mcp.session.session import Session
+
+RUNS_URI = "ttnn://runs"
+EXPERIMENTS_URI = "ttnn://experiments"
+EVERY_SECONDS = 2.0  # a profile takes minutes, a scan milliseconds  # unmoved: news a moment sooner or later
 
 
 class Listening:
@@ -59,3 +70,38 @@ class _Stream:
     async def _publish(self) -> None:
         async for uri in news(self._session):
             await self._bus.publish(ResourceUpdated(uri=uri))
+
+
+async def news(session: Session, every_seconds: float | None = None) -> AsyncGenerator[str, None]:
+    """URIs of resources that changed; looks every few seconds until the caller stops."""
+    before = await asyncio.to_thread(_state_of, session)
+    while True:
+        await asyncio.sleep(every_seconds or EVERY_SECONDS)
+        after = await asyncio.to_thread(_state_of, session)
+        for uri, state in after.items():
+            if state != before[uri]:
+                yield uri
+        before = after
+
+
+def _state_of(session: Session) -> dict[str, object]:
+    from ttnn_mcp.experiments.store import FILE  # noqa: PLC0415 - not needed to start serving
+
+    reports = frozenset((str(report.path), report.modified) for report in find_reports(session.settings.searched))
+    opened = frozenset((known.id, known.name, _stamps(known.pair.paths)) for known in session.opened)
+    log = session.settings.state_folder.glob(FILE + "*")  # another server may write into it
+    return {RUNS_URI: (reports, opened), EXPERIMENTS_URI: _stamps(log)}
+
+
+def _stamps(files: Iterable[Path]) -> tuple[tuple[int, int], ...]:
+    """Times and sizes of those that are there."""
+    return tuple(
+        sorted((state.st_mtime_ns, state.st_size) for state in map(_file_state, files) if state is not None)
+    )
+
+
+def _file_state(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:  # deleted after it was listed
+        return None

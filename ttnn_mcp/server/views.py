@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcp.server.lowlevel import Server
 
     from ttnn_mcp.session.session import Session
@@ -53,6 +52,6 @@ async def drawn(session: Session, picture: str, arguments: Mapping[str, object])
     Raises:
         TtnnMcpError: there is no such picture, or the run cannot answer.
     """
-    from ttnn_mcp.report import drawn as content  # noqa: PLC0415 - the tools load after the first answer
+    from ttnn_mcp.report import app_page  # noqa: PLC0415 - the tools load after the first answer
 
-    return await content.drawn(session, picture, arguments)
+    return await app_page.drawn(session, picture, arguments)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.session.pair import stamps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.pair import Pair, Stamps
-    from ttnn_mcp.session.read_ahead import ReadAhead
     from ttnn_mcp.session.registry import KnownRun
 
 KEPT_OPEN = 4  # runs held in memory; a million rows take a few hundred MB
@@ -29,7 +27,7 @@ class Opening(NamedTuple):
     stamps: Stamps
 
 
-async def read_unchanged(known: KnownRun, stamps: Stamps, kept: KeptFiles, ahead: ReadAhead) -> Run:
+async def read_unchanged(known: KnownRun, stamps: Stamps, kept: KeptFiles) -> Run:
     """The run, read from reports that are still the ones with these stamps.
 
     Raises:
@@ -37,9 +35,8 @@ async def read_unchanged(known: KnownRun, stamps: Stamps, kept: KeptFiles, ahead
     """
     from ttnn_mcp.session.opening import read_run  # noqa: PLC0415 - numpy and pandas load with the first report
 
-    csv = await asyncio.to_thread(ahead.take, known.performance) if known.performance is not None else None
     try:
-        run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, kept=kept, csv=csv)
+        run = await read_run(known.id, known.name, known.performance, known.memory, known.rank, kept=kept)
     except MemoryError:
         raise ReportBroken(
             f"Memory ran short while run '{shown(known.name)}' was read. Ask again when other questions are "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -22,13 +23,11 @@ from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from ttnn_mcp.readers.graph.graph_events import DeviceOp
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
     from ttnn_mcp.run.performance import Performance
 
 Result = TypeVar("Result")
@@ -50,16 +49,13 @@ async def read_run(
     rank: int | None = None,
     *,
     kept: KeptFiles | None = None,
-    csv: PerformanceCsv | None = None,
 ) -> Run:
     """Read one run from its reports' paths; a large performance report from its copy in `kept`, if it has one.
-
-    `csv` is the performance report, where it was read already.
 
     Raises:
         ReportError: a report is missing, foreign or broken.
     """
-    timings = await _in_reader(lambda: performance_of(performance, kept, csv=csv)) if performance else None
+    timings = await _in_reader(lambda: performance_of(performance, kept)) if performance else None
     report = await read_memory_report(memory, rank=rank) if memory else None
     matches = sources = None
     if timings and report:

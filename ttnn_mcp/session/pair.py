@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ttnn_mcp.readers.kept_files import KeptFiles
-    from ttnn_mcp.session.read_ahead import ReadAhead
 
 ID_CHARS = 32  # 128 bits: nobody makes a report with the id of another
 SHOWN_CHARS = 8  # of them in answers, where no other run begins alike
@@ -46,27 +44,24 @@ class Stamp(NamedTuple):
 Stamps: TypeAlias = "tuple[Stamp, ...]"
 
 
-def identity(pair: Pair, kept: KeptFiles | None = None, ahead: ReadAhead | None = None) -> str:
+def identity(pair: Pair, kept: KeptFiles | None = None) -> str:
     """The id of the run, from the contents of its reports. Reads files that it has not seen before, so it blocks.
 
     Args:
         pair: the reports.
         kept: where checksums of large files are stored.
-        ahead: takes a performance report that is read for its checksum, as it will be opened next.
 
     Raises:
         ReportMissing: one of them cannot be opened.
     """
-    contents = _contents(pair.performance, kept, ahead) + _contents(pair.memory, kept, None)
+    contents = _contents(pair.performance, kept) + _contents(pair.memory, kept)
     contents += str(pair.rank).encode() if pair.rank else b""
-    sizes = SHOWN_CHARS // 2, (ID_CHARS - SHOWN_CHARS) // 2  # the first was the whole id until 2026-11
+    sizes = SHOWN_CHARS // 2, (ID_CHARS - SHOWN_CHARS) // 2  # what is shown, and the rest
     return "".join(blake2b(contents, digest_size=size).hexdigest() for size in sizes)
 
 
-def _contents(path: Path | None, kept: KeptFiles | None, ahead: ReadAhead | None) -> bytes:
-    if path is None:
-        return b"-"
-    return fingerprint(path, kept, partial(ahead.checksum, path, kept) if ahead else None).encode()
+def _contents(path: Path | None, kept: KeptFiles | None) -> bytes:
+    return b"-" if path is None else fingerprint(path, kept).encode()
 
 
 def stamps_of(pair: Pair) -> Stamps:

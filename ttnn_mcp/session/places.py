@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from ttnn_mcp.readers.discover import FoundReport, classify, discover
 from ttnn_mcp.served.documents import home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ttnn_mcp.session.settings import Settings
 
 OUTSIDE = "lies outside the served roots. Start the server with --root."

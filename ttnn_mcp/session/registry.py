@@ -6,20 +6,16 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.sqlite_file import connected
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import ID_CHARS, SHOWN_CHARS, Pair
 from ttnn_mcp.session.places import LONGEST_PATH, is_there
-from ttnn_mcp.session.state_folder import reason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import aiosqlite
+from ttnn_mcp.session.settings import reason
 
 # for another server that writes; questions are answered without the registry too
 PATIENCE_S = 5.0  # unmoved: only how long another writer is waited for
@@ -28,16 +24,15 @@ ID = re.compile(f"[0-9a-f]{{{SHOWN_CHARS},{ID_CHARS}}}")  # or how it begins
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, rank INTEGER, opened REAL NOT NULL
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, performance TEXT, memory TEXT, rank INTEGER, opened REAL NOT NULL,
+    given INTEGER NOT NULL -- whether a person gave the name
 )"""
-_GIVEN = "ALTER TABLE runs ADD COLUMN given INTEGER NOT NULL DEFAULT 0"  # a person gave the name
 _REMEMBER = """
 INSERT INTO runs (id, name, performance, memory, rank, opened, given) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET performance = excluded.performance, memory = excluded.memory, rank = excluded.rank,
     opened = excluded.opened, given = max(given, excluded.given),
     name = CASE WHEN given AND NOT excluded.given THEN name ELSE excluded.name END"""
 _TAKE_NAME = f"UPDATE runs SET name = substr(id, 1, {SHOWN_CHARS}), given = 0 WHERE name = ? AND given AND id <> ?"  # noqa: S608
-_LENGTHEN = f"UPDATE OR IGNORE runs SET id = ?1 WHERE id = substr(?1, 1, {SHOWN_CHARS})"  # noqa: S608 - of before 2026-11
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +98,6 @@ class Registry:
             async with connected(self._path, "rwc", PATIENCE_S) as database:
                 await database.execute("BEGIN IMMEDIATE")
                 await database.execute(_SCHEMA)
-                if "given" not in await _columns(database):
-                    await database.execute(_GIVEN)
-                await database.execute(_LENGTHEN, (run.id,))
                 if run.named_by_hand:
                     await database.execute(_TAKE_NAME, (run.name, run.id))
                 row = (run.id, run.name, *paths, run.rank, time.time(), int(run.named_by_hand))
@@ -135,7 +127,7 @@ class Registry:
 
     async def with_id(self, run_id: str) -> list[KnownRun]:
         """The runs whose ids begin so."""
-        return await self._where(f"substr(id, 1, length(?1)) = ?1 OR id = substr(?1, 1, {SHOWN_CHARS})", run_id)
+        return await self._where("substr(id, 1, length(?1)) = ?1", run_id)
 
     async def called(self, name: str) -> list[KnownRun]:
         """The runs of this name, the one opened last first."""
@@ -149,9 +141,8 @@ class Registry:
             if not is_there(self._path):
                 return []
             async with connected(self._path, "rw", PATIENCE_S) as database:  # to undo what a kill left half done
-                given_column = "given" if "given" in await _columns(database) else "0"
                 rows = await database.execute_fetchall(
-                    f"SELECT id, name, performance, memory, rank, {given_column} FROM runs"  # noqa: S608
+                    "SELECT id, name, performance, memory, rank, given FROM runs"  # noqa: S608
                     f" WHERE {condition} ORDER BY opened DESC LIMIT {LISTED:d}",
                     (value,) if "?" in condition else (),
                 )
@@ -159,10 +150,6 @@ class Registry:
             return []
         runs = [run for run in map(_run_of, rows) if run is not None]
         return await asyncio.to_thread(lambda: [run for run in runs if self._permits(*run.pair.paths)])
-
-
-async def _columns(database: aiosqlite.Connection) -> set[str]:
-    return {row[1] for row in await database.execute_fetchall("PRAGMA table_info(runs)")}
 
 
 def _stored(path: Path | None) -> str | bytes | None:

@@ -22,7 +22,6 @@ from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import SHOWN_CHARS, Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
-from ttnn_mcp.session.read_ahead import ReadAhead
 from ttnn_mcp.session.registry import ID, KnownRun, Registry
 from ttnn_mcp.session.settings import MB, Settings
 
@@ -68,7 +67,7 @@ class Session:
         self.replays = Replays(settings.state_folder / "replays", settings.ttnn, settings.confined)
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
-        self._runs, self._ahead = OpenRuns(), ReadAhead()
+        self._runs = OpenRuns()
         self._short: dict[str, str] = {}  # ids that are shown in full, since another begins alike
         self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
 
@@ -284,9 +283,7 @@ class Session:
         pair = known.pair
         stamps, run_id = await asyncio.to_thread(self._looked_at, pair)
         run_id = DEMO if known.id == DEMO else run_id
-        if known.id and not run_id.startswith(
-            known.id
-        ):  # its report was overwritten: the name stays with what got it
+        if known.id and known.id != run_id:  # its report was overwritten: the name stays with what got it
             caveat = OVERWRITTEN.format(id=known.shown_id)
             known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
@@ -334,7 +331,7 @@ class Session:
         if run_id == DEMO or run_id in self._known:  # unmoved: it only saves a look at the record
             return self._short.get(run_id, short)
         others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
-        if any(other.startswith(short) and not run_id.startswith(other) for other in others):
+        if any(other.startswith(short) and other != run_id for other in others):
             self._short[run_id] = run_id
         return self._short.get(run_id, short)
 
@@ -342,7 +339,7 @@ class Session:
         """The stamps and the id of a pair's files as they are now. Blocks."""
         if not self.roots.permits(*pair.paths):
             raise ReportMissing(f"The report {OUTSIDE}")
-        return stamps_of(pair), identity(pair, self.kept, self._ahead)
+        return stamps_of(pair), identity(pair, self.kept)
 
     async def owner_of(self, known: KnownRun) -> KnownRun | None:
         """The other run that has the name which a person gives this one; None where it is free."""
@@ -367,7 +364,7 @@ class Session:
         return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
 
     async def _read(self, known: KnownRun, stamps: Stamps) -> Run:
-        run = await read_unchanged(known, stamps, self.kept, self._ahead)
+        run = await read_unchanged(known, stamps, self.kept)
         earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
         if earlier:
             run.notes = (OVERWRITTEN.format(id=earlier[-1].shown_id),)
@@ -375,5 +372,5 @@ class Session:
 
 
 def _is_another(run: KnownRun, known: KnownRun) -> bool:
-    """Whether a person gave `run` the name of `known`; records of before 2026-11 hold how an id begins."""
-    return run.named_by_hand and run.name == known.name and not known.id.startswith(run.id)
+    """Whether a person gave `run`, which is another one, the name of `known`."""
+    return run.named_by_hand and run.name == known.name and known.id != run.id

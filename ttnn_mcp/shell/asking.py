@@ -1,18 +1,22 @@
-"""A question with a command of its own: ask the tool, and write the answer for a person, a page or a program."""
+"""A question with a command of its own: ask the tool, and write the answer for a person, a page or a program.
+
+`list_ops` has an outline of its own: a row for each kind of op, or for each op.
+"""
 
 from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.report.sections import window_words
+from ttnn_mcp.report.sections import ops_counted, window_words
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.one_tool import tool_alone
-from ttnn_mcp.shell.ops_view import LEGEND, ops_outline
-from ttnn_mcp.shell.outline import outline_of, worded
+from ttnn_mcp.shell.outline import Outline, Section, measured, outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 from ttnn_mcp.shell.suggestions import answer_spoken_here, following, more
 from ttnn_mcp.shell.terminal import coloured, width
@@ -20,10 +24,23 @@ from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
 
     from ttnn_mcp.session.session import Session
 
+# heading -> column of the answer, and how its cell is told
+GROUPS: dict[str, str] = {
+    "op": "key", "ops": "count", "time [us]": "kernel_us", "time %": "share", "gap [us]": "median_gap_us",
+    "cores": "min_cores", "DRAM %": "dram_share", "FLOP %": "flop_share", "heaviest line": "heaviest_op",
+    "differ": "differ",
+}  # fmt: skip
+EACH: dict[str, str] = {
+    "line": "op", "op": "op_code", "device": "device", "time [us]": "kernel_us", "time %": "share",
+    "gap [us]": "gap_us", "cores": "cores", "bound": "bound", "fidelity": "fidelity", "shapes": "shapes",
+}  # fmt: skip
+LEGEND = (  # below the table
+    "time: of kernels. gap: the median before such an op, in which its device is idle. DRAM %, FLOP %: of the chip's "
+    "peak, where the report tells. line: in the CSV, for ttnn-mcp op LINE."
+)
 PAGED = "optimization_check"  # its findings are joined; other tables are shown by the page
 
 
@@ -117,3 +134,60 @@ def _drawn(answer: dict[str, Any], named: Sequence[str], command: str, words: Se
     lines += ["", "Next"] if calls else []
     lines += [f"{call}  # {why}" for call, why in calls]  # whole, so that they can be pasted
     return "\n".join(lines) + "\n"
+
+
+def ops_outline(answer: dict[str, Any]) -> Outline:
+    """The answer's outline; that of an answer about operations of the host stays as it is elsewhere."""
+    total = answer["total"]
+    kind = "groups" if "groups" in answer else "ops"
+    table, columns = answer[kind], GROUPS if kind == "groups" else EACH
+    facts = [
+        ("window", window_words(answer["window"])),
+        ("total", f"{ops_counted(total['count'])}, {total['kernel_us']:,} us of kernels"),
+        *([("caveat", answer["caveat"])] if answer.get("caveat") else []),
+    ]
+    places = {
+        heading: table["columns"].index(name) for heading, name in columns.items() if name in table["columns"]
+    }
+    rows = [
+        tuple(TOLD.get(heading, _as_is)(row[place]) for heading, place in places.items()) for row in table["rows"]
+    ]
+    devices = {row[place] for heading, place in places.items() if heading == "device" for row in table["rows"]}
+    kept = [place for place, heading in enumerate(places) if heading != "device" or len(devices) > 1]
+    headings = tuple(places)
+    return Outline(
+        facts,
+        [
+            Section(
+                "", tuple(headings[place] for place in kept), [tuple(row[place] for place in kept) for row in rows]
+            )
+        ],
+    )
+
+
+def _as_is(cell: Any) -> Any:
+    return cell
+
+
+def _short(name: Any) -> Any:
+    """The name without 'DeviceOperation', and whatever stands behind it."""
+    first, gap, rest = str(name).partition(" ")
+    return f"{canonical(first)}{gap}{rest}"
+
+
+def _percents(share: Any) -> Any:
+    return None if share is None else measured(round(share * 100, 1), 1)
+
+
+def _times(us: Any) -> Any:
+    return measured(us, 1)
+
+
+TOLD: dict[str, Callable[[Any], Any]] = {
+    "op": _short,
+    "time [us]": _times,
+    "gap [us]": _times,
+    "time %": _percents,
+    "DRAM %": _percents,
+    "FLOP %": _percents,
+}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.tools.tool import Tool
 
 

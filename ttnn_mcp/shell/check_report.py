@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.records import dataclass
@@ -13,9 +14,6 @@ from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.savings import saving_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.suggestions import command, following, more
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side

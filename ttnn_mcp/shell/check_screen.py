@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, in_lines, named_rows
 from ttnn_mcp.shell.suggestions import command
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LINES = 24  # of a terminal as it opens: 80 columns, 24 lines
 CLAIM_LINES, OTHER_LINES = 3, 2  # of one sentence: what is cut stands in the whole answer

@@ -8,19 +8,19 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
+from ttnn_mcp.shell.command_options import PEOPLE, RUNNING
 from ttnn_mcp.shell.lean_start import lean_start
-from ttnn_mcp.shell.people_options import PEOPLE, RUNNING
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
 from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
-from ttnn_mcp.shell.archive_parser import add_archive
-from ttnn_mcp.shell.history_parser import add_history
-from ttnn_mcp.shell.people_options import add_people
-from ttnn_mcp.shell.report_options import add_report
+from ttnn_mcp.shell.command_options import add_archive, add_history, add_people, add_report, whole
 
 if TYPE_CHECKING:
     from ttnn_mcp.server.http.door import Door
@@ -239,9 +236,7 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
 
 
 def _megabytes(written: str) -> int:
-    if not (written.isascii() and written.isdigit()) or int(written[:10]) > MOST_MB:
-        raise argparse.ArgumentTypeError(f"wants a whole number from 0 to {MOST_MB}")
-    return int(written)
+    return whole(written, 0, MOST_MB)
 
 
 def http_door(options: argparse.Namespace) -> Door | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from argcomplete.completers import FilesCompleter
@@ -15,8 +16,6 @@ from ttnn_mcp.shell.call_arguments import PICTURE
 from ttnn_mcp.shell.questions import QUESTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ttnn_mcp.session.session import Session
 
 RUNS = frozenset({"run", "baseline", "candidate", "repeat", "subject", "against"})

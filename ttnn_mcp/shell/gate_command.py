@@ -1,18 +1,30 @@
-"""The commands `gate` and `baseline`: the questions they ask, and what they print."""
+"""The commands `gate` and `baseline`: is the candidate slower than the baseline by more than is allowed?
+
+The gate, for continuous integration, asks compare_runs and adds no measurement of its own. Only a change beyond both
+the limit and the noise counts as a regression; where the noise hides the limit, or the runs cannot be compared, it says
+so with a status of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from ttnn_mcp.errors import RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
+from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
+from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
+from ttnn_mcp.experiments.rules import WALL_NOISE_SHARE
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
-from ttnn_mcp.shell.gate import Ruling, judged, pull_request, share_of
+from ttnn_mcp.shell import markdown
 from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.report_markdown import shortage
 from ttnn_mcp.shell.suggestions import spoken_here
 from ttnn_mcp.tools import answering
+from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +32,12 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.session.session import Session
 
+Outcome = Literal["pass", "regression", "cannot_judge"]
+STATUS: dict[Outcome, int] = {"pass": 0, "regression": 1, "cannot_judge": 2}
+SKIP = 125  # `git bisect run` skips a commit that ends so
+MOST_WORSE = 10.0  # a candidate that may take eleven times as long needs no gate
+_SHARE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
+_ROWS = 8  # ops that a reader of a pull request looks at
 JSON_FIELDS = ("ran_out", "verdict", "change_share", "noise_share", "kernel_ms", "baseline", "candidate")
 
 
@@ -98,3 +116,112 @@ async def baseline(session: Session, name: str | None, path: str | None) -> str:
         )
     moved = f"; {named.renamed}" if named.renamed else ""
     return f"{name} is run {named.id}{moved}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The gate's outcome, and why."""
+
+    outcome: Outcome
+    why: str
+
+    def status(self, *, bisect: bool) -> int:
+        """The exit status of the shell."""
+        return SKIP if bisect and self.outcome == "cannot_judge" else STATUS[self.outcome]
+
+
+def share_of(text: str) -> float:
+    """`3%` or `0.03` as a share.
+
+    Raises:
+        ArgumentsInvalid: it is neither, or out of range.
+    """
+    match = _SHARE.fullmatch(text.strip())
+    share = float(match["number"]) / (100 if match["percent"] else 1) if match else -1.0
+    if not 0 <= share <= MOST_WORSE:
+        raise ArgumentsInvalid(f"--worse wants a share such as 3% or 0.03, not '{shown(text)}'.")
+    return share
+
+
+def judged(answer: Mapping[str, Any], worse: float) -> Ruling:
+    """The outcome for an answer of compare_runs."""
+    doubts = [row for row in answer.get("suspicious", {"rows": ()})["rows"] if row[0] not in OF_GAIN]
+    if doubts:
+        count = "a doubt" if len(doubts) == 1 else f"{len(doubts)} doubts"
+        return Ruling("cannot_judge", f"{answer['why']}; {count} about the measurement")
+    if answer["verdict"] == "not_comparable":
+        return Ruling("cannot_judge", answer["why"])
+    return _regression(answer, worse) or _without_regression(answer, worse)
+
+
+def _regression(answer: Mapping[str, Any], worse: float) -> Ruling | None:
+    """A regression; None where there is none."""
+    change, noise = answer["change_share"], answer["noise_share"]
+    for key, stage_change in _stages(answer):
+        if stage_change > max(worse, noise):
+            return Ruling("regression", f"stage {key} takes {stage_change:+.1%}, more than the {worse:.1%} allowed")
+    if change > max(worse, noise):
+        return Ruling("regression", f"kernel time {change:+.2%}, more than the {worse:.1%} allowed")
+    return None
+
+
+def _without_regression(answer: Mapping[str, Any], worse: float) -> Ruling:
+    """Whether that is certain: noise may hide a change, and the host may have become slower."""
+    change, noise = answer["change_share"], answer["noise_share"]
+    if change > worse:
+        why = f"kernel time {change:+.2%} is over the {worse:.1%} allowed, but within the noise of {noise:.2%}"
+        return Ruling("cannot_judge", f"{why}: profile more iterations, or give --repeat")
+    walls = answer.get("wall_ms") or {"before": 1.0, "after": 1.0}
+    longer = walls["after"] / walls["before"] - 1
+    if longer > max(worse, noise, WALL_NOISE_SHARE):
+        why = f"kernel time {change:+.2%}, but the window with its gaps {longer:+.1%} under the profiler"
+        return Ruling("cannot_judge", f"{why}: the host may be slower; measure wall time with the profiler off")
+    return Ruling("pass", f"kernel time {change:+.2%}; {worse:.1%} allowed, noise {noise:.2%}")
+
+
+def _stages(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
+    table = answer.get("stages")
+    if table is None:
+        return []
+    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in records(table) if row["before_us"]]
+
+
+def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[str]) -> str:
+    """The outcome as Markdown, with the ops and layers behind it."""
+    title = {"pass": "no regression", "regression": "**regression**", "cannot_judge": "cannot judge"}
+    kernel = answer["kernel_ms"]
+    window = answer["window"]
+    change = f"Change {answer['change_share']:+.2%}, noise {answer['noise_share']:.2%}"
+    lines = [
+        f"### TTNN performance: {title[judgement.outcome]}",
+        "",
+        *shortage(answer),
+        markdown.text(judgement.why),
+        "",
+        *markdown.table(
+            ("", "kernel time", "window"),
+            [
+                (f"baseline {names[0]}", f"{kernel['before']:.4g} ms", markdown.window(answer["baseline_window"])),
+                (f"candidate {names[1]}", f"{kernel['after']:.4g} ms", markdown.window(window)),
+            ],
+        ),
+        "",
+        f"{change}: {markdown.text(answer['noise_from'])}",
+    ]
+    for title_text, field in (
+        ("Stages", "stages"),
+        ("Ops, largest change first", "groups"),
+        ("Layers", "layers"),
+        ("Changed settings", "changed"),
+        ("Doubts", "suspicious"),
+    ):
+        lines += _section(title_text, answer.get(field))
+    lines += [f"- {markdown.text(caveat)}" for caveat in answer.get("caveats", ())]
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, table: Mapping[str, Any] | None) -> list[str]:
+    if not table:
+        return []
+    rows = [row for row in table["rows"] if dict(zip(table["columns"], row, strict=True)).get("delta_us", 1)]
+    return ["", f"**{title}**", "", *markdown.table(table["columns"], rows[:_ROWS])] if rows else []

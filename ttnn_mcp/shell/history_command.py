@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.archive.store import Archive
@@ -11,7 +12,6 @@ from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from ttnn_mcp.session.session import Session
 

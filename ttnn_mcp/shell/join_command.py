@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
@@ -18,7 +19,6 @@ from ttnn_mcp.readers.performance.header import EXECUTION, does_not_read, first_
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     Row = dict[str, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import CODE
@@ -10,8 +11,6 @@ from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.outline import MarkedCode, numeric, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ttnn_mcp.shell.outline import Outline
 
 _MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&$]|(?<![^\W_])_|_(?![^\W_]))")  # inside a word `_` is a letter

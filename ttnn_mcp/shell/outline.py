@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.markup import decimals, heading, number, percent
 from ttnn_mcp.report.sections import window_words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SHORT = 40  # characters: longer texts of a list get a line each
 FEW = 3  # values that stand in one line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.shell.progress import awaited
@@ -10,7 +11,6 @@ from ttnn_mcp.shell.terminal import coloured, show, width
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from ttnn_mcp.session.session import Session
 

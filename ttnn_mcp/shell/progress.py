@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Coroutine, Generator
     from types import FrameType
 
 Answer = TypeVar("Answer")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown, shown_path
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.session.session import Session
 
 

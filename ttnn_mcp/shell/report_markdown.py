@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
@@ -14,8 +15,6 @@ from ttnn_mcp.shell.check_report import named_rows
 from ttnn_mcp.shell.markdown import table, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.report.answers import Answers
 
     Answer = dict[str, Any]

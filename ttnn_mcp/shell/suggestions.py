@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from ttnn_mcp.shell.questions import QUESTIONS
 from ttnn_mcp.shell.terminal import own_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _COMMANDS = {question.tool: (name, question) for name, question in QUESTIONS.items()}
 _TOOL = re.compile(rf"\b({'|'.join(_COMMANDS)})\b(?!=)(?:\(([^()]*)\))?((?:\.\w+)?)")

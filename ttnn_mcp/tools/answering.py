@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown, unforeseen
@@ -17,8 +18,6 @@ from ttnn_mcp.tools.validation import validated
 from ttnn_mcp.wire import compact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.run import Run

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from ttnn_mcp.archive.turns import SIDE
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, RunUnknown
+from ttnn_mcp.archive.past_runs import SAME
+from ttnn_mcp.archive.turns import LONGEST, SIDE
+from ttnn_mcp.errors import QuestionRefused, ReportMissing, RunUnknown, shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.tools.budget import fitted
-from ttnn_mcp.tools.parts import history_tables as tables
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-from ttnn_mcp.wire import Quoted, Quoting, Share, Table, Wire
+from ttnn_mcp.wire import Columns, Quoted, Quoting, Share, Table, Wire
 
 if TYPE_CHECKING:
     from ttnn_mcp.archive.history import History
+    from ttnn_mcp.archive.past_runs import PastRun
     from ttnn_mcp.archive.store import Archive
     from ttnn_mcp.session.session import Session
 
+RUNS = Columns("run", "recorded", "time_us", "window_us", "build", maybe=("window_us",), quoted=("run", "build"))
+TURNS = Columns("of", "run", "recorded", "before_us", "after_us", "change_share", "build", quoted=("run", "build"))
+BEHIND = Columns("at", "op_code", "before_us", "after_us", "how", "op", quoted=("at", "op_code"))
+TURNS_SHOWN = 4  # the newest
+NAMED = 3  # runs named in a sentence
 BUDGET = Budget(4_000, cut=("runs",))  # of a default list
 
 
@@ -36,10 +44,10 @@ class Answer(Wire):
     verdict: Literal["turned", "steady", "too_few_runs"]
     why: Quoting
     noise_share: Share | None = None
-    turns: Annotated[Table, tables.TURNS] | None = None
-    behind: Annotated[Table, tables.BEHIND] | None = None
+    turns: Annotated[Table, TURNS] | None = None
+    behind: Annotated[Table, BEHIND] | None = None
     newest: Quoting | None = None
-    runs: Annotated[Table, tables.RUNS]
+    runs: Annotated[Table, RUNS]
     more_runs: int = 0
     left_out: tuple[Quoting, ...] = ()
 
@@ -76,16 +84,16 @@ def told(history: History) -> Answer:
     course = history.course
     enough = len(history.runs) >= 2 * SIDE
     return Answer(
-        run=tables.called(history.subject),
+        run=called(history.subject),
         op_code=history.op_code,
         verdict="turned" if history.turns else "steady" if enough else "too_few_runs",
-        why=tables.why(history),
+        why=why(history),
         noise_share=course.noise_share,
-        turns=tables.turns(history),
-        behind=tables.ops_behind(history),
-        newest=tables.newest(history),
-        runs=tables.runs(history),
-        left_out=tables.left_out(history),
+        turns=turns(history),
+        behind=ops_behind(history),
+        newest=newest(history),
+        runs=runs(history),
+        left_out=left_out(history),
     )
 
 
@@ -98,3 +106,114 @@ TOOL = Tool(
     budget=BUDGET,
     search_hint="trend over time nightly regression change point when did it get slower archive earlier runs",
 )
+
+
+def called(run: PastRun) -> str:
+    """A run's name as it may be quoted."""
+    return shown(run.called)
+
+
+def _when(run: PastRun) -> str:
+    return datetime.fromtimestamp(run.recorded_at).strftime("%Y-%m-%d %H:%M")  # noqa: DTZ006 - file names hold local time
+
+
+def _version(run: PastRun) -> str | None:
+    return shown(run.version) if run.version else None
+
+
+def runs(history: History) -> Table:
+    """Every run of the series, newest first."""
+    pairs = list(zip(history.runs, history.times_us, strict=True))[::-1]
+    if history.op_code is not None:
+        return RUNS.table(
+            [(called(run), _when(run), us, _version(run)) for run, us in pairs], without=["window_us"]
+        )
+    return RUNS.table([(called(run), _when(run), us, run.window_us, _version(run)) for run, us in pairs])
+
+
+def turns(history: History) -> Table | None:
+    """The newest turns, in order."""
+    rows = [
+        (
+            turned.of,
+            called(history.runs[turned.turn.at]),
+            _when(history.runs[turned.turn.at]),
+            turned.turn.before,
+            turned.turn.after,
+            turned.turn.change,
+            _builds(history.runs[turned.turn.at - 1], history.runs[turned.turn.at]),
+        )
+        for turned in history.turns[-TURNS_SHOWN:]
+    ]
+    return TURNS.table(rows) if rows else None
+
+
+def _builds(before: PastRun, after: PastRun) -> str | None:
+    if before.version == after.version:
+        return _version(after)
+    return f"{_version(before) or 'unknown'} -> {_version(after) or 'unknown'}"
+
+
+def ops_behind(history: History) -> Table | None:
+    """The ops behind these turns of the kernel time."""
+    rows = [
+        (
+            called(history.runs[turned.turn.at]),
+            shown(op.op_code),
+            op.before_us,
+            op.after_us,
+            op.how,
+            op.line,
+        )
+        for turned in history.turns[-TURNS_SHOWN:]
+        for op in turned.ops
+    ]
+    return BEHIND.table(rows) if rows else None
+
+
+def why(history: History) -> str:
+    """What the series is, and what it takes to turn."""
+    arch, clock = history.subject.arch or "", history.subject.clock_mhz or 0.0
+    of = (
+        f"{figure(SAME, '.0%')} or more of their ops alike"
+        if history.op_code is None
+        else f"with this {shown(history.op_code)}"
+    )
+    count = len(history.runs)
+    parts = [f"{count} run{'' if count == 1 else 's'}, {of}, on {shown(arch)} at {figure(clock, '.0f')} MHz"]
+    if history.through:
+        parts.append(f"{history.through} of them alike only to others of them")
+    if count < 2 * SIDE:
+        parts.append(f"a turn takes {SIDE} on either side")
+    if count > LONGEST:
+        parts.append(f"the newest {LONGEST} were searched for turns")
+    return "; ".join(parts)
+
+
+def newest(history: History) -> str | None:
+    """Whether the newest run is the first of a turn that is not yet sure."""
+    change = history.course.newest_change
+    if change is None:
+        return None
+    word = "slower" if change > 0 else "faster"
+    return (
+        f"{called(history.runs[-1])} is {figure(abs(change), '.1%')} {word} than "
+        "those before it: beyond noise, but a turn takes "
+        f"{SIDE} such runs"
+    )
+
+
+def left_out(history: History) -> tuple[str, ...]:
+    """Runs that do not count, and why."""
+    sentences: list[str] = []
+    if history.unsure:
+        names = ", ".join(called(run) for run in history.unsure[-NAMED:])
+        sentences.append(
+            f"cannot tell whether {len(history.unsure)} more are of the same model, by their ops they may be: {names}; "
+            "runs that were archived with one --label count as one model"
+        )
+    if history.elsewhere:
+        sentences.append(
+            f"{history.elsewhere} with the same work at another clock or on another number of devices: never compared"
+        )
+    return tuple(sentences)

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
-from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
-from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations
+from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations, refuse_device_arguments
 from ttnn_mcp.tools.parts.op_groups import GROUPS, GroupBy, grouping_of, groups_table
 from ttnn_mcp.tools.parts.predicted_run import PredictedRun, predicted_run
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.layers.layering import Layering
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -136,7 +134,7 @@ async def operations_alone(run: Run, asked: Arguments) -> Answer:
     )
 
 
-def _filtered(facts: WindowFacts, asked: Arguments) -> NDArray[np.int64]:
+def _filtered(facts: WindowFacts, asked: Arguments) -> Integers:
     """Positions of the ops asked for."""
     ops = facts.scope.ops
     names = ops.texts("op_code")
@@ -168,7 +166,7 @@ def _filtered(facts: WindowFacts, asked: Arguments) -> NDArray[np.int64]:
     return np.flatnonzero(kept)
 
 
-def _of_layer(layering: Layering | None, layer: int) -> NDArray[np.bool_]:
+def _of_layer(layering: Layering | None, layer: int) -> Booleans:
     if layering is None:
         raise QuestionRefused(
             "No layers in this window: nothing marks any, and no block of op names repeats over half of it."
@@ -178,21 +176,21 @@ def _of_layer(layering: Layering | None, layer: int) -> NDArray[np.bool_]:
     return layering.layer == layer
 
 
-def _order(ops: OpTable, gaps_ns: NDArray[np.float64], sort: str) -> NDArray[np.int64]:
+def _order(ops: OpTable, gaps_ns: Floats, sort: str) -> Integers:
     if sort == "order":
         return np.arange(len(ops))
     by = ops.numbers("kernel_ns") if sort == "kernel" else gaps_ns
     return np.argsort(-np.nan_to_num(by, nan=-1.0), kind="stable")
 
 
-def _gaps_inside(ops: OpTable) -> NDArray[np.float64]:
+def _gaps_inside(ops: OpTable) -> Floats:
     """The gap before each op of a window; none before the first on its device, which is no part of the window."""
     gaps_ns = np.array(ops.numbers("gap_ns"), dtype=np.float64)
     gaps_ns[np.unique(ops.numbers("device"), return_index=True)[1]] = np.nan
     return gaps_ns
 
 
-def _ops_table(chosen: OpTable, gaps: NDArray[np.float64], bounds: Roofline, total_ns: float) -> Table:
+def _ops_table(chosen: OpTable, gaps: Floats, bounds: Roofline, total_ns: float) -> Table:
     kernel, cores = chosen.numbers("kernel_ns"), chosen.numbers("cores")
     again = np.diff(chosen.numbers("device")) != 0
     shapes = [chosen.shapes(row) for row in range(len(chosen))]

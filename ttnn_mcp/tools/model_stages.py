@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -9,14 +10,11 @@ import numpy as np
 from ttnn_mcp.analyses.stages.attentions import DECODE, SAMPLING
 from ttnn_mcp.analyses.stages.stages import chosen_behind, stages_of
 from ttnn_mcp.analyses.stages.tokens import tokens_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.stages.stages import Stage
     from ttnn_mcp.analyses.stages.tokens import PassTokens
     from ttnn_mcp.analyses.window_facts import WindowFacts
@@ -83,7 +81,7 @@ def _caveats(facts: WindowFacts, stages: list[Stage], *, sampled: bool) -> Itera
         yield SIDE_BY_SIDE
 
 
-def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple[Cell, ...]:
+def _row(facts: WindowFacts, stage: Stage, choosing: Integers) -> tuple[Cell, ...]:
     """One row; `choosing` are the sampling ops that belong to each of its tokens."""
     rows, line = stage.rows, facts.timeline
     kernel_ns, spent_ns = float(facts.kernel_ns[rows].sum()), float(line.spent_ns[rows].sum())
@@ -116,14 +114,14 @@ def _row(facts: WindowFacts, stage: Stage, choosing: NDArray[np.int64]) -> tuple
     )
 
 
-def _floor_ns(facts: WindowFacts, rows: NDArray[np.int64]) -> float:
+def _floor_ns(facts: WindowFacts, rows: Integers) -> float:
     """The least time of these ops; of ops that ran side by side the bounds do not add up."""
     bounds = facts.least_times.as_it_is_ns[rows]
     return float(bounds.max() if facts.timeline.side_by_side else bounds.sum())
 
 
 def _tokens_s(
-    facts: WindowFacts, stage: Stage, tokens: PassTokens | None, rows: NDArray[np.int64]
+    facts: WindowFacts, stage: Stage, tokens: PassTokens | None, rows: Integers
 ) -> tuple[float | None, float | None]:
     """Tokens per second and user: with the gaps before these rows, and without."""
     spent_ns, idle_ns = float(facts.timeline.spent_ns[rows].sum()), float(facts.timeline.idle_ns[rows].sum())

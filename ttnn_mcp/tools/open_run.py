@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +24,6 @@ from ttnn_mcp.tools.tool import Budget, Tool
 from ttnn_mcp.wire import Columns, Ghz, Link, Ms, Quoted, Quoting, Table, Window, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ttnn_mcp.run.run import Run

@@ -12,7 +12,7 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
-from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
+from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (
     OTHERS,

@@ -11,6 +11,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
 from ttnn_mcp.analyses.moves.placements import folded
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.shared.conv_ops import UNTILIZED, WRITTEN
 from ttnn_mcp.errors import shown
@@ -21,8 +22,6 @@ from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Columns, Quoting, Share, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.moves.moves import Moves
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.run import Run
@@ -121,7 +120,7 @@ def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def _alike(moves: Moves) -> NDArray[np.int64]:
+def _alike(moves: Moves) -> Integers:
     """A number per move, the same for moves that one line of the table can stand for."""
     ops, rows = moves.ops, moves.rows
     names = ops.texts("op_code").codes

@@ -10,6 +10,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes
 from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.errors import shown
@@ -22,8 +23,6 @@ from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -119,7 +118,7 @@ def tensor_formats(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def _narrow_megabytes(facts: WindowFacts, weight: Operand | None) -> NDArray[np.float64]:
+def _narrow_megabytes(facts: WindowFacts, weight: Operand | None) -> Floats:
     """The weights as BFLOAT8_B; not known of an architecture that may not have it."""
     if facts.chip.foreign:
         return np.full(len(facts.ops), np.nan)
@@ -143,7 +142,7 @@ def _candidates(facts: WindowFacts) -> list[tuple[Cell, ...]]:
 
 
 def _folded(
-    facts: WindowFacts, rows: NDArray[np.int64], named_by: tuple[Texts, ...], **measured: NDArray[np.float64]
+    facts: WindowFacts, rows: Integers, named_by: tuple[Texts, ...], **measured: Floats
 ) -> list[tuple[Cell, ...]]:
     """Ops of equal texts as one line, heaviest first, the lightest as one. `waste` is averaged, not summed."""
     key = np.zeros(len(rows), dtype=np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import floor
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -13,11 +15,9 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.window import REPROFILE
-from ttnn_mcp.tools.parts.host_arguments import refuse_device_arguments
-from ttnn_mcp.tools.parts.lost_times import lost_in_window
+from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
+from ttnn_mcp.tools.parts.op_cores import CORES, cores_of_window
 from ttnn_mcp.tools.parts.predicted_run import PredictedRun, prediction
-from ttnn_mcp.tools.parts.rounding import rounded_parts
-from ttnn_mcp.tools.parts.window_cores import CORES, cores_of_window
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 
@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
 FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
 LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_ops",))
-
 AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
 MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
 NAMED, ABOVE_NAMED = 3, 5  # kinds of op per entry
 MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
-
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
 CHEAPER = "the same with BFLOAT4_B weights, BFLOAT8_B activations, LoFi, if PCC allows"
 READ_ONCE = "weights once per op, needed arithmetic beside it, all else in L1; caches not counted"
@@ -211,3 +209,29 @@ TOOL = Tool(
     view="ui://ttnn-mcp/pictures",
     search_hint="speed of light roofline of the whole model floor how fast could it be where does the time go",
 )
+
+
+def rounded_parts(parts: Sequence[float], whole: float, decimals: int) -> list[float]:
+    """The parts, each rounded up or down so that they add up to the rounded whole; the largest remainders go up."""
+    scale = 10**decimals
+    exact = [part * scale for part in parts]
+    units = [floor(part) for part in exact]
+    missing = round(round(whole, decimals) * scale) - sum(units)
+    by_remainder = sorted(range(len(parts)), key=lambda place: units[place] - exact[place])
+    for place in by_remainder[:missing]:
+        units[place] += 1
+    return [each / scale for each in units]
+
+
+def lost_in_window(facts: WindowFacts) -> str:
+    """The end of a sentence; empty where all ops of the device have a time."""
+    untimed, lines = facts.run.performance_report.untimed, facts.ops.lines
+    inside = (untimed.lines > lines.min()) & (untimed.lines < lines.max())
+    inside |= facts.scope.window.kind == "whole_report"  # at its ends too
+    without = int((inside & (untimed.numbers("device") == facts.scope.critical_device)).sum())
+    zero = int((facts.kernel_ns == 0).sum())
+    losses = [
+        *([f"{without} ops among these rows have no kernel time (captured or dropped)"] if without else []),
+        *([f"{zero} took 0 ns (lost by the profiler)"] if zero else []),
+    ]
+    return f"; {' and '.join(losses)}: their time is not counted" if losses else ""

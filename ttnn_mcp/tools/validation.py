@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ttnn_mcp.tools.tool import Arguments, Tool
 
 OPTIONS_SHOWN = 8  # so few values are always listed; of more, the nearest is named where there is one

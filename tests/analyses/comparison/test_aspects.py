@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.aspects import SAME, aspects_of
-from ttnn_mcp.analyses.comparison.op_changes import changes_of
+from ttnn_mcp.analyses.comparison.comparison import changes_of
 
 
 def table(folder, *ops, without=""):
@@ -52,7 +53,7 @@ def test_the_cores_of_both_sides_are_told_where_both_reports_count_them(told):
     assert told(*cores, ("CORE COUNT", "")) == told(*cores, ("", "CORE COUNT")) == {}
 
 
-@pytest.mark.parametrize("written", ["HiFi4", "LoFi"])
+@for_all("written", ["HiFi4", "LoFi"])
 def test_a_cell_that_one_report_leaves_empty_is_no_difference(told, written):
     empty, full = [{"fidelity": None}, {}, {"fidelity": "LoFi"}], [{"fidelity": written}, {}, {"fidelity": "LoFi"}]
     assert told(empty, full) == told(full, empty) == {}

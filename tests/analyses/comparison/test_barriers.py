@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.barriers import (
+from ttnn_mcp.analyses.comparison.batches import Work
+from ttnn_mcp.analyses.comparison.comparability import (
     batch_barrier,
     hardware_barriers,
     window_barriers,
     window_name,
     work_barriers,
 )
-from ttnn_mcp.analyses.comparison.batches import Work
-from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.comparison.grouping import Delta
 
 
 def on(arch="wormhole_b0", cores=64, devices=1):

@@ -37,7 +37,7 @@ def rows(*heights):
     return [[1, 1, height, 32] for height in heights]
 
 
-@pytest.mark.parametrize(("changed", "ratio"), [(4, 1.0), (5, 2.0), (10, 2.0)])
+@for_all(("changed", "ratio"), [(4, 1.0), (5, 2.0), (10, 2.0)])
 def test_from_half_of_the_ops_on_other_shapes_are_those_of_the_window(work, changed, ratio):
     found = work(rows(*[32] * 10), rows(*[32] * (10 - changed), *[64] * changed))
     assert (found.ratio, found.share, found.differs) == (ratio, changed / 10, False)
@@ -47,7 +47,7 @@ def test_inner_shapes_alone_are_another_way_to_the_same_end(work):
     assert work(rows(*[32] * 10), rows(*[64] * 9, 32)).ratio == 1.0
 
 
-@pytest.mark.parametrize(("alike", "ratio"), [(8, 2.0), (7, 1.0)])
+@for_all(("alike", "ratio"), [(8, 2.0), (7, 1.0)])
 def test_a_batch_has_one_ratio_in_four_of_five_tensors(work, alike, ratio):
     found = work(rows(*[32] * 10), rows(*[96] * (10 - alike), *[64] * alike))
     assert (found.ratio, found.differs) == (ratio, ratio == 1.0)
@@ -58,14 +58,14 @@ def test_a_millionth_of_the_size_is_no_batch_but_a_damaged_shape(work):
     assert (work(huge, rows(*[32] * 10)).ratio, work(huge, rows(*[32] * 10)).differs) == (1.0, True)
 
 
-@pytest.mark.parametrize(("shown", "batch"), [(4, (2, 6)), (3, None)])
+@for_all(("shown", "batch"), [(4, (2, 6)), (3, None)])
 def test_a_fifth_of_the_tensors_must_show_the_batch_as_their_outermost_dimension(work, shown, batch):
     before = [[2, 1, 32, 32]] * shown + rows(*[64] * (20 - shown))
     after = [[6, 1, 32, 32]] * shown + rows(*[192] * (20 - shown))
     assert (work(before, after).ratio, work(before, after).batch) == (3.0, batch)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "batch"),
     [
         ([1, 1, 32, 32], [8, 1, 32, 32], (1, 8)),

@@ -8,7 +8,7 @@ from tests.analyses.comparison.test_comparison import opened
 from tests.for_all import for_all
 from tests.pairs import Model
 from tests.profiles import Iteration, Program, write_performance_report
-from ttnn_mcp.analyses.comparison.caveats import caveats_of
+from ttnn_mcp.analyses.comparison.comparability import caveats_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 from ttnn_mcp.wire import Window
@@ -26,10 +26,12 @@ def window(kind="iteration", iteration=3, *, warm=True):
 @pytest.fixture
 def told(monkeypatch):
     """The caveats of two sides with these windows, and other properties of their comparison."""
-    monkeypatch.setattr("ttnn_mcp.analyses.comparison.caveats.shared_signs", lambda *_: ["7 rows", "8 columns"])
+    monkeypatch.setattr(
+        "ttnn_mcp.analyses.comparison.comparability.shared_signs", lambda *_: ["7 rows", "8 columns"]
+    )
 
     monkeypatch.setattr(
-        "ttnn_mcp.analyses.comparison.caveats.slowest_timeline",
+        "ttnn_mcp.analyses.comparison.comparability.slowest_timeline",
         lambda gap_ms, _clock: SimpleNamespace(gap_ns=gap_ms * 1e6, wall_ns=100e6),
     )
 

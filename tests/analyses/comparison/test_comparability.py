@@ -9,7 +9,7 @@ from tests.pairs import Model
 from tests.profiles import Program, write_performance_report
 from ttnn_mcp.analyses.comparison.comparability import _verdict, judgement_of
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 

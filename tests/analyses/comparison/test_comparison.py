@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, OFT, SEGFORMER, shared
@@ -148,7 +149,7 @@ def test_twice_the_rows_may_be_a_batch_and_may_be_not(compare):
     assert "another batch, or longer inputs" in judgement_of(found).why
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("other", "said"),
     [
         (replace(BASE, arch="blackhole"), "architecture wormhole_b0 -> blackhole"),

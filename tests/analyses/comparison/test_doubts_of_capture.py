@@ -6,8 +6,8 @@ import numpy as np
 
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison import doubts_of_capture as doubts
-from ttnn_mcp.analyses.comparison.deltas import Delta
-from ttnn_mcp.analyses.comparison.drop_signs import new_signs, shared_signs
+from ttnn_mcp.analyses.comparison.doubts_of_capture import new_signs, shared_signs
+from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.noise import Noise
 
 
@@ -89,7 +89,8 @@ def signed(monkeypatch, caveats=(), dropped=()):
     report = SimpleNamespace(caveats=caveats, dropped=dropped)
     for name, column in (("caveats_of", "caveats"), ("dropped_rows", "dropped")):
         monkeypatch.setattr(
-            f"ttnn_mcp.analyses.comparison.drop_signs.{name}", lambda said, column=column: getattr(said, column)
+            f"ttnn_mcp.analyses.comparison.doubts_of_capture.{name}",
+            lambda said, column=column: getattr(said, column),
         )
     return SimpleNamespace(performance_report=report)
 

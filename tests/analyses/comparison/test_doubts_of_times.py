@@ -10,9 +10,9 @@ from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, write_performance_report
 from ttnn_mcp.analyses.comparison.alignment import Alignment
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.doubts_of_times import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
+from ttnn_mcp.analyses.comparison.suspicion import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.time_budget.least_times import least_times_of
 from ttnn_mcp.run.ops.op_table import CORRECTED
@@ -47,7 +47,7 @@ def floor_ns(compare):
     return float(least_times_of(ops, found.before.run.chip, flow_of(ops), 1).as_it_is_ns[1])
 
 
-@pytest.mark.parametrize(("share", "told"), [(1.0, False), (0.96, False), (0.945, True), (0.5, True)])
+@for_all(("share", "told"), [(1.0, False), (0.96, False), (0.945, True), (0.5, True)])
 def test_an_op_five_per_cent_below_the_floor_of_the_same_work_is_told(compare, share, told):
     reason = below_floor(compare(program(SLOW), program(round(share * floor_ns(compare)))))
     assert (reason is not None) == told

@@ -6,8 +6,8 @@ import numpy as np
 
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Rewrite
-from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.comparison.edits import edits_of, listed_ops
+from ttnn_mcp.analyses.comparison.grouping import Delta
 
 
 def made(before, after, edits, *, little=False):

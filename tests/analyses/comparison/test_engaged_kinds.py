@@ -7,8 +7,7 @@ import numpy as np
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
 from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect
-from ttnn_mcp.analyses.comparison.engaged_edits import edits_engaged
-from ttnn_mcp.analyses.comparison.engagement import engaged_of
+from ttnn_mcp.analyses.comparison.engagement import edits_engaged, engaged_of
 from ttnn_mcp.run.ops.texts import Texts
 
 FORTY = 40

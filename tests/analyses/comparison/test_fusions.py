@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import Program
-from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite
-from ttnn_mcp.analyses.comparison.fusions import absorbed
+from ttnn_mcp.analyses.comparison.alignment import Alignment, Rewrite, absorbed
 
 RELU = {"user_fused_activation": "relu"}
 
@@ -46,7 +46,7 @@ MATMUL, FUSED, WIDER = ("Matmul",), ("Matmul", RELU), ("Matmul", {}, 2)
 UNARY, NORM = ("Unary",), ("Softmax",)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "gone", "edits"),
     [
         ([MATMUL, UNARY], [FUSED], [1], [("fused", (0, 1), (0,))]),

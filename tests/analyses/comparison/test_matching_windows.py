@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison import matching_windows
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 
@@ -26,7 +27,7 @@ def matched(monkeypatch):
     return joined
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "joined"),
     [
         (side(12, 10), side(3, 41), (4, None)),

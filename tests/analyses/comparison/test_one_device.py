@@ -13,10 +13,9 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.shared_reports import DEEPSEEK, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
-from ttnn_mcp.analyses.comparison.comparison import Comparison
+from ttnn_mcp.analyses.comparison.comparison import Comparison, on_one_device
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
-from ttnn_mcp.analyses.comparison.one_device import on_one_device
 from ttnn_mcp.experiments.runs_seen import seen
 
 

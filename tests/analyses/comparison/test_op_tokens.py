@@ -3,6 +3,7 @@
 import pytest
 
 from tests.analyses.tables import ops_of
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.op_tokens import tokens_of
 
@@ -31,7 +32,7 @@ PLAIN = {"inputs": [SHAPE] * 3}
 OTHER = [1, 1, 64, 128]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("after", "same"),
     [
         ({"inputs": [SHAPE] * 3}, (True, True, True)),

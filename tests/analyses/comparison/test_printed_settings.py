@@ -1,7 +1,7 @@
 """Which settings two printed cells give different values."""
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.printed_settings import different_settings
+from ttnn_mcp.analyses.comparison.aspects import different_settings
 
 
 def cell(**settings):

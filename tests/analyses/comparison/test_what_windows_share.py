@@ -10,7 +10,7 @@ from tests.pairs import Model
 from ttnn_mcp.analyses.comparison import comparison as room
 from ttnn_mcp.analyses.comparison.batches import Work
 from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.deltas import Delta
+from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.matching_windows import measured
 from ttnn_mcp.analyses.comparison.noise import Noise
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.tables import ops_of
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
@@ -74,7 +75,7 @@ def test_each_op_has_as_many_makers_as_inputs(program, tmp_path):
     assert edges(tmp_path, program) == [(0, 3), (1, 3), (1, 4)]
 
 
-@pytest.mark.parametrize("lost", ["^INPUT", "^OUTPUT"])
+@for_all("lost", ["^INPUT", "^OUTPUT"])
 def test_without_columns_there_are_no_others(program, tmp_path, lost):
     joined(program, [made(program), made(program)])
     assert [len(each) for each in other_makers(ops_of(tmp_path, program, without=lost))] == [0, 0]

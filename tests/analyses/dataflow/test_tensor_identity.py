@@ -32,9 +32,7 @@ def identity(case):
     return TensorIdentity.of(case.run, case.ops)
 
 
-@pytest.mark.parametrize(
-    ("maker", "reader", "passed"), [(0, 1, 1), (1, 2, 1), (1, 3, 1), (0, 2, 0), (1, 4, 0), (0, 4, 0)]
-)
+@for_all(("maker", "reader", "passed"), [(0, 1, 1), (1, 2, 1), (1, 3, 1), (0, 2, 0), (1, 4, 0), (0, 4, 0)])
 def test_what_is_passed_on_has_an_id(identity, maker, reader, passed):
     assert len(identity.passed_on(maker, reader)) == passed
 

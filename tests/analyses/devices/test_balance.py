@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.checks.rows import put, read
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, unary
@@ -45,7 +46,7 @@ def test_launches_are_matched_by_call_count_whatever_the_order_of_rows(tmp_path,
     assert found.left_out == 0
 
 
-@pytest.mark.parametrize("encodes_device", [False, True])
+@for_all("encodes_device", [False, True])
 def test_without_ops_there_is_nothing_to_compare(tmp_path, rows, encodes_device):
     case = read(write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C7")))
     found = balance_of(case.scope.ops.take(np.arange(0)), encodes_device=encodes_device)

@@ -91,13 +91,13 @@ async def test_a_part_of_which_only_a_slow_device_is_known_shows_nothing(mesh):
     assert not shows_ring(ops, balance, 0, 2)
 
 
-@pytest.mark.parametrize(("ratio", "slow"), [(1.05, False), (1.051, True)])
+@for_all(("ratio", "slow"), [(1.05, False), (1.051, True)])
 async def test_five_per_cent_are_noise(mesh, ratio, slow):
     ops, balance = await mesh([1_000, 1_000, 1_000, 1_000], [*at(2, ratio), *at(2, ratio)])
     assert (slow_device(ops, balance) is not None) == slow
 
 
-@pytest.mark.parametrize(("even", "slow"), [(1, True), (2, False)])
+@for_all(("even", "slow"), [(1, True), (2, False)])
 async def test_nine_ops_of_ten_show_a_slow_device(mesh, even, slow):
     rest = [*at(3, 2), *at(3, 2)][: 10 - even] + [("Tanh", [1_000] * 4)] * (even - 1)
     ops, balance = await mesh([1_000] * 4, rest)
@@ -105,7 +105,7 @@ async def test_nine_ops_of_ten_show_a_slow_device(mesh, even, slow):
     assert (said_of(ops, balance) is not None) == slow
 
 
-@pytest.mark.parametrize(("kinds", "slow"), [(KINDS[:3], False), (KINDS[:4], True)])
+@for_all(("kinds", "slow"), [(KINDS[:3], False), (KINDS[:4], True)])
 async def test_work_of_few_kinds_may_be_uneven_by_itself(mesh, kinds, slow):
     ops, balance = await mesh([1_000, 2_000, 1_000, 1_000], at(1, 2, 4, kinds))
     assert (slow_device(ops, balance) is not None) == slow

@@ -173,13 +173,6 @@ def test_one_block_of_the_second_operand_serves_all_batches(a, b, measured):
     assert told([a, b], out, ONE, kernel=(0, int(a.dtype == "BFLOAT16"))) == {measured}
 
 
-@for_all("grid", [(8, 8), None])
-@for_all("empty", [0, 1])
-def test_of_a_tensor_without_elements_nothing_is_told(empty, grid):
-    inputs = [tensor(0 if empty == 0 else 1, 1, 512, 160), tensor(160, 0 if empty == 1 else 512)]
-    assert told(inputs, tensor(1, 1, 512, 512), TWO, grid=grid) == {None}
-
-
 TALL = held(1, 1, 8192, 192, layout="HEIGHT", shard=(1024, 192), cores=(4, 2))
 BATCHES = held(1, 8, 128, 128, layout="HEIGHT", shard=(32, 128), cores=(8, 4))
 CUT = held(1, 1, 1120, 128, layout="HEIGHT", shard=(32, 128), cores=(7, 5))

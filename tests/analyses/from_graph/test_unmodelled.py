@@ -31,7 +31,6 @@ def without(spec, **told):
         ("Halo", [X], X, {}),
         ("Unary", [], X, {}),
         ("Unary", [X], (), {}),
-        ("Unary", [tensor(1, 0, 32, 32)], X, {}),
         ("Reshard", [HELD], HELD, {"factory": "NdReshardCopyPages"}),
         ("Reshard", [HELD], X, {}),
         ("Reshard", [], SHORT, {"factory": SAME_WIDTH}),

@@ -63,7 +63,7 @@ def test_an_op_that_nobody_measured_is_told_by_its_law_alone():
     assert after_change(by_config, None, by_ttnn) == expected(by_ttnn)
 
 
-@pytest.mark.parametrize(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])
+@for_all(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])
 def test_an_op_that_its_law_does_not_fit_is_not_predicted(end, inside):
     faster, edge = replace(BLOCKS, grid=(8, 10)), getattr(expected(BLOCKS), end)
     assert after_change(BLOCKS, edge * inside, faster) is not None
@@ -99,7 +99,7 @@ def test_words_that_were_not_measured_are_not_told():
     assert after_change(replace(spread, out_dtype="FLOAT32"), asked.us(spread), narrow) is None
 
 
-@pytest.mark.parametrize(("before", "after"), [("BFLOAT8_B", "BFLOAT4_B"), ("BFLOAT4_B", "BFLOAT8_B")])
+@for_all(("before", "after"), [("BFLOAT8_B", "BFLOAT4_B"), ("BFLOAT4_B", "BFLOAT8_B")])
 def test_a_word_must_be_measured_before_and_after(before, after):
     then_and_now = replace(BANKED, in1_dtype=before), replace(BANKED, in1_dtype=after)
 

@@ -17,7 +17,7 @@ def test_causal_chunks_are_dealt_in_pairs_that_see_as_many_keys():
     assert steps(replace(prefill(), causal=False), 128, 128, 110) == (10 * 32, 32 * 32 * 32)
 
 
-@pytest.mark.parametrize(("chunk", "measured_us"), [((128, 128), 1835), ((256, 256), 1284)])
+@for_all(("chunk", "measured_us"), [((128, 128), 1835), ((256, 256), 1284)])
 def test_larger_chunks_of_queries_fetch_keys_fewer_times(chunk, measured_us):
     op = prefill(q_chunk=chunk[0], k_chunk=chunk[1])
     assert holds(op, measured_us)
@@ -58,7 +58,7 @@ def test_decode_reads_its_cache_once_and_starts_once_per_user_of_a_core():
     assert us(decode(batch=32, **short)) > 3 * us(decode(**short))
 
 
-@pytest.mark.parametrize("how", [{"kv_dtype": ""}, {"cores": None}], ids=lambda how: next(iter(how)))
+@for_all("how", [{"kv_dtype": ""}, {"cores": None}], ids=lambda how: next(iter(how)))
 def test_decode_without_its_cache_or_cores_has_no_answer(how):
     assert expected(replace(decode(), **how)) is None
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.analyses.tables import performance_of, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
@@ -99,7 +97,7 @@ def test_a_matmul_of_one_operand_is_not_described(tmp_path):
     assert of(tmp_path, program, DeviceOp("MatmulDeviceOperation", (x,), (y,), 9_000)) is None
 
 
-@pytest.mark.parametrize(("printed", "fused"), [(True, "fuse_swiglu"), (False, "")])
+@for_all(("printed", "fused"), [(True, "fuse_swiglu"), (False, "")])
 def test_a_form_that_is_off_costs_nothing(tmp_path, printed, fused):
     program = Program("wormhole_b0")
     x, w, y = (program.tensor([1, 1, 64, 64]) for _ in range(3))
@@ -264,7 +262,7 @@ def test_a_gather_is_told_by_what_a_chip_has_and_its_links(tmp_path):
     assert asked == CollectiveDescription("wormhole_b0", None, None, "", "all_gather", 4, 32768.0, 2, "linear")
 
 
-@pytest.mark.parametrize(("columns", "ring"), [(2048, None), (256, 4)])
+@for_all(("columns", "ring"), [(2048, None), (256, 4)])
 def test_a_gather_of_unknown_devices_or_a_part_of_its_input_is_not_described(tmp_path, columns, ring):
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 32, 512]), program.tensor([1, 1, 32, columns])
@@ -272,7 +270,7 @@ def test_a_gather_of_unknown_devices_or_a_part_of_its_input_is_not_described(tmp
     assert of(tmp_path, program, replace(op, attributes={**op.attributes, "ring_size": ring})) is None
 
 
-@pytest.mark.parametrize("side", ["inputs", "outputs"])
+@for_all("side", ["inputs", "outputs"])
 def test_an_op_that_reads_or_writes_nothing_is_not_described(tmp_path, side):
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], dtype="FLOAT32")

@@ -125,7 +125,7 @@ def test_a_formula_is_about_its_own_kind_of_op_whatever_was_measured(factors, op
         assert factors(replace(op, **how)) is None, how
 
 
-@pytest.mark.parametrize(("chip", "most"), [("wormhole_b0", 80), ("blackhole", 130)])
+@for_all(("chip", "most"), [("wormhole_b0", 80), ("blackhole", 130)])
 def test_no_op_is_faster_than_on_the_card_with_most_cores_of_its_chip(chip, most):
     op = asked.many_rows(chip, rows=8192, k=8192, n=8192, fidelity="HiFi4")
     assert op.floor_us == pytest.approx(op.engine_us(op.products / most) / 1.05)

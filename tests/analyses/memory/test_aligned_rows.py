@@ -4,12 +4,10 @@ import asyncio
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.small_tables import asked, real, tensor, tensors
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
-from ttnn_mcp.analyses.memory.dram_banks import banks_of
+from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
 from ttnn_mcp.readers.memory.stream import SnapshotRows, read_snapshots
@@ -115,7 +113,7 @@ def test_elements_of_less_than_a_byte_in_all_take_no_page():
     assert with_aligned_rows(shown, tensors(half), banks, step) is shown
 
 
-@pytest.mark.parametrize("name", ["views", "mobilenet"])
+@for_all("name", ["views", "mobilenet"])
 def test_real_tensors_of_whole_pages_leave_the_table_alone(name):
     """Real: rows of the table that change belong to tensors in ROW_MAJOR layout."""
     folder = real(name)

@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.small_tables import asked, event, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.core_load import Circular, OnCores, on_cores, reach_on_cores
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
 
@@ -38,7 +38,7 @@ def test_the_reach_is_the_highest_end_above_the_base():
     assert (grid[0, 0], grid[63, 63], grid[5, 5]) == (100, 150, 20)
 
 
-@pytest.mark.parametrize("base", [0, BASE])
+@for_all("base", [0, BASE])
 def test_buffers_without_an_address_add_up_instead(base):
     grid = reach_on_cores([Circular(0, 0, 100, FIRST), Circular(0, 0, 50, FIRST)], base)
     assert grid[0, 0] == grid.max() == 150

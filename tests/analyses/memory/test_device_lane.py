@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.small_tables import event, numbers
 from tests.for_all import for_all
@@ -134,7 +133,7 @@ def test_what_a_graph_freed_is_not_missed():
     assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 3)], (0, 0, 0))
 
 
-@pytest.mark.parametrize("other", [(A, 32), (A, 96, L1_SMALL)])
+@for_all("other", [(A, 32), (A, 96, L1_SMALL)])
 def test_another_size_or_type_in_a_snapshot_is_another_buffer(other):
     lane = fed([], [], snapshots=seen([(A, 96)], [other]))
     assert (lives(lane), came_went_contradicted(lane)) == ([(A, 96, 0, 2), (A, other[1], 2, None)], (0, 0, 1))

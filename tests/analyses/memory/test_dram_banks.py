@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from tests.analyses.memory.small_tables import (
     IN_DRAM,
     asked,
@@ -82,7 +80,7 @@ def test_a_tensor_that_no_snapshot_shows_tells_nothing():
     assert banks_of(memory(tensors=rows, arch="blackhole"), table) == {DRAM: 8}
 
 
-@pytest.mark.parametrize(("eights", "sevens", "banks"), [(90, 110, 7), (100, 150, 8)])
+@for_all(("eights", "sevens", "banks"), [(90, 110, 7), (100, 150, 8)])
 def test_two_hundred_tensors_are_looked_at(eights, sevens, banks):
     assert counted(*[7 * PAGE] * eights, *[8 * PAGE] * sevens) == banks
 

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from tests.analyses.memory.small_tables import links, memory, numbers
-from ttnn_mcp.analyses.memory.dry_frees import DryFrees
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.unrecorded_frees import DryFrees
 from ttnn_mcp.readers.memory.spaces import UNPLACED
 from ttnn_mcp.session.opening import read_run
 

@@ -3,8 +3,6 @@
 import asyncio
 from types import SimpleNamespace
 
-import pytest
-
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, device, memory, real
 from tests.for_all import for_all
@@ -47,7 +45,7 @@ def test_buffers_of_programs_begin_where_the_first_device_says():
     assert first_program_address(memory()) == 0
 
 
-@pytest.mark.parametrize("name", ["views", "mobilenet"])
+@for_all("name", ["views", "mobilenet"])
 def test_real_reports_tell_limit_and_base(name):
     folder = real(name)
     ((limit, bank, base),) = asked(

@@ -233,7 +233,7 @@ def test_buffers_that_the_first_replay_does_not_know_are_left_out():
     assert moment(replayed(life, graph)).rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("more", [{"captured": False}, {"text": "[{"}])
+@for_all("more", [{"captured": False}, {"text": "[{"}])
 def test_without_a_graph_it_is_what_the_snapshot_shows(more):
     life = spans((A, 50, 0, inside(1)), (A, 50, inside(1), None), (B, 9, inside(2), None))
     found = moment(replayed(life, [allocated(A)], **more))

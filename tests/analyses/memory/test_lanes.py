@@ -4,10 +4,10 @@ import asyncio
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, device, event, numbers, real
+from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.lanes import MOST_TOLD_APART, Lanes, of_device
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
@@ -191,6 +191,6 @@ def test_of_the_real_mesh_each_chip_is_replayed_alike():
     assert len({tuple(one.l1.tolist()) for one in replay.devices}) == 1
 
 
-@pytest.mark.parametrize("number", [None, 3])
+@for_all("number", [None, 3])
 def test_snapshots_of_a_device_that_has_none_are_none(number):
     assert Lanes([], {0: SimpleNamespace(came=1, went=2)}, Lane).snapshots_of(number) is None

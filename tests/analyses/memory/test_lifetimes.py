@@ -123,9 +123,7 @@ def test_some_of_them_are_late_frees_too(three):
     assert len(three[:9]) == 4
 
 
-@pytest.mark.parametrize(
-    ("place", "rows"), [(1, []), (2, [0, 2, 1]), (3, [0, 2, 1]), (4, [0, 3]), (7, [3]), (8, [])]
-)
+@for_all(("place", "rows"), [(1, []), (2, [0, 2, 1]), (3, [0, 2, 1]), (4, [0, 3]), (7, [3]), (8, [])])
 def test_an_operation_finds_those_that_were_held_over_it(three, place, rows):
     assert [late.row for late in three.over(place)] == rows
 

@@ -74,7 +74,7 @@ async def test_freeing_in_time_gives_back_what_the_peak_held(tmp_path):
     assert int(without[26]) == int(levels[26]) - 16_384  # operation 27 frees the first itself
 
 
-@pytest.mark.parametrize(("at_peak", "found_late"), [(False, []), (True, [2])])
+@for_all(("at_peak", "found_late"), [(False, []), (True, [2])])
 async def test_one_operation_too_late_is_the_usual_idiom_unless_it_is_the_fullest(tmp_path, at_peak, found_late):
     program, x = start()
     y = program.op("UnaryDeviceOperation", [x])

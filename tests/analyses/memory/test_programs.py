@@ -3,13 +3,10 @@
 import asyncio
 import json
 
-import pytest
-
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, event, real, tensors
 from tests.for_all import for_all
-from ttnn_mcp.analyses.memory.left_out import LeftOut, Room
-from ttnn_mcp.analyses.memory.programs import Programs, ran
+from ttnn_mcp.analyses.memory.left_out import LeftOut, Programs, Room, ran
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.readers.graph.graph_events import DeviceOp, GraphError, GraphMemory
 
@@ -112,7 +109,7 @@ def test_without_an_error_every_buffer_was_there():
     assert left([silent(ended_at=-1), silent()]) == ALL
 
 
-@pytest.mark.parametrize("failed", [{"aborted": ["ttnn.a"]}, {"errors": [ERROR]}])
+@for_all("failed", [{"aborted": ["ttnn.a"]}, {"errors": [ERROR]}])
 def test_buffers_of_refused_programs_were_never_there(failed):
     assert left([silent(ended_at=-1), silent()], **failed) == [("allocate", 0), ("circular", 1)]
     assert left([silent(), silent(ended_at=-1)], **failed) == [("allocate", 0), ("circular", 0)]
@@ -125,7 +122,7 @@ def test_nobody_s_program_takes_nothing():
     assert program.bytes_per_core(Room(0, 0)) == 0
 
 
-@pytest.mark.parametrize("name", ["views", "resnet50_stages"])
+@for_all("name", ["views", "resnet50_stages"])
 def test_real_runs_launched_the_device_ops_that_their_graphs_end(name):
     """Real: against plain counting in the JSON of the graphs."""
     folder = real(name)

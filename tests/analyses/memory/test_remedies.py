@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, device, memory, numbers, real, spans, tensor, tensors
@@ -125,7 +124,7 @@ def test_the_most_useful_come_first_and_useless_ones_not_at_all():
     assert "smaller_blocks" not in listed  # the allocator says nothing of blocks
 
 
-@pytest.mark.parametrize(("asked_bytes", "enough"), [(TOP - 60_500, True), (TOP - 60_500 + 1, False)])
+@for_all(("asked_bytes", "enough"), [(TOP - 60_500, True), (TOP - 60_500 + 1, False)])
 def test_freed_alone_they_are_enough_if_the_room_is_in_one_piece(asked_bytes, enough):
     assert told(Shortage("no_room", "L1", asked_bytes), at="deallocate").enough is enough
 

@@ -178,9 +178,7 @@ def test_of_many_troubles_a_hundred_are_kept():
 SHOWN = [(20, 0, 4096, 16, 1)]
 
 
-@pytest.mark.parametrize(
-    ("tables", "taken"), [({"captured_graph"}, [False, True, False]), (set(), [True, True, True])]
-)
+@for_all(("tables", "taken"), [({"captured_graph"}, [False, True, False]), (set(), [True, True, True])])
 def test_without_graphs_an_operation_that_shows_no_buffer_left_none(tables, taken):
     assert under_way(rows=SHOWN, has=frozenset(tables)).snapshots[0].taken == taken
 

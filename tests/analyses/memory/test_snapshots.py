@@ -4,7 +4,6 @@ import asyncio
 from itertools import groupby
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.small_tables import asked, numbers, real
 from tests.for_all import for_all
@@ -135,7 +134,7 @@ def test_changes_are_found_by_operation():
     assert Changes([], [], [], [0, 2, 2, 5]).at(2) == slice(2, 5)
 
 
-@pytest.mark.parametrize("name", ["views", "late_frees"])
+@for_all("name", ["views", "late_frees"])
 def test_played_in_turn_the_stretches_of_a_real_report_are_its_table(name):
     folder = real(name)
 

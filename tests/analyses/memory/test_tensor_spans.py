@@ -3,7 +3,6 @@
 import asyncio
 
 import numpy as np
-import pytest
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import (
@@ -176,7 +175,7 @@ def test_keys_are_found_by_id():
     assert [keys[at] for at in (3, 7, 9, 5, 99)] == [key_of(A, L1), key_of(B, DRAM), -1, -1, -1]
 
 
-@pytest.mark.parametrize("name", ["views", "late_frees"])
+@for_all("name", ["views", "late_frees"])
 def test_real_tensors_are_made_and_read_where_the_tables_say(name):
     folder = real(name)
     replay = asyncio.run(replay_of(asyncio.run(opened(folder / "db.sqlite"))))

@@ -4,8 +4,6 @@ import asyncio
 import re
 from types import SimpleNamespace
 
-import pytest
-
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import asked, error, event, links, memory, operations, real, tensor, tensors
 from tests.for_all import for_all
@@ -69,7 +67,7 @@ def test_the_buffer_whose_size_is_missing_was_dropped():
     assert dropped(0, [(10, 1), (10, 2), (20, 3)], lane(100, 300, 600)) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("allocated", [100, 150])
+@for_all("allocated", [100, 150])
 def test_where_nothing_is_missing_nothing_was_dropped(allocated):
     assert dropped(allocated, [(10, 1), (10, 2)], lane(100, 0)) == []
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.checks.rows import case_of, pass_time, put, real_case
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded, write_memory_report
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded, layer_norm, matmul, sharded_to_interleaved, unary, untilize
@@ -66,7 +67,7 @@ def test_a_move_says_where_from_where_to_and_how_much(tmp_path, program):
     assert (found.makers[0], found.rows[0], found.kernel_ns[0]) == (0, 1, 10_000)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "placements", "kind"),
     [
         ("MoveDeviceOperation", (TALL, TALL), None),
@@ -185,7 +186,7 @@ def test_patterns_of_segformer():
     assert len(np.unique(found.rows)) == len(found) == 143
 
 
-@pytest.mark.parametrize(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
+@for_all(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
 def test_a_tensor_that_waits_in_dram_was_put_aside_on_purpose(tmp_path, program, waits, pattern):
     x = put(
         program, unary("RELU", program.tensor(SHAPE, placement=TALL), program.tensor(SHAPE, placement=TALL), 5_000)
@@ -198,7 +199,7 @@ def test_a_tensor_that_waits_in_dram_was_put_aside_on_purpose(tmp_path, program,
     assert patterns(moves(tmp_path, program)) == [pattern] * 2
 
 
-@pytest.mark.parametrize(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
+@for_all(("waits", "pattern"), [(4, "round-trip"), (5, "other")])
 def test_a_memory_report_alone_puts_no_blame_on_a_spill_either(tmp_path, program, waits, pattern):
     x = program.op(
         "UnaryDeviceOperation", [program.tensor(SHAPE, placement=TALL)], call="ttnn.relu", kernel_ns=5_000

@@ -8,7 +8,7 @@ from tests.analyses.roofline.arithmetic import table
 from tests.for_all import for_all
 from ttnn_mcp.analyses.moves.move_patterns import KINDS, NONE, PATTERNS
 from ttnn_mcp.analyses.moves.moves import Moves, _kinds
-from ttnn_mcp.analyses.moves.shards_for_one_op import moves_for_one_op
+from ttnn_mcp.checks.step3_memory_sharding.shard_for_one_matmul import moves_for_one_op
 
 INTO, OUT, RESHARD = (KINDS.index(kind) for kind in ("interleaved-to-sharded", "sharded-to-interleaved", "reshard"))
 

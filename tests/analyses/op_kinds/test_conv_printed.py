@@ -2,7 +2,7 @@
 
 from tests.checks.conv_programs import Conv as Made
 from tests.for_all import for_all
-from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
+from ttnn_mcp.analyses.op_kinds.convs import conv_of
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 
 BLOCK = "Conv2dBlockConfig(act_block_h_ntiles={},act_block_w_ntiles={})"

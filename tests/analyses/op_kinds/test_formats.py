@@ -10,6 +10,7 @@ import pytest
 from tests.analyses.tables import ops_of
 from tests.checks.programs import NARROW, WIDE, decode, linear, prefill, relu
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary
@@ -57,7 +58,7 @@ def test_the_first_op_may_make_an_operand(tmp_path, program):
     assert reads_weights(case.ops, case.flow).tolist() == [False, False]
 
 
-@pytest.mark.parametrize(("batches", "weights"), [(8, 1), (1, 8)])
+@for_all(("batches", "weights"), [(8, 1), (1, 8)])
 def test_a_batch_on_one_side_is_no_attention(tmp_path, program, batches, weights):
     matmul_of(program, program.tensor([1, batches, 32, 64]), program.tensor([1, weights, 64, 96]))
     case = case_of(tmp_path, program)
@@ -72,14 +73,14 @@ def test_a_second_operand_of_another_op_is_no_weight(tmp_path, program):
     assert np.isnan(needed_phases(case.ops)).all()
 
 
-@pytest.mark.parametrize("lost", ["INPUT_[12]", "INPUT_", "INPUT_1_X"])
+@for_all("lost", ["INPUT_[12]", "INPUT_", "INPUT_1_X"])
 def test_without_the_columns_of_a_second_operand_there_are_no_weights(tmp_path, program, lost):
     linear(program, 32, 64, 128, 1000)
     ops = ops_of(tmp_path, program, without=lost)
     assert not reads_weights(ops, Flow(ops)).any()
 
 
-@pytest.mark.parametrize(("lost", "needed"), [("INPUT_2", 2), ("INPUT_[12]", np.nan), ("INPUT_", np.nan)])
+@for_all(("lost", "needed"), [("INPUT_2", 2), ("INPUT_[12]", np.nan), ("INPUT_", np.nan)])
 def test_without_the_columns_of_a_second_operand_no_passes_are_needed(tmp_path, program, lost, needed):
     linear(program, 32, 64, 128, 1000)
     np.testing.assert_array_equal(needed_phases(ops_of(tmp_path, program, without=lost)), [needed])
@@ -90,7 +91,7 @@ def test_a_float32_operand_may_need_all_passes(tmp_path, program):
     assert np.isnan(needed_phases(ops_of(tmp_path, program))).all()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("bytes_ns", "engine_ns", "waits"),
     [
         (300, 200, "bytes"),
@@ -119,7 +120,7 @@ def test_an_op_whose_time_was_lost_waits_for_no_bytes_that_it_does_not_move(tmp_
     assert not waits_for_bytes(ops_of(tmp_path, program), bounds).any()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("op_code", "engine_ns", "saved"), [("Matmul", 5_000, 5_000), ("Matmul", 4_990, 0), ("Conv2d", 4_990, 5_000)]
 )
 def test_fewer_passes_matter_to_a_matmul_that_computes_half_of_its_time(
@@ -145,9 +146,7 @@ def test_batches_on_both_sides_are_attention(tmp_path, program):
     assert not reads_weights(case.ops, case.flow).any()
 
 
-@pytest.mark.parametrize(
-    ("dtype", "spared"), [(WIDE, 2 - 1.0625), ("FLOAT32", 4 - 1.0625), (NARROW, 0), ("BFLOAT4_B", 0)]
-)
+@for_all(("dtype", "spared"), [(WIDE, 2 - 1.0625), ("FLOAT32", 4 - 1.0625), (NARROW, 0), ("BFLOAT4_B", 0)])
 def test_block_floats_spare_their_exponents_too(tmp_path, program, dtype, spared):
     linear(program, 32, 64, 128, 1000, weights=dtype)
     case = case_of(tmp_path, program)
@@ -163,7 +162,7 @@ def test_an_op_waits_for_one_thing_at_most(tmp_path, program):
     assert waits_for_arithmetic(case.ops, case.roofline).tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize(("kernel_ns", "waits"), [(1_400_000, True), (1_420_000, False)])
+@for_all(("kernel_ns", "waits"), [(1_400_000, True), (1_420_000, False)])
 def test_bytes_matter_from_a_tenth_of_the_time_on(tmp_path, program, kernel_ns, waits):
     linear(program, 32, 4096, 4096, kernel_ns)  # 141.1 us at 240 GB/s
     case = case_of(tmp_path, program)

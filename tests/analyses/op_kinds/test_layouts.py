@@ -8,13 +8,14 @@ import pytest
 from tests.analyses.tables import ops_of
 from tests.checks.programs import relu, to_rows, to_tiles
 from tests.checks.rows import case_of, put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.op_kinds.layouts import feeds_row_readers, on_demand, reads_unmade
 from ttnn_mcp.analyses.op_kinds.round_trips import ends_as_it_began, layout_round_trips
 from ttnn_mcp.analyses.op_kinds.tile_padding import wasted_bytes
-from ttnn_mcp.analyses.op_kinds.tiny_rows import row_bytes
+from ttnn_mcp.checks.shared.reshapes import row_bytes
 
 ROWS = "ROW_MAJOR"
 TILE_BYTES = 2048
@@ -62,7 +63,7 @@ def carried(program, x, movers, last="HaloDeviceOperation"):
     put(program, DeviceOp(last, (rows,), (program.tensor([1, 1, 99, 64], layout=ROWS),)))
 
 
-@pytest.mark.parametrize(("movers", "feeds"), [(0, True), (3, True), (4, False)])
+@for_all(("movers", "feeds"), [(0, True), (3, True), (4, False)])
 def test_up_to_three_movers_hand_it_back(tmp_path, program, movers, feeds):
     carried(program, program.tensor([1, 1, 64, 64]), movers)
     case = case_of(tmp_path, program)
@@ -85,7 +86,7 @@ def test_what_feeds_a_reader_of_rows_is_no_conversion_unless_it_untilizes(tmp_pa
     assert not on_demand(case.ops, case.flow).any()
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("writer", "reader", "demanded"),
     [
         ("Pool2D", "Tilize", True),
@@ -125,7 +126,7 @@ def test_an_op_without_an_input_reads_nothing(tmp_path, program):
     assert reads_unmade(case.ops, case.flow).tolist() == [False]
 
 
-@pytest.mark.parametrize(("generation", "demands"), [("C5", False), ("C3", True)])
+@for_all(("generation", "demands"), [("C5", False), ("C3", True)])
 def test_a_sliced_conv_demanded_rows_until_july_2025(tmp_path, program, generation, demands):
     rows = to_rows(program, relu(program, program.tensor([1, 1, 64, 64])))
     put(program, DeviceOp("PaddedSliceDeviceOperation", (rows,), (program.tensor([1, 1, 32, 64], layout=ROWS),)))
@@ -139,7 +140,7 @@ def test_what_the_window_did_not_make_comes_from_outside(tmp_path, program):
     assert reads_unmade(case.ops, case.flow).tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "layout", "tiles"),
     [
         ([1, 1, 1, 64], "TILE", 0),

@@ -14,8 +14,7 @@ from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
-from ttnn_mcp.analyses.op_kinds.conv_printed import conv_of
-from ttnn_mcp.analyses.op_kinds.convs import convs_of
+from ttnn_mcp.analyses.op_kinds.convs import conv_of, convs_of
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import divisors, larger_block
 from ttnn_mcp.readers.printed.attributes import parse_attributes
@@ -168,7 +167,7 @@ def test_a_second_activation_buffer_needs_a_second_block(read):
     assert not replace(whole, layout="BLOCK_SHARDED", inner_blocks=1).doubling_helps
 
 
-@pytest.mark.parametrize("program", ["reuses_activation", "depthwise"])
+@for_all("program", ["reuses_activation", "depthwise"])
 def test_a_program_that_is_not_modelled_is_told_no_block(read, program):
     conv = read()
     assert larger_block(conv, 1_400_000) is not None

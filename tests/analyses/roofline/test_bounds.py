@@ -58,7 +58,7 @@ def test_the_larger_of_arithmetic_and_traffic_is_suggested_from_a_tenth_of_the_t
     assert bound("Matmul", kernel_ns, inputs=2, fidelity=fidelity) == (binds, "")
 
 
-@pytest.mark.parametrize(("kernel_ns", "why"), [(14_010, ""), (13_730, WHY_IMPOSSIBLE)])
+@for_all(("kernel_ns", "why"), [(14_010, ""), (13_730, WHY_IMPOSSIBLE)])
 def test_five_per_cent_above_the_peak_cannot_be(bound, kernel_ns, why):
     assert bound("Unary", kernel_ns)[1] == why
 
@@ -75,7 +75,7 @@ def test_an_op_whose_bounds_are_not_known_is_bound_by_nothing(bound):
     assert bound("Matmul", 40_000, inputs=2, fidelity="HiFi4", chip={"clock_ghz": None}) == ("", WHY_CORES)
 
 
-@pytest.mark.parametrize("without", ["INPUT", "OUTPUT"])
+@for_all("without", ["INPUT", "OUTPUT"])
 def test_a_report_without_operands_does_not_say_where_they_lie(bound, without):
     assert bound("Unary", 40_000, where=(L1, L1), without=without)[0] == ""
 

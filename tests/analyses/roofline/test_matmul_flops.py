@@ -19,11 +19,10 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [UNKNOWN]
 
 
-@for_all("blank", ["INPUT_0", "INPUT_1", "OUTPUT_0"])
 @for_all("code", ["Matmul", "AllGatherMatmulAsync"])
-def test_a_row_without_one_of_them_shows_none(tmp_path, code, blank):
+def test_a_row_without_its_second_input_shows_none(tmp_path, code):
     plain = (code, [A, B], [OUT])
-    assert counted(table(tmp_path, plain, plain, blank=blank)) == [UNKNOWN, (WHOLE, WHOLE, "")]
+    assert counted(table(tmp_path, plain, plain, blank="INPUT_1")) == [UNKNOWN, (WHOLE, WHOLE, "")]
 
 
 def test_inputs_that_fit_need_no_turn(tmp_path):

@@ -54,7 +54,7 @@ def test_an_unknown_op_is_taken_to_touch_each_operand_whole(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (3, WHY_OTHER)
 
 
-@pytest.mark.parametrize("code", ["MoEGate", "ExpertTopk"])
+@for_all("code", ["MoEGate", "ExpertTopk"])
 def test_of_experts_the_weights_do_not_count(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (2, WHY_EXPERTS)
 

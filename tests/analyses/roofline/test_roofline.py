@@ -12,8 +12,8 @@ from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Iteration, Program, Tensor, height_sharded, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
-from ttnn_mcp.analyses.roofline.attention_flops import WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 from ttnn_mcp.analyses.roofline.borrowed_rows import WHY_BORROWED
+from ttnn_mcp.analyses.roofline.flops import WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_UNFIT
 from ttnn_mcp.analyses.roofline.roofline import (
     IMPOSSIBLE,
@@ -109,7 +109,7 @@ def test_operands_that_do_not_fit_are_not_modelled(program, bounds):
     assert found.why[0] == WHY_UNFIT
 
 
-@pytest.mark.parametrize(("nnz", "experts"), [(4, 4), ("std::nullopt", None)])
+@for_all(("nnz", "experts"), [(4, 4), ("std::nullopt", None)])
 def test_a_sparse_matmul_counts_active_experts_or_says_that_they_are_unknown(program, bounds, nnz, experts):
     a, b, out = program.tensor([1, 1, 32, 64]), program.weight([1, 8, 64, 128]), program.tensor([1, 8, 32, 128])
     run(program, "SparseMatmulDeviceOperation", [a, b], [out], fidelity="LoFi", attributes={"nnz": nnz})
@@ -305,7 +305,7 @@ def test_bytes_of_an_unknown_data_type_are_unknown(tmp_path):
 # what binds
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kernel_ns", "where", "bound"),
     [
         (3_000, DRAM, "overhead"),  # a launch, whatever it moves
@@ -321,7 +321,7 @@ def test_an_elementwise_op_is_bound_by_launch_dram_or_l1(program, bounds, kernel
     assert bounds().bound[0] == bound
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("fidelity", "kernel_ns", "bound"),
     [
         ("HiFi4", 50_000, "compute"),

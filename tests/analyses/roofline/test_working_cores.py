@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.analyses.tables import performance_of
+from tests.for_all import for_all
 from tests.profiles import Placement, Program, width_sharded
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
@@ -32,7 +33,7 @@ def cores(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(("arch", "banks"), [("wormhole_b0", 12), ("blackhole", 8)])
+@for_all(("arch", "banks"), [("wormhole_b0", 12), ("blackhole", 8)])
 def test_one_core_per_bank_computes_on_dram_sharded_weights(cores, arch, banks):
     assert cores(DRAM_SHARDED.format(""), arch) == banks
 

@@ -37,7 +37,7 @@ def made(tmp_path):
     return of
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("weights", "now", "value", "differs"),
     [
         ("BFLOAT4_B", "HiFi2", "LoFi", False),  # no bits for a second pass: tt-metal #39627
@@ -69,7 +69,7 @@ def test_attention_that_waits_for_something_else_gains_nothing_by_fewer_passes(t
     assert "does not wait for its arithmetic" in idle.change
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("grid", "legal"),
     [((8, 8), True), ((9, 8), False), ((8, 9), False), ((0, 8), False), ((8, 0), False), ((1, 1), True)],
 )
@@ -77,7 +77,7 @@ def test_a_grid_lies_within_the_chips(made, grid, legal):
     assert (not grid_rules(made(), grid)) is legal
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cores", "grid", "legal"),
     [
         (25, (5, 5), True),

@@ -43,8 +43,8 @@ def sums(trial):
     return sum(trial.buffers.values()) + sum(trial.tensors.values())
 
 
-@pytest.mark.parametrize("setting", FIELDS)
-@pytest.mark.parametrize("name", CALLS)
+@for_all("setting", FIELDS)
+@for_all("name", CALLS)
 def test_a_flag_takes_the_buffers_that_ttnn_makes_for_it(op, name, setting):
     for now in (False, True):
         settings = of_conv(op, name, **{FIELDS[setting]: now})
@@ -80,7 +80,7 @@ def test_a_second_buffer_hides_at_most_half_of_the_time_where_something_is_read_
             assert trial.change.startswith("no change") is not is_useful
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "value", "kept"), [("fp32_dest_acc_en", True, "FLOAT32"), ("packer_l1_acc", False, "BFLOAT16")]
 )
 def test_sums_are_kept_in_a_format(op, setting, value, kept):
@@ -106,7 +106,7 @@ def test_the_output_is_a_tensor_and_grows_as_one(op):
     assert l1_of(damaged, damaged).tensors["OUT"] == 0
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@for_all("layout", LAYOUTS)
 def test_another_layout_is_tried_with_the_block_of_least_l1(op, layout):
     settings, call = of_conv(op, "HEIGHT"), replace(CALLS["HEIGHT"], layout=layout, from_dram=True)
     assert settings.choices("shard_layout") == LAYOUTS

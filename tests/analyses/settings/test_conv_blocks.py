@@ -72,13 +72,13 @@ def test_a_block_gives_the_conv_that_ttnn_builds_for_it(op, call, value, before,
     assert (f"lowers it to {32 * built.block_h} with" in trial.change) is lowered
 
 
-@pytest.mark.parametrize("value", [-32, 100])
+@for_all("value", [-32, 100])
 def test_a_block_is_whole_tiles(op, value):
     trial, tried = block_height_trial(op, asked().on(GRID), value)
     assert (trial.broken, tried) == (("a multiple of 32, or 0",), None)
 
 
-@pytest.mark.parametrize(("tiles", "is_judged"), [(8 * 128, True), (8 * 128 + 1, False)])
+@for_all(("tiles", "is_judged"), [(8 * 128, True), (8 * 128 + 1, False)])
 def test_no_block_is_many_times_the_conv(op, tiles, is_judged):
     """128 tiles of rows on 64 cores: with eight times as many in a block nothing is left to distribute."""
     ran = asked(side=64).on(GRID)

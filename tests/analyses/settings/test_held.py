@@ -8,6 +8,7 @@ import pytest
 
 from tests.analyses.settings.rows import on_chip, ops_in
 from tests.analyses.tables import put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded, width_sharded
 from tests.profiles.ops import unary
 from ttnn_mcp.analyses.settings.held import held_in_l1, results_in_l1
@@ -35,7 +36,7 @@ def bounds(op, implied=None):
     return held.least, held.most
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("tiles", "dtype", "pages"),
     [(64, "BFLOAT16", 1), (65, "BFLOAT16", 2), (128, "BFLOAT8_B", 2), (1, "BFLOAT16", 1)],
 )

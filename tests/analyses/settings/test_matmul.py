@@ -179,14 +179,12 @@ def test_a_grid_has_buffers_where_blocks_do_not_depend_on_it(tried, name, value,
     assert (not trial.broken, bool(trial.buffers), trial.instead) == told
 
 
-@pytest.mark.parametrize(("value", "effect"), [("8x8", False), ("8x4", True)])
+@for_all(("value", "effect"), [("8x8", False), ("8x4", True)])
 def test_a_grid_of_as_many_cores_changes_nothing(tried, value, effect):
     assert tried("plain", "core_grid", value).effect is effect
 
 
-@pytest.mark.parametrize(
-    ("name", "setting", "now"), [("plain", "in0_block_w", 2), ("no config", "in0_block_w", None)]
-)
+@for_all(("name", "setting", "now"), [("plain", "in0_block_w", 2), ("no config", "in0_block_w", None)])
 def test_a_suggested_config_is_not_todays(tried, name, setting, now):
     trial = tried(name, setting, 4)
     assert (trial.now, trial.at_most_ns is None, "whole program_config" in trial.needs) == (now, not now, not now)

@@ -55,7 +55,7 @@ def ops(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize(("name", "columns", "asked"), ASKED)
+@for_all(("name", "columns", "asked"), ASKED)
 def test_a_shard_takes_its_bytes_from_every_core(ops, name, columns, asked):
     setting, value, accepted = asked
     told = replace(ops[name], shards={"INPUT_0": (128, columns)})
@@ -87,7 +87,7 @@ def test_on_a_chip_of_unknown_size_a_shard_may_be_a_single_column(ops):
     assert printed_matmul(on_chip(ops["row"], cores=None), SAFE).first_bytes == (ROW, 112 * ROW)
 
 
-@pytest.mark.parametrize("name", ["banked", "no config"])
+@for_all("name", ["banked", "no config"])
 def test_other_programs_know_its_width_from_a_report_only(ops, name):
     op = on_chip(ops[name])
     assert printed_matmul(op, SAFE).shard_unknown

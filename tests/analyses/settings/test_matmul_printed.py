@@ -131,7 +131,7 @@ def test_the_cores_of_the_outputs_shards_are_those_that_the_call_named(ops, shar
     assert printed(ops["plain"], config(), output_mem_config=None).plan.output_grid is None
 
 
-@pytest.mark.parametrize(("name", "size"), [("plain", 0), ("bias", 4096)])
+@for_all(("name", "size"), [("plain", 0), ("bias", 4096)])
 def test_a_bias_is_the_third_input(ops, name, size):
     assert printed(ops[name], config()).plan.bias_bytes == size
 
@@ -207,9 +207,7 @@ def small(tmp_path_factory):
     return ops_in(tmp_path_factory.mktemp("minimal"), program)
 
 
-@pytest.mark.parametrize(
-    ("place", "fp32", "subblock"), [(0, 0, (2, 4)), (1, 0, (4, 2)), (2, 0, (2, 4)), (0, 1, (2, 2))]
-)
+@for_all(("place", "fp32", "subblock"), [(0, 0, (2, 4)), (1, 0, (4, 2)), (2, 0, (2, 4)), (0, 1, (2, 2))])
 def test_without_a_config_minimal_matmul_takes_blocks_of_eight(small, place, fp32, subblock):
     """determine_default_block_sizes of tt-metal."""
     op = printing(small[place], compute_kernel_config=f"ComputeKernelConfig(fp32_dest_acc_en={fp32})")
@@ -218,7 +216,7 @@ def test_without_a_config_minimal_matmul_takes_blocks_of_eight(small, place, fp3
     assert found.plan.grid == (8, 8)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "more", "why"),
     [
         (f"MinimalMatmulConfig({MINIMAL},{GRID})", {}, ""),

@@ -82,7 +82,7 @@ def test_each_config_has_its_program(ops):
     assert settings_of(ops["bare"], 0).choices("block_h") == (4,)
 
 
-@pytest.mark.parametrize(("placed", "grid"), [(EVEN, (8, 8)), (UNEVEN, (7, 4))])
+@for_all(("placed", "grid"), [(EVEN, (8, 8)), (UNEVEN, (7, 4))])
 def test_shards_lie_on_the_box_around_their_ranges(ops, placed, grid):
     assert norm_in(printing(ops["bare"], output_mem_config=placed)).shards == grid
 
@@ -93,7 +93,7 @@ def test_a_residual_is_no_weight(ops, name, weights):
     assert (norm.weight_bytes, norm.bias_bytes) == weights
 
 
-@pytest.mark.parametrize(("flag", "widest"), [(0, 8), (1, 16)])
+@for_all(("flag", "widest"), [(0, 8), (1, 16)])
 def test_full_sync_doubles_the_tiles_of_dst(ops, flag, widest):
     op = printing(ops["bare"], compute_kernel_config=f"ComputeKernelConfig(dst_full_sync_en={flag})")
     trials = [settings_of(op, 0).tried("subblock_w", wide) for wide in (8, 16)]

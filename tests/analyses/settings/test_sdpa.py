@@ -105,7 +105,7 @@ def test_forms_without_a_model_say_so(ops, name, more, why):
         assert why in attention
 
 
-@pytest.mark.parametrize("name", ["prompt", "token"])
+@for_all("name", ["prompt", "token"])
 def test_without_a_config_the_grid_is_the_chips(ops, name):
     bare = printing(ops[name], program_config=None)
     assert attention_in(bare).grid == (8, 8)
@@ -147,7 +147,7 @@ def test_a_chunk_of_a_prompt_attends_to_what_lies_before_it(ops):
     assert (plan.start, plan.rows, plan.keys, plan.page_bytes) == (512, 512, 1024, 64 * 4)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "size"),
     [("wormhole_b0", 2 * 32 + 32 * 4), ("blackhole", 2 * 64 + 32 * 4)],  # eight positions, read twice, and 32 pages
 )

@@ -148,7 +148,7 @@ async def test_a_linked_memory_report_tells_every_tensor(captured):
     assert await captured(((shards(1024),), (tensor(*ROW),)), out=DRAM) == {"INPUT_0": (32, 1024)}
 
 
-@pytest.mark.parametrize(
+@for_all(
     "spec",
     [shards(1024, "HEIGHT"), shards(1024, shape=(1, 1, 64, 4096)), tensor(*ROW)],
     ids=["layout", "size", "pages"],
@@ -181,7 +181,7 @@ async def test_what_is_printed_must_be_the_shards_of_that_layout(told):
     assert await told(program) == {}
 
 
-@pytest.mark.parametrize(("shape", "known"), [("{32, 1024}", True), ("{1, 32, 1024}", False)])
+@for_all(("shape", "known"), [("{32, 1024}", True), ("{1, 32, 1024}", False)])
 async def test_a_shard_of_more_dimensions_is_not_one_of_rows_and_columns(told, shape, known):
     program = Program("wormhole_b0")
     op = interleaved_to_sharded(program.tensor(ROW), program.tensor(ROW, placement=FOUR), 5_000)
@@ -193,7 +193,7 @@ async def test_a_shard_of_more_dimensions_is_not_one_of_rows_and_columns(told, s
     assert await told(program) == ({"INPUT_0": (32, 1024)} if known else {})
 
 
-@pytest.mark.parametrize("side", ["per_core_M", "per_core_N"])
+@for_all("side", ["per_core_M", "per_core_N"])
 async def test_a_config_that_is_cut_off_tells_no_block(told, side):
     program = Program("wormhole_b0")
     y = program.tensor(ROW, placement=EIGHT)

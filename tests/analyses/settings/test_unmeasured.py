@@ -11,6 +11,7 @@ from tests.analyses.laws import asked as described
 from tests.analyses.settings.graphs import MATMUL, TWO_D, graph, matmul, report
 from tests.analyses.settings.test_printed_row import DRAM, EMPTY, SHARDS
 from tests.asking import session
+from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described as op_in
@@ -86,7 +87,7 @@ async def test_launches_that_print_the_same_are_told_apart_by_their_arguments(op
 
 
 # share of the kernel time that laws cover, their median error, and the share of these ops within 8 of 10
-@pytest.mark.parametrize(
+@for_all(
     ("name", "share", "error", "inside"),
     [(CLIP, 0.62, 0.13, 1.0), (DEEPSEEK, 0.13, 0.15, 0.78), *[(name, 0.0, None, None) for name in (DEEPLAB, OFT, SEGFORMER)]],
 )  # fmt: skip

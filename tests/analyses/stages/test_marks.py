@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
-from ttnn_mcp.analyses.stages.marks import KINDS, stages_by_signposts
+from ttnn_mcp.analyses.stages.stages import KINDS, stages_by_signposts
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 

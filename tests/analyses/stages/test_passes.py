@@ -6,8 +6,7 @@ from tests.analyses.tables import ops_of
 from tests.for_all import for_all
 from tests.language_model import HIDDEN, USERS, LanguageModel
 from ttnn_mcp.analyses.stages.heads import lm_heads
-from ttnn_mcp.analyses.stages.passes import passes_of
-from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.analyses.stages.stages import passes_of, stages_of
 
 
 def look_up(program, width, rows=USERS):

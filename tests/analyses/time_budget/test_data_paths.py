@@ -9,7 +9,7 @@ from tests.analyses.tables import ops_of
 from tests.checks.rows import case_of
 from tests.for_all import for_all
 from tests.profiles import Program
-from ttnn_mcp.analyses.time_budget.data_paths import DataPaths
+from ttnn_mcp.analyses.time_budget.least_times import DataPaths
 from ttnn_mcp.analyses.time_budget.operand_bytes import as_stored
 
 SIZE = 2048 * 1024 * 2

@@ -8,7 +8,7 @@ from tests.analyses.time_budget.test_least_times import facts
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
-from ttnn_mcp.analyses.time_budget.lowest import lowest_ns
+from ttnn_mcp.analyses.time_budget.least_times import lowest_ns
 
 
 def lowest(seen):

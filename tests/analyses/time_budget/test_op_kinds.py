@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from tests.asking import session
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
-from ttnn_mcp.analyses.roofline.attention_flops import WHY_POSITION
+from ttnn_mcp.analyses.roofline.flops import WHY_POSITION
 from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_LINKS, WHY_OTHER, WHY_PARTS, WHY_SAMPLES
 from ttnn_mcp.analyses.window_facts import facts_of
 
@@ -61,7 +62,7 @@ def facts(tmp_path_factory):
     return facts_of(run, run.scope("last", None, None))
 
 
-@pytest.mark.parametrize("op_code", KINDS)
+@for_all("op_code", KINDS)
 def test_every_kind_of_op_moves_its_bytes_at_least(facts, op_code):
     operands, _ = KINDS[op_code]
     row = facts.names.distinct.index(op_code)
@@ -70,7 +71,7 @@ def test_every_kind_of_op_moves_its_bytes_at_least(facts, op_code):
     assert facts.least_times.as_it_is_ns[place] == pytest.approx(operands * SIZE / PEAK)
 
 
-@pytest.mark.parametrize("op_code", KINDS)
+@for_all("op_code", KINDS)
 def test_what_a_bound_leaves_out_is_said(facts, op_code):
     _, left_out = KINDS[op_code]
     (place,) = (facts.names.codes == facts.names.distinct.index(op_code)).nonzero()[0]

@@ -13,6 +13,7 @@ from tests.checks.asking import case_of_reports, real_case
 from tests.checks.conv_programs import put_conv, with_conv
 from tests.checks.made_checks import saves
 from tests.checks.rows import ONE_PASS, case_of
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.shared_reports import CLIP, DEEPLAB, OFT, SEGFORMER, SHARED, shared
 from ttnn_mcp.checks import CATALOGUE
@@ -21,7 +22,7 @@ from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.levers import ACCUMULATION, CONV_CONFIG, KERNEL_CONFIG
 from ttnn_mcp.checks.op_config import present, sets_program
 from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.conv_forms import grown, with_doubles
+from ttnn_mcp.checks.shared.conv_ops import grown, with_doubles
 from ttnn_mcp.tools.parts.plan_tables import settings_table
 
 FIELDS = (
@@ -106,7 +107,7 @@ def test_a_fix_is_written_for_an_op_where_it_holds(tmp_path):
     assert f"line {case.line(1)}" in findings["both"].fix
 
 
-@pytest.mark.parametrize(("above", "together"), [(1, False), (0, True)])
+@for_all(("above", "together"), [(1, False), (0, True)])
 def test_blocks_and_double_buffers_of_a_conv_fit_together_to_the_byte(tmp_path, above, together):
     """Each fits alone; beside the larger block the second block of weights fits with the last byte only."""
     how = {"layout": "BLOCK", "channel_cores": 8, "per_core": (8, 2), "block": (2, 6), "allocated": 0}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.analyses.op_kinds.test_attention_blocks import FUSED, LINEAR, MOVE, NORM, case
 from tests.checks.made_checks import saves
+from tests.for_all import for_all
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.checks.levers import (
     ATTENTION,
@@ -37,7 +38,7 @@ def edits(facts, *checks):
     return sorted((edit.name, edit.rows.tolist()) for edit in edits_of(facts, claims))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("lever", "rows", "told"),
     [
         (LAYOUT, [2], [("attention-block", [2])]),

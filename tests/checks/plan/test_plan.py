@@ -289,13 +289,13 @@ def expecting(check, share):
     return replace(check, look=look)
 
 
-@pytest.mark.parametrize(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
+@for_all(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
 def test_half_of_a_saving_that_may_cost_accuracy_counts(cold, part, first):
     exact, rough = check("exact", part, rows=[0]), check("rough", 0.9, CONSTANTS, rows=[1], costs_accuracy=True)
     assert us(planned(cold, rough, exact))[0][0] == first
 
 
-@pytest.mark.parametrize(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
+@for_all(("part", "first"), [(0.44, "constants"), (0.46, "fusion")])
 def test_half_of_a_bound_counts_where_nothing_is_expected(cold, part, first):
     known, bounded = expecting(check("known", part, rows=[0]), 1.0), check("bounded", 0.9, CONSTANTS, rows=[1])
     assert us(planned(cold, bounded, known))[0][0] == first
@@ -309,7 +309,7 @@ def test_what_is_expected_is_what_is_left_of_the_whole(cold):
     assert [each.expected for each in plan.ranked if each is not known] == [None]
 
 
-@pytest.mark.parametrize(("part", "known"), [(0.46, False), (0.56, True)])
+@for_all(("part", "known"), [(0.46, False), (0.56, True)])
 def test_an_edit_expects_something_where_half_of_it_does(cold, part, known):
     """5 us are bounded, `part` of 10 us expected."""
     plan = planned(
@@ -318,7 +318,7 @@ def test_an_edit_expects_something_where_half_of_it_does(cold, part, known):
     assert (plan.ranked[0].expected is not None) == known
 
 
-@pytest.mark.parametrize(("part", "after"), [(0.016, ()), (0.024, (0,))])
+@for_all(("part", "after"), [(0.016, ()), (0.024, (0,))])
 def test_one_percent_less_is_worth_telling_of_an_edit_above(cold, part, after):
     """Half of two ops together are 10 us; half of what the edit above takes is missing."""
     above, below = check("above", part, rows=[0]), check("below", 0.5, MATMUL_CONFIG, general=True, rows=[0, 1])
@@ -337,7 +337,7 @@ def test_an_edit_stands_after_those_only_that_share_its_ops(cold):
     assert (plan.place_of("fusion"), plan.place_of("nothing")) == (2, None)
 
 
-@pytest.mark.parametrize(("rows", "rival"), [([0, 1, 2, 3], 0), ([0, 1, 2, 3, 4], None)])
+@for_all(("rows", "rival"), [([0, 1, 2, 3], 0), ([0, 1, 2, 3, 4], None)])
 def test_an_alternative_loses_half_of_what_it_saves(tmp_path, rows, rival):
     program = ops_of(5)
     plan = planned(
@@ -348,7 +348,7 @@ def test_an_alternative_loses_half_of_what_it_saves(tmp_path, rows, rival):
     assert (plan.ranked[1].instead_of, plan.ranked[1].after) == (rival, () if rival == 0 else (0,))
 
 
-@pytest.mark.parametrize(("gone", "rival"), [([1, 2], 0), ([2], None)])
+@for_all(("gone", "rival"), [([1, 2], 0), ([2], None)])
 def test_what_is_about_ops_that_go_away_is_instead_of_the_edit_that_takes_them(tmp_path, gone, rival):
     """The lower one saves 2 of 10 us on each of three ops, of which two go away, or one."""
     plan = planned(

@@ -61,7 +61,7 @@ def test_changes_multiply():
     assert left(change(2_000), change(1_000))[0] == pytest.approx(SPENT_NS * 0.8 * 0.9)
 
 
-@pytest.mark.parametrize(("rest", "gone"), [(NOTHING_LEFT_NS - 0.2, True), (NOTHING_LEFT_NS + 0.2, False)])
+@for_all(("rest", "gone"), [(NOTHING_LEFT_NS - 0.2, True), (NOTHING_LEFT_NS + 0.2, False)])
 def test_an_op_of_which_nothing_is_left_takes_its_gap_along(rest, gone):
     assert left(change(SPENT_NS - rest)) == ((0, 0) if gone else (pytest.approx(rest), 3_000))
 
@@ -94,7 +94,7 @@ def test_what_went_away_was_set_by_nobody():
     assert remaining.set_by_others(program).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changes", "about_ns"),
     [
         ([change(1_000, (0, 1)), change(2_000)], 2 * SPENT_NS),  # each op once

@@ -74,7 +74,7 @@ def test_wider_heads_leave_room_for_smaller_chunks(facts, width, fitting):
     assert larger(facts(attention(width=width))) == [fitting]
 
 
-@pytest.mark.parametrize("printed", [(256, 32), (32, 256)])
+@for_all("printed", [(256, 32), (32, 256)])
 def test_neither_chunk_is_made_smaller_for_the_others_sake(facts, printed):
     """At this width 128 x 128 fits, twice the area of what is printed, and nothing with a side of 256."""
     assert larger(facts(attention(printed, width=512))) == [printed]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
 from tests.checks.asking import asker, case_of_reports
-from tests.checks.conv_programs import put_conv
+from tests.checks.conv_programs import of_unknown_chip, put_conv, with_conv
+from tests.checks.programs import prefill
 from tests.checks.rows import pass_time, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, sharded_to_interleaved, unary
+from ttnn_mcp.checks.op_config import present
 from ttnn_mcp.checks.shared import conv_ops
+from ttnn_mcp.checks.shared.conv_ops import grown, in_other_layout, on_grid, with_doubles
 
 JUDGE_CONVS = (
     "act-block-h-below-maximum",
@@ -43,7 +47,7 @@ def test_a_run_without_convs_is_not_applicable(ask, check):
     )
 
 
-@pytest.mark.parametrize("check", JUDGE_CONVS)
+@for_all("check", JUDGE_CONVS)
 def test_convs_that_say_nothing_of_their_blocks_cannot_be_judged(ask, check):
     program = Program("wormhole_b0")
     x, w, y = program.tensor([1, 1, 64, 64]), program.weight([1, 1, 64, 64]), program.tensor([1, 1, 64, 64])
@@ -93,7 +97,7 @@ def test_an_op_that_changes_the_tensor_ends_the_way(ask):
     assert ask(BEHIND, activated(OUT, COMPUTES)).status == "clean"
 
 
-@pytest.mark.parametrize("between", [(), (OUT,)], ids=["directly", "a copy"])
+@for_all("between", [(), (OUT,)], ids=["directly", "a copy"])
 def test_an_output_that_others_read_is_not_only_behind_one_op(ask, between):
     assert ask(BEHIND, activated(*between, others=True)).status == "clean"
 
@@ -120,7 +124,7 @@ def test_figures_rest_on_what_the_reports_say(ask, tmp_path):
     assert caveat("wormhole_b0", memory=True, allocated=None) == f"{modelled}{unknown} counted"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("legacy", "key", "height"),
     [(False, "per_core_out_matrix_height_ntile", "8"), (True, "per_core_out_matrix_height", "256")],
 )
@@ -154,3 +158,35 @@ def test_a_form_that_does_not_fit_l1_is_no_candidate():
     fitting = conv_ops.candidates(facts, lambda conv: Form(conv.total_bytes * 50))
     assert fitting.to == {Form(1): Form(50), Form(2): Form(100)}
     assert fitting.rows == [0, 1]
+
+
+def case_of(tmp_path, program, **how):
+    return asker(__name__, tmp_path).case(program, **how)
+
+
+def test_an_op_that_is_no_conv_gets_no_form_of_one(tmp_path):
+    program = Program("wormhole_b0")
+    prefill(program)
+    matmul = present(case_of(tmp_path, program), 0)
+    forms = (grown, with_doubles, lambda one: on_grid(one, (8, 8)), in_other_layout("BLOCK_SHARDED", (8, 8)))
+    assert [form(matmul) for form in forms] == [None] * 4
+
+
+def test_double_buffers_that_a_conv_has_are_not_given_again(tmp_path):
+    how = {"layout": "BLOCK", "channel_cores": 8, "allocated": 0}
+    now = present(case_of(tmp_path, with_conv(**how)), 0)
+    both = replace(now, conv=replace(now.conv, act_double=True, weights_double=True))
+    assert with_doubles(now) == both
+    assert with_doubles(both) is None
+
+
+def test_a_conv_that_fits_no_other_cores_stays_where_it_is(tmp_path):
+    now = present(case_of(tmp_path, with_conv(per_core=(2000, 2))), 0)
+    assert on_grid(now, (8, 8)) is None
+    assert in_other_layout("BLOCK_SHARDED", (8, 8))(now) is None
+
+
+def test_without_a_known_limit_of_l1_a_block_grows_no_larger_than_now(tmp_path):
+    now = present(case_of(tmp_path, of_unknown_chip(), generation="C4"), 0)
+    moved = in_other_layout("HEIGHT_SHARDED", (8, 8))(now)
+    assert (moved.conv.per_core_h, moved.conv.block_h) == (8, now.conv.block_h)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.checks.shared import group_norm_call as module
 from ttnn_mcp.checks.shared.group_norm_call import CHOSEN, group_norm_call
 
@@ -38,7 +39,7 @@ def test_a_norm_that_the_model_covers_is_printed_with_its_grid(call):
     assert call().startswith("ttnn.group_norm(x, num_groups=32, core_grid=ttnn.CoreGrid(y=")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "other",
     [
         {"layout": "ROW_MAJOR"},

@@ -41,7 +41,7 @@ def test_placements_are_needed(ask, check, lost):
     assert ask(check, *lost).why == f"no INPUT_n_MEMORY and OUTPUT_n_MEMORY columns in the report{AS_WRITTEN}"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_0_MEMORY", "OUTPUT_0_MEMORY"])
+@for_all("lost", ["INPUT_0_MEMORY", "OUTPUT_0_MEMORY"])
 def test_placements_of_one_side_are_something_to_look_at(ask, lost):
     assert ask("matmul-operands-in-l1-interleaved", lost).status in ("found", "clean")
 

@@ -8,6 +8,7 @@ from tests.checks.asking import asker
 from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear, one_way
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -53,7 +54,7 @@ def test_tall_small_and_in_many_steps_are_one_claim(telling):
     assert list(telling(small)) == ["matmul-small-blocks"]
 
 
-@pytest.mark.parametrize(("rows", "name"), [(128, "matmul-multicast-one-way"), (96, "matmul-small-blocks")])
+@for_all(("rows", "name"), [(128, "matmul-multicast-one-way"), (96, "matmul-small-blocks")])
 def test_small_blocks_of_a_1d_config_are_told_once(telling, rows, name):
     given = config(block=1, name=ONE_WAY)[:-1] + ",mcast_in0=1)"
     assert list(telling(of_linear(m=rows, k=2048, n=2048, kernel_ns=200_000, program_config=given))) == [name]

@@ -28,19 +28,19 @@ def ask(tmp_path):
     return lambda check, case: asker(check, tmp_path).ask(case)
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("check", CHECKS)
 def test_a_report_that_was_not_replayed_cannot_be_judged(tmp_path, ask, check):
     case = asker(check, tmp_path).case(full(), memory="3.3", replayed=False)
     assert ask(check, case).why == "the memory report was not replayed; ask memory_summary"
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("check", CHECKS)
 def test_a_report_without_operations_has_nothing_to_replay(tmp_path, ask, check):
     outcome = ask(check, altered(tmp_path, full(), "DELETE FROM operations"))
     assert (outcome.status, outcome.why[:30]) == ("cannot_tell", "the memory report was not repl")
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@for_all("check", CHECKS)
 def test_a_bank_nobody_tells_the_size_of_cannot_be_full(tmp_path, ask, check):
     memory = write_memory_report(tmp_path / "memory", full())
     with closing(sqlite3.connect(memory)) as database:

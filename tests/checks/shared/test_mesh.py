@@ -27,7 +27,7 @@ def uneven(*kernel_ns):
     return program
 
 
-@pytest.mark.parametrize("check", [*COMPARE, "duplicate-gather"])
+@for_all("check", [*COMPARE, "duplicate-gather"])
 def test_one_device_has_no_other(ask, check):
     outcome = ask(check, uneven(FAST))
     assert (outcome.status, outcome.why) == ("not_applicable", "one device")
@@ -37,7 +37,7 @@ def test_two_devices_are_enough(ask):
     assert ask("device-imbalance", uneven(FAST, SLOW)).fires
 
 
-@pytest.mark.parametrize("check", COMPARE)
+@for_all("check", COMPARE)
 def test_devices_that_ran_different_ops_are_not_compared(ask, tmp_path, check):
     program = uneven(FAST, FAST, FAST, SLOW)
     pass_time(program, 50_000)

@@ -54,7 +54,7 @@ def test_a_window_without_layers_has_no_places_in_them(tmp_path):
     assert place_in_layers(case, np.arange(3)) == ""
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("roles", "place"),
     [
         ((5,), "role 5 of 9 in each of 10 layers: 20 us x 10"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.programs import cast, relu
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded, reshard, sharded_to_interleaved
@@ -68,18 +67,18 @@ def test_the_move_before_a_widening_cast_writes_the_type(check):
     assert "dtype=ttnn.bfloat16) at line 5" in claim.fix
 
 
-@pytest.mark.parametrize("build", [before, behind])
+@for_all("build", [before, behind])
 def test_both_moves_take_a_type_and_a_reshard_takes_none(check, build):
     assert check.ask(of(build, move="out of them")).fires
     check.pair(lambda move: of(build, move=move), silent="anew", fires="into shards")
 
 
-@pytest.mark.parametrize("build", [before, behind])
+@for_all("build", [before, behind])
 def test_only_the_two_may_know_the_tensor_between(check, build):
     check.pair(lambda one: of(build, also_read=one), silent=True, fires=False)
 
 
-@pytest.mark.parametrize("build", [before, behind])
+@for_all("build", [before, behind])
 def test_integers_and_rows_are_not_converted_on_the_way(check, build):
     check.pair(lambda to: of(build, to=to), silent="UINT32", fires="FLOAT32")
     check.pair(lambda source: of(build, source, "FLOAT32"), silent="UINT16", fires="BFLOAT16")
@@ -106,7 +105,7 @@ def cast_rows(program, source="FLOAT32", *, then="Tilize"):
     relu(program, put(program, DeviceOp(f"{then}DeviceOperation", (rows,), (program.tensor(SIDE),), 9_000)))
 
 
-@pytest.mark.parametrize("name", ["Tilize", "TilizeWithValPadding"])
+@for_all("name", ["Tilize", "TilizeWithValPadding"])
 def test_a_tilize_writes_the_wider_type(check, name):
     claim = check.assert_sound(of(tilized, first=name))
     assert claim.fix.startswith("ttnn.to_layout(x, ttnn.TILE_LAYOUT, dtype=ttnn.float32) at line 5, and no ")

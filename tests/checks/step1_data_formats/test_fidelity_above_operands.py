@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import NARROW, WIDE, conv, decode, linear, prefill, scaled
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -25,7 +26,7 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize("other", [lambda program: pass_time(program, 1000), scaled], ids=["no engine", "eltwise"])
+@for_all("other", [lambda program: pass_time(program, 1000), scaled], ids=["no engine", "eltwise"])
 def test_the_fidelity_of_ops_without_the_engine_means_nothing(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"
@@ -64,7 +65,7 @@ def test_a_conv_takes_its_compute_config_by_another_name(check, program):
     assert "1 conv " in claim.claim
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [
         {"fidelity": "LoFi"},

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import NARROW, WIDE, prefill, scaled
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Program
 
 
@@ -25,7 +26,7 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize("other", [lambda program: pass_time(program, 1000), scaled], ids=["no inputs", "eltwise"])
+@for_all("other", [lambda program: pass_time(program, 1000), scaled], ids=["no inputs", "eltwise"])
 def test_a_run_without_matmuls_and_convs_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"
@@ -43,7 +44,7 @@ def test_a_core_grid_is_named_as_the_likely_reason_for_lofi(check, program):
     assert "core_grid" in check.ask(program).claim.caveat
 
 
-@pytest.mark.parametrize("change", [{"weights": NARROW}, {"activations": NARROW}, {"fidelity": "HiFi2"}], ids=str)
+@for_all("change", [{"weights": NARROW}, {"activations": NARROW}, {"fidelity": "HiFi2"}], ids=str)
 def test_lofi_with_a_narrow_side_is_common_practice(check, program, change):
     at_lofi(program, **change)
     assert not check.ask(program).fires
@@ -64,7 +65,7 @@ def test_attention_at_lofi_is_none_of_its_business(check, program):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "INPUT_[12]"], ids=["all", "weights"])
+@for_all("lost", ["INPUT_", "INPUT_[12]"], ids=["all", "weights"])
 def test_a_report_without_inputs_is_no_evidence(check, program, lost):
     at_lofi(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")

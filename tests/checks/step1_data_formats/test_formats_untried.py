@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -33,7 +34,7 @@ def test_what_is_as_narrow_as_it_can_be_is_clean(check):
     assert check.ask(of()).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("weights", "fix"), [("BFLOAT8_B", "ttnn.bfloat4_b"), ("BFLOAT16", "ttnn.bfloat8_b"), ("FLOAT32", "bfloat8_b")]
 )
 def test_weights_that_no_byte_count_speaks_of_are_told(check, weights, fix):
@@ -64,7 +65,7 @@ def test_bytes_below_a_tenth_of_the_time_are_not_told(check):
     check.pair(lambda ns: of(weights="BFLOAT8_B", ns=ns), silent=1_510_000, fires=1_420_000)
 
 
-@pytest.mark.parametrize(("keys", "told"), [("BFLOAT16", True), ("BFLOAT8_B", False)])
+@for_all(("keys", "told"), [("BFLOAT16", True), ("BFLOAT8_B", False)])
 def test_keys_and_values_of_attention_are_told_not_its_result(check, keys, told):
     program = Program("wormhole_b0")
     q, k, v, y = (program.tensor([1, 8, 1024, 64], dtype) for dtype in ("BFLOAT16", keys, keys, "BFLOAT16"))

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import configured, decode, prefill
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Program
 
 
@@ -41,7 +42,7 @@ def test_a_try_expects_nothing_and_keeps_every_other_setting_as_it_is(check, pro
     assert claim.assumption.startswith("a trial: 8 destination tiles, not 4")
 
 
-@pytest.mark.parametrize("subblock", [(1, 2), (1, 3)])
+@for_all("subblock", [(1, 2), (1, 3)])
 def test_a_subblock_below_the_limit_would_not_grow_without_float32(check, program, subblock):
     in_float32(program, subblock=subblock)
     assert check.ask(program).status == "clean"
@@ -53,7 +54,7 @@ def test_an_op_that_accumulates_in_16_bits_is_not_claimed_with_others(check, pro
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("operand", [0, 1, 2], ids=["activations", "weights", "output"])
+@for_all("operand", [0, 1, 2], ids=["activations", "weights", "output"])
 def test_float32_operands_are_meant_to_accumulate_in_float32(check, program, operand):
     in_float32(program)
     program.tensors[operand].dtype = "FLOAT32"
@@ -90,7 +91,7 @@ def test_a_subblock_that_is_not_written_is_not_guessed(check, program):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("key", "config"),
     [
         ("config", "MinimalMatmulConfig(M_block_size=8,K_block_size=8,N_block_size=8,subblock_h=2,subblock_w=2)"),
@@ -104,7 +105,7 @@ def test_the_subblock_is_read_from_whichever_config_the_op_prints(check, program
     assert check.ask(program).fires
 
 
-@pytest.mark.parametrize("lost", ["out_subblock_h=1,", "out_subblock_w=4,"])
+@for_all("lost", ["out_subblock_h=1,", "out_subblock_w=4,"])
 def test_half_a_subblock_is_none(check, program, lost):
     in_float32(program)
     op = program.calls[-1].ops[0]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import unary
 
@@ -27,7 +26,7 @@ def test_an_exact_gelu_is_a_trial_of_half_of_its_time(check):
     assert (outcome.at_most_ns, claim.expected) == (104_000, None)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kind", "parameter", "told"),
     [
         ("GELU", "", True),

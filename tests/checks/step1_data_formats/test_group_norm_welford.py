@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP, OFT
@@ -49,7 +50,7 @@ def test_groups_narrower_than_a_tile_are_wrong_without_it(check):
     assert check.ask(of_norm(shape=[1, 1, 1024, 496], where=height_sharded(32, 496, (8, 4)))).fires
 
 
-@pytest.mark.parametrize("welford", [False, None], ids=["off", "older builds do not say"])
+@for_all("welford", [False, None], ids=["off", "older builds do not say"])
 def test_norms_without_it_are_left_alone(check, welford):
     assert check.ask(of_norm(welford=welford)).status == "clean"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp, sharded
 
@@ -135,7 +134,7 @@ def test_sparse_matmuls_of_several_groups_want_subblocks_of_a_tile(check):
     check.pair(lambda name: of_experts(name=name), silent="Matmul", fires="SparseMatmul")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "program",
     [
         computing,

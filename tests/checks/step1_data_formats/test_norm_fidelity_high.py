@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
@@ -71,12 +72,12 @@ def test_nothing_is_expected_as_nothing_tells_what_its_passes_take(check):
     assert (claim.passes.tolist(), claim.expected) == ([0.5], None)
 
 
-@pytest.mark.parametrize("name", ["LayerNorm", "RMSNorm"])
+@for_all("name", ["LayerNorm", "RMSNorm"])
 def test_both_kinds_are_told(check, name):
     assert check.ask(norm(name=name)).fires
 
 
-@pytest.mark.parametrize("dtype", ["BFLOAT16", "BFLOAT8_B"])
+@for_all("dtype", ["BFLOAT16", "BFLOAT8_B"])
 def test_narrow_inputs_are_told(check, dtype):
     assert check.ask(norm(dtype=dtype)).fires
 

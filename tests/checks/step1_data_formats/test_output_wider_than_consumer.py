@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import NARROW, WIDE, cast, conv, linear, relu, to_tiles
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary
@@ -33,7 +34,7 @@ def test_a_run_without_casts_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     wide_output(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
@@ -105,7 +106,7 @@ def test_integers_are_no_wide_floats(check, program):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("maker", ["UnaryDeviceOperation", "TypecastDeviceOperation"])
+@for_all("maker", ["UnaryDeviceOperation", "TypecastDeviceOperation"])
 def test_a_maker_that_prints_a_type_but_cannot_be_given_one_is_left_alone(check, program, maker):
     x, y = program.tensor([1, 1, 512, 512], "FLOAT32"), program.tensor([1, 1, 512, 512])
     put(program, DeviceOp(maker, (x,), (y,), 20_000, attributes={"output_dtype": "DataType::BFLOAT16"}))

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import configured, conv, prefill
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
 
@@ -66,7 +67,7 @@ def test_more_than_two_blocks_along_k_are_the_line_without_a_bias(check):
     check.pair(lambda k: blocked(Program("wormhole_b0"), k), silent=256, fires=288)
 
 
-@pytest.mark.parametrize(("blocks", "fires"), [(2, True), (1, False)])
+@for_all(("blocks", "fires"), [(2, True), (1, False)])
 def test_a_conv_with_a_bias_accumulates_from_the_second_block_on(check, program, blocks, fires):
     conv(program, blocks=blocks)
     assert check.ask(program).fires is fires
@@ -104,7 +105,7 @@ def test_a_block_of_no_tiles_is_not_written(check):
     assert check.ask(blocked(Program("wormhole_b0"), 1024, config)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("key", "config"),
     [
         ("config", "MinimalMatmulConfig(K_block_size=8)"),

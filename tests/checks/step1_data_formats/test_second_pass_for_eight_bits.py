@@ -88,12 +88,12 @@ def test_on_dram_sharded_weights_the_core_beside_a_bank_decides(check):
     assert check.ask(program).claim.at_most_ns.tolist() == [60_000 - (17_825_792 + 655_360) / 512]
 
 
-@pytest.mark.parametrize("fidelity", ["HiFi3", "HiFi4"])
+@for_all("fidelity", ["HiFi3", "HiFi4"])
 def test_above_hifi2_another_check_comes_first(check, fidelity):
     assert check.ask(of_prefill(fidelity=fidelity, kernel_ns=3_000_000)).status == "clean"
 
 
-@pytest.mark.parametrize("weights", ["BFLOAT16", "BFLOAT4_B"])
+@for_all("weights", ["BFLOAT16", "BFLOAT4_B"])
 def test_other_weights_are_other_checks(check, weights):
     assert check.ask(of_prefill(weights=weights)).status == "clean"
 
@@ -172,7 +172,7 @@ def test_a_run_of_other_ops_is_not_applicable(check):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("MATH FIDELITY", "MATH FIDELITY"), ("PUT_", "INPUT_n")])
+@for_all(("lost", "word"), [("MATH FIDELITY", "MATH FIDELITY"), ("PUT_", "INPUT_n")])
 def test_what_it_cannot_see_it_cannot_tell(check, lost, word):
     outcome = check.ask(of_prefill(), without=lost)
     assert outcome.status == "cannot_tell"

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import NARROW, WIDE, linear, scaled
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary
@@ -68,7 +69,7 @@ def test_a_short_op_keeps_its_launch(check, program):
     assert check.ask(program).at_most_ns == 600 - LAUNCH_FLOOR_NS
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"dtype": NARROW}, {"layout": "ROW_MAJOR"}, {"kernel_ns": 2_000_000}, {"kind": "ADD"}],
     ids=["narrow already", "rows cannot be block float", "not bound by DRAM", "may be the residual path"],
@@ -78,7 +79,7 @@ def test_activations_stay_as_they_are_where_narrower_ones_would_not_help(check, 
     assert not check.ask(program).fires
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("source", "target"),
     [
         ({"dtype": NARROW}, {"dtype": WIDE}),
@@ -105,7 +106,7 @@ def test_an_add_of_a_row_is_no_residual(check, program):
     assert check.ask(program).fires
 
 
-@pytest.mark.parametrize(("kind", "fires"), [("ADD", False), ("SUB", False), ("MUL", True)])
+@for_all(("kind", "fires"), [("ADD", False), ("SUB", False), ("MUL", True)])
 def test_a_sum_or_difference_of_two_full_tensors_may_be_the_residual_path(check, program, kind, fires):
     x, other, y = (program.tensor([1, 1, 2048, 2048]) for _ in range(3))
     put(program, binary(kind, x, other, y, 110_000))
@@ -120,7 +121,7 @@ def test_only_a_binary_op_can_be_the_residual_path(check, program):
     assert check.ask(program).fires
 
 
-@pytest.mark.parametrize(("dtype", "size"), [(NARROW, 1.0625), ("FLOAT32", 4)])
+@for_all(("dtype", "size"), [(NARROW, 1.0625), ("FLOAT32", 4)])
 def test_only_bfloat16_operands_are_narrowed(check, program, dtype, size):
     x, other, y = (program.tensor([1, 1, 2048, 2048], dtype) for dtype in (WIDE, dtype, WIDE))
     put(program, binary("MUL", x, other, y, 150_000))
@@ -140,7 +141,7 @@ def test_a_slice_is_spared_the_bytes_it_touches_not_those_of_its_whole_input(che
     assert check.ask(program).at_most_ns <= (1 - 0.53125) * 300_000 * 1.0001
 
 
-@pytest.mark.parametrize("name", ["ConcatDeviceOperation", "TernaryDeviceOperation", "CopyDeviceOperation"])
+@for_all("name", ["ConcatDeviceOperation", "TernaryDeviceOperation", "CopyDeviceOperation"])
 def test_shape_ops_and_copies_move_bytes_too(check, program, name):
     mapped(program, 100_000, name=name)
     assert check.ask(program).fires
@@ -172,7 +173,7 @@ def test_a_matmul_on_bfloat16_is_not_claimed_with_others(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     scaled(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")

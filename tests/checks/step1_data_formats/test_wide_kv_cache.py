@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import ONE_PASS, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -37,7 +38,7 @@ def test_float32_spares_more(check):
     assert check.ask(of("FLOAT32")).at_most_ns == pytest.approx((1 - 1088 / 4096) * 99_000, rel=0.01)
 
 
-@pytest.mark.parametrize("dtype", ["BFLOAT8_B", "BFLOAT4_B"])
+@for_all("dtype", ["BFLOAT8_B", "BFLOAT4_B"])
 def test_narrow_caches_stay(check, dtype):
     check.pair(of, silent=dtype, fires="BFLOAT16")
 
@@ -46,7 +47,7 @@ def test_a_cache_in_l1_stays(check):
     check.pair(lambda place: of(place=place), silent=L1, fires=DRAM)
 
 
-@pytest.mark.parametrize(("latent", "caches"), [(True, 1), (False, 2)])
+@for_all(("latent", "caches"), [(True, 1), (False, 2)])
 def test_a_small_cache_is_read_in_less_than_the_time_tells(check, latent, caches):
     """A latent of 64 kB per user is key and value; its bytes need far less than the 100 us."""
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import NARROW, decode, linear, relu
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program, height_sharded
 from tests.profiles.conv import Window, conv2d
 from tests.profiles.model import DeviceOp
@@ -30,7 +31,7 @@ def test_a_run_without_weights_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("took", [280_000, 600_000])
+@for_all("took", [280_000, 600_000])
 def test_time_falls_with_the_bytes_as_far_as_they_take_it(check, program, took):
     """Twice what they take at 240 GB/s is theirs at most, 284 us."""
     linear(program, 32, 4096, 4096, took)
@@ -50,7 +51,7 @@ def test_a_short_op_keeps_its_launch(check, program):
     assert check.ask(program).at_most_ns == 500 - LAUNCH_FLOOR_NS
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"weights": NARROW}, {"where": L1}, {"fidelity": "HiFi4", "cores": 1}],
     ids=["narrow already", "in L1", "arithmetic of one core outweighs the bytes"],
@@ -103,7 +104,7 @@ def test_an_unknown_architecture_matters_from_one_percent_of_wide_weights_on(che
     assert check.ask(program(0.0101), generation="C2").status == "cannot_tell"
 
 
-@pytest.mark.parametrize(("architecture", "rows"), [("wormhole_b0", 32), ("blackhole", 33)])
+@for_all(("architecture", "rows"), [("wormhole_b0", 32), ("blackhole", 33)])
 def test_where_the_bandwidth_is_far_from_reached_the_program_config_comes_first(check, architecture, rows):
     assert at_share(check, architecture, rows, 0.31).claim.caveat.startswith("keep heads")
     assert at_share(check, architecture, rows, 0.29).claim.caveat.startswith(
@@ -140,7 +141,7 @@ def at_share(check, architecture, rows, share):
     return check.ask(made)
 
 
-@pytest.mark.parametrize(("fidelity", "told"), [("HiFi4", 0), ("LoFi", 1)])
+@for_all(("fidelity", "told"), [("HiFi4", 0), ("LoFi", 1)])
 def test_bytes_do_not_decide_where_arithmetic_outweighs_them(check, program, fidelity, told):
     """1024 rows at HiFi4 take 525 us of arithmetic, at LoFi 131, and their bytes 210."""
     linear(program, 1024, 4096, 4096, 530_000, fidelity=fidelity)
@@ -209,7 +210,7 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(("nnz", "batches"), [("2", 1), ("2", 16), ("std::nullopt", 1), ("99", 1)], ids=str)
+@for_all(("nnz", "batches"), [("2", 1), ("2", 16), ("std::nullopt", 1), ("99", 1)], ids=str)
 def test_of_experts_only_the_active_ones_are_read(check, program, nnz, batches):
     took = (30_000 if batches > 1 else 20_000) if nnz == "2" else 100_000
     x, w = program.tensor([1, batches, 32, 512]), program.tensor([1, 16, 512, 1024])

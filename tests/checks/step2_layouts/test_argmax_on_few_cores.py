@@ -74,7 +74,7 @@ def test_another_op_on_one_core_is_none_of_its_rows(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize(("lost", "word"), [("^(INPUT|OUTPUT)_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")])
+@for_all(("lost", "word"), [("^(INPUT|OUTPUT)_", "INPUT_n"), ("CORE COUNT", "CORE COUNT")])
 def test_a_report_that_lost_what_it_needs_cannot_tell(check, lost, word):
     outcome = check.ask(of_argmax(), without=lost)
     assert outcome.status == "cannot_tell"

@@ -1,7 +1,5 @@
 """columns-permuted-every-call: reshape, permute, reshape behind the matmul that wrote the columns."""
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
 from tests.for_all import for_all
@@ -90,7 +88,7 @@ def test_other_chains_are_none(check, how):
     assert not check.ask(chain(**how)).fires
 
 
-@pytest.mark.parametrize("last", ["Matmul", "Slice"])
+@for_all("last", ["Matmul", "Slice"])
 def test_columns_that_no_op_wrote_are_not_those_of_the_last_matmul(check, last):
     program = chain(first="")
     x, w, y = (program.tensor([1, 1, rows, columns]) for rows, columns in ((64, 512), (512, 768), (64, 768)))

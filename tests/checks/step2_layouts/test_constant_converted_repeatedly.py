@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import relu, scaled, to_rows, to_tiles
 from tests.checks.rows import ONE_PASS, pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 
@@ -30,7 +31,7 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize("other", [lambda program: pass_time(program, 1000), scaled], ids=["other", "eltwise"])
+@for_all("other", [lambda program: pass_time(program, 1000), scaled], ids=["other", "eltwise"])
 def test_a_run_without_conversions_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"

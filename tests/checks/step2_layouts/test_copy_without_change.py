@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
@@ -67,7 +65,7 @@ def test_padded_shapes_do_not_tell(check):
     assert_cannot_tell(check.ask(copied(), generation="C3"), "padded shapes only")
 
 
-@pytest.mark.parametrize("others", [False, True])
+@for_all("others", [False, True])
 def test_with_a_memory_report_a_copy_of_what_nobody_else_reads_surely_goes(check, others):
     program = Program("wormhole_b0")
     made = program.op("UnaryDeviceOperation", [program.tensor(SHAPE)])
@@ -107,7 +105,7 @@ def test_without_operands_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), copied())), "INPUT_n")
 
 
-@pytest.mark.parametrize("name", [DEEPLAB, OFT])
+@for_all("name", [DEEPLAB, OFT])
 def test_a_copy_between_memories_is_a_move(check, name):
     """Both real reports hold one CopyDeviceOperation between DRAM and L1, and slices of parts."""
     assert check.ask(real_case(name)).status == "clean"

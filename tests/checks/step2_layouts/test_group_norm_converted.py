@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.programs import relu, to_rows, to_tiles
 from tests.checks.rows import ONE_PASS, pass_time, put
+from tests.for_all import for_all
 from tests.profiles import L1, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded
@@ -77,7 +76,7 @@ def test_both_conversions_can_go(check):
     assert [one.value for one in claim.evidence] == [50_000, "ROW_MAJOR", "TILE"]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("side", "words", "at_most"),
     [("before", "0 Untilize and 1 Tilize", 50_000), ("after", "1 Untilize and 0 Tilize", 40_000)],
 )

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import WIDE, relu, scaled, to_rows, to_tiles
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.op_kinds.layouts import on_demand
@@ -74,9 +75,7 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize(
-    "other", [lambda program: pass_time(program, 1000), lambda program: scaled(program, dtype=WIDE)]
-)
+@for_all("other", [lambda program: pass_time(program, 1000), lambda program: scaled(program, dtype=WIDE)])
 def test_a_run_without_conversions_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
@@ -28,7 +27,7 @@ def of_scaled(**how):
     return program
 
 
-@pytest.mark.parametrize("first", [False, True])
+@for_all("first", [False, True])
 def test_the_number_goes_into_the_call(check, first):
     claim = check.assert_sound(of_scaled(first=first))
     assert "Python scalar instead of the tensor" in claim.fix
@@ -40,17 +39,17 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(scaled, 0.01, of="saving")
 
 
-@pytest.mark.parametrize("first", [False, True])
+@for_all("first", [False, True])
 def test_an_element_that_the_device_computes_must_stay(check, first):
     assert check.ask(of_scaled(made=True, first=first)).status == "clean"
 
 
-@pytest.mark.parametrize("first", [False, True])
+@for_all("first", [False, True])
 def test_two_elements_are_a_tensor(check, first):
     check.pair(lambda width: of_scaled(constant=(1, 1, 1, width), first=first), silent=2, fires=1)
 
 
-@pytest.mark.parametrize("first", [False, True])
+@for_all("first", [False, True])
 def test_beside_a_single_tile_nothing_is_broadcast(check, first):
     check.pair(lambda width: of_scaled(shape=[1, 1, 32, width], first=first), silent=32, fires=33)
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import relu, reshape
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -30,21 +31,19 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize(
-    "other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))]
-)
+@for_all("other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))])
 def test_a_run_without_reshapes_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     heads(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
 
 
-@pytest.mark.parametrize(("width", "tiny"), [(31, True), (32, False)])
+@for_all(("width", "tiny"), [(31, True), (32, False)])
 def test_tiny_rows_are_another_checks_business(check, program, width, tiny):
     reshape(program, [1, 1, 64_000, width], [1, 1, 1000, 64 * width], layout="ROW_MAJOR", kernel_ns=10_000_000)
     assert check.ask(program).status == ("clean" if tiny else "found")
@@ -57,7 +56,7 @@ def test_other_ops_are_not_claimed_with_them(check, program):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after"),
     [([1, 1, 19, 1280], [1, 19, 20, 64]), ([1, 19, 20, 64], [1, 1, 19, 1280])],
     ids=["split", "join"],
@@ -76,7 +75,7 @@ def test_a_width_that_is_no_product_of_heads_splits_none(check, program):
     assert "the last dim changes" in claim.claim
 
 
-@pytest.mark.parametrize(("head", "splits"), [(32, True), (64, True), (2, False), (106, False), (96, True)])
+@for_all(("head", "splits"), [(32, True), (64, True), (2, False), (106, False), (96, True)])
 def test_heads_are_split_where_each_is_of_whole_tiles(check, program, head, splits):
     reshape(program, [1, 1, 64, 12 * head], [1, 64, 12, head])
     assert ("split_query_key_value_and_split_heads" in check.ask(program).claim.fix) is splits
@@ -113,7 +112,7 @@ def test_the_transpose_in_front_of_a_join_goes_too(check, program):
     assert sorted(check.ask(program).claim.rows) == [0, 1]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shapes", "how"),
     [
         (SPLIT, {"second_reader": True}),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
@@ -131,7 +129,7 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no rotary embeddings"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("INPUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("INPUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), rope())), word)
 

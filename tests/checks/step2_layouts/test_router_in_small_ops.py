@@ -55,7 +55,7 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(router())
 
 
-@pytest.mark.parametrize("per_group", [32, 64])
+@for_all("per_group", [32, 64])
 def test_groups_of_32_experts_or_padded_to_64_are_deepseeks(check, per_group):
     assert check.ask(router(per_group=per_group)).fires
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import relu, reshape
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Program
 
 
@@ -25,21 +26,19 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize(
-    "other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))]
-)
+@for_all("other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))])
 def test_a_run_without_reshapes_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     same_width(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
 
 
-@pytest.mark.parametrize(("width", "tiny"), [(31, True), (32, False)])
+@for_all(("width", "tiny"), [(31, True), (32, False)])
 def test_tiny_rows_are_another_checks_business(check, program, width, tiny):
     reshape(program, [1, 1, 64_000, width], [1, 64, 1000, width], layout="ROW_MAJOR", kernel_ns=10_000_000)
     assert check.ask(program).status == ("clean" if tiny else "found")
@@ -52,7 +51,7 @@ def test_other_ops_and_other_widths_are_not_claimed_with_them(check, program):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "height"),
     [
         ([1, 1, 25281, 256], [1, 159, 159, 256], 159),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -49,7 +47,7 @@ def turned(**how):
     return of(**{"first": "Transpose", "second": "Permute", "before": BACK, "middle": TURNED, "after": BACK, **how})
 
 
-@pytest.mark.parametrize("build", [of, turned])
+@for_all("build", [of, turned])
 def test_two_ops_that_change_nothing_together_are_named(check, build):
     claim = check.assert_sound(build())
     assert claim.claim.startswith("1 change of shape, undone by the next op (50 us, 77.5%): ")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import linear, relu, scaled
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -34,7 +35,7 @@ def test_one_percent_of_the_window_must_be_given_back(check):
     check.pair(program, silent=0.00995, fires=0.01005)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "wasteful"),
     [
         ([1, 384, 1280, 3], True),
@@ -160,7 +161,7 @@ def test_rows_of_one_kilobyte_move_better_whole_than_by_their_faces(check):
     assert fix(224).startswith("merge the short dim")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("shape", "decode"),
     [
         ((16, 8, 1, 64), True),

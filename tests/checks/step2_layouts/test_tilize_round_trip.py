@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import L1, relu, scaled, to_rows, to_tiles
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program
 from tests.profiles.model import DeviceOp
 
@@ -29,7 +30,7 @@ def test_the_claim_is_sound(check, program):
     check.assert_sound(program)
 
 
-@pytest.mark.parametrize("one_way", [to_rows, to_tiles])
+@for_all("one_way", [to_rows, to_tiles])
 def test_one_way_alone_is_no_round_trip(check, program, one_way):
     x = relu(program, program.tensor([1, 1, 512, 256], layout=ROWS if one_way is to_tiles else "TILE"))
     relu(program, one_way(program, x), "FLOAT32")
@@ -42,7 +43,7 @@ def test_a_run_without_conversions_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_", "(IN|OUT)PUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_", "(IN|OUT)PUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     round_trips(program)
     assert check.ask(program, without=lost).status in ("clean", "not_applicable", "cannot_tell")
@@ -94,7 +95,7 @@ def test_a_round_trip_that_moves_on_the_way_needs_one_move_still(check, program)
     assert check.ask(program).claim.fix.startswith("replace both by one ttnn.to_memory_config")
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("before", "after", "is_trip"),
     [
         ([1, 1, 1024, 160], [1, 32, 32, 160], True),
@@ -134,7 +135,7 @@ def test_a_window_that_took_no_time_has_nothing_to_save(check, program):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(("length", "pairs", "gone"), [(3, 1, 2), (4, 2, 4), (5, 2, 4)])
+@for_all(("length", "pairs", "gone"), [(3, 1, 2), (4, 2, 4), (5, 2, 4)])
 def test_an_op_that_ends_one_pair_and_begins_the_next_is_in_one_pair(check, program, length, pairs, gone):
     x = relu(program, program.tensor([1, 1, 512, 256]))
     for place in range(length):

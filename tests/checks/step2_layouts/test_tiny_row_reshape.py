@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.programs import relu, reshape
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -24,7 +25,7 @@ def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(tiny_rows, 0.01, of="saving")
 
 
-@pytest.mark.parametrize(("width", "tiny"), [(31, True), (32, False)])
+@for_all(("width", "tiny"), [(31, True), (32, False)])
 def test_rows_of_64_bytes_and_more_are_not_tiny(check, program, width, tiny):
     reshape(program, [1, 1, 64_000, width], [1, 1, 1000, 64 * width], layout=ROWS, kernel_ns=10_000_000)
     assert check.ask(program).fires is tiny
@@ -35,21 +36,19 @@ def test_the_claim_is_sound_and_names_the_line(check, program):
     assert "ROW_MAJOR rows below 64 B; heaviest Reshape, 7-wide rows (14 B)" in check.assert_sound(program).claim
 
 
-@pytest.mark.parametrize(
-    "other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))]
-)
+@for_all("other", [lambda program: pass_time(program, 1000), lambda p: relu(p, p.tensor([1, 1, 32, 32]))])
 def test_a_run_without_reshapes_and_permutes_is_not_applicable(check, program, other):
     other(program)
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "OUTPUT_"])
+@for_all("lost", ["INPUT_", "OUTPUT_"])
 def test_a_report_without_operands_is_no_evidence(check, program, lost):
     tiny_rows(program)
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
 
 
-@pytest.mark.parametrize("name", ["PermuteDeviceOperation", "TransposeDeviceOperation", "ConcatDeviceOperation"])
+@for_all("name", ["PermuteDeviceOperation", "TransposeDeviceOperation", "ConcatDeviceOperation"])
 def test_permutes_and_transposes_move_rows_too(check, program, name):
     x, y = program.tensor([1, 7, 64_000, 10], layout=ROWS), program.tensor([1, 10, 64_000, 7], layout=ROWS)
     put(program, DeviceOp(name, (x,), (y,), 10_000_000))

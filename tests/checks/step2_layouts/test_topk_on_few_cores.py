@@ -78,6 +78,6 @@ def test_a_run_without_topk_is_not_applicable(check):
     assert check.ask(program).status == "not_applicable"
 
 
-@pytest.mark.parametrize("lost", ["INPUT_", "CORE COUNT"])
+@for_all("lost", ["INPUT_", "CORE COUNT"])
 def test_without_widths_or_cores_nothing_is_known(check, lost):
     assert check.ask(of_topk(), without=lost).status == "cannot_tell"

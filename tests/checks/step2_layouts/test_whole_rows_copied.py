@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
+from ttnn_mcp.checks.step2_layouts.whole_rows_copied import Part, lies_in_one_piece, part_of
 
+WHOLE = (1, 1, 4096, 6144)  # 192 tiles across: a row of tiles ends on the last of 12 banks
 ROWS, WIDE = 1024, 6144  # 192 tiles across: any row of tiles begins on the first of 12 or 8 banks
 
 
@@ -156,7 +156,7 @@ def wrote(program, times, name="MatmulDeviceOperation", width=WIDE):
         put(program, DeviceOp(name, (x, w), (y,), 90_000, fidelity="HiFi2"))
 
 
-@pytest.mark.parametrize(
+@for_all(
     "before",
     [{"times": 1, "width": 3072}, {"times": 1, "name": "SoftmaxDeviceOperation"}],
     ids=["another size", "no matmul"],
@@ -191,7 +191,7 @@ def test_a_concat_that_tells_no_dim_stays(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_sliced())), word)
 
@@ -211,7 +211,7 @@ def test_slices_and_concats_go_together(check):
     assert "at line 11" in claim.fix
 
 
-@pytest.mark.parametrize("build", [sliced, joined])
+@for_all("build", [sliced, joined])
 def test_one_percent_of_the_window_is_the_line(check, build):
     check.share_pair(build, 0.01, of="time")
 
@@ -244,3 +244,36 @@ def test_slices_for_fills_of_single_users_are_told_elsewhere(check):
     assert check.ask(
         of("PagedFillCache"), without="INPUT_[1-9]", **whole
     ).fires  # nothing tells whose rows they are
+
+
+def test_the_part_is_the_one_dim_that_is_cut():
+    assert part_of(WHOLE, (0, 0, 32, 0), (1, 1, 96, 6144)) == Part(2, 32, 64)
+    assert part_of(WHOLE, (0, 0, 0, 64), (1, 1, 4096, 128)) == Part(3, 64, 64)
+    assert part_of(WHOLE, (0, 0, 0, 0), WHOLE) is None
+    assert part_of(WHOLE, (0, 0, 32, 0), (1, 1, 96, 64)) is None
+
+
+@for_all("lost", [0, 1, 2])
+def test_a_shape_of_other_dims_tells_no_part(lost):
+    shapes = [WHOLE, (0, 0, 32, 0), (1, 1, 96, 6144)]
+    shapes[lost] = shapes[lost][1:]
+    assert part_of(*shapes) is None
+
+
+@for_all(
+    ("part", "whole", "layout", "lies"),
+    [
+        (Part(2, 32, 64), WHOLE, "TILE", True),
+        (Part(2, 33, 64), WHOLE, "TILE", False),
+        (Part(2, 32, 65), WHOLE, "TILE", False),
+        (Part(2, 24, 65), WHOLE, "ROW_MAJOR", True),  # a page is a row
+        (Part(2, 25, 65), WHOLE, "ROW_MAJOR", False),
+        (Part(2, 32, 64), (1, 2, 4096, 6144), "TILE", False),
+        (Part(1, 1, 1), (1, 2, 4096, 6144), "TILE", True),
+        (Part(1, 1, 1), (1, 2, 4128, 32), "TILE", False),  # 129 pages before it
+        (Part(3, 0, 32), (1, 1, 1, 64), "TILE", False),
+        (Part(3, 0, 32), (1, 1, 1, 64), "ROW_MAJOR", False),
+    ],
+)
+def test_a_view_begins_on_the_first_of_twelve_banks(part, whole, layout, lies):
+    assert lies_in_one_piece(part, whole, layout, 12) == lies

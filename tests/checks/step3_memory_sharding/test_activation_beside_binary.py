@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -74,17 +72,17 @@ def test_the_function_of_a_result_goes_into_the_sum(check):
     assert claim.fix == "ttnn.add(a, b, activations=[ttnn.UnaryOpType.RELU]), without the op at line 5"
 
 
-@pytest.mark.parametrize(("kind", "call"), [("SUB", "subtract"), ("DIV", "divide")])
+@for_all(("kind", "call"), [("SUB", "subtract"), ("DIV", "divide")])
 def test_four_calls_apply_functions(check, kind, call):
     assert check.ask(of(summed, kind=kind)).claim.fix.startswith(f"ttnn.{call}(")
 
 
-@pytest.mark.parametrize("build", [gated, summed])
+@for_all("build", [gated, summed])
 def test_a_maximum_applies_none(check, build):
     assert check.ask(of(build, kind="MAXIMUM")).status == "clean"
 
 
-@pytest.mark.parametrize("build", [gated, summed])
+@for_all("build", [gated, summed])
 def test_only_the_two_may_know_the_tensor_between(check, build):
     check.pair(lambda one: of(build, also_read=one), silent=True, fires=False)
 
@@ -122,12 +120,12 @@ def test_a_run_without_unary_ops_is_not_applicable(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of(gated))), word)
 
 
-@pytest.mark.parametrize("report", [DEEPLAB, OFT])
+@for_all("report", [DEEPLAB, OFT])
 def test_on_real_reports_too_little_time_lies_there(check, report):
     assert check.ask(shared(report)).status == "clean"
 

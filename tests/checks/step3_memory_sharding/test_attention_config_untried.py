@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.step3_memory_sharding.test_sdpa_small_chunks import attending, decoded, sdpa
+from tests.for_all import for_all
 
 ENGINE_NS = 262_144  # 34.4 GFLOP over 4096 rows at HiFi2 on 64 cores
 
@@ -37,7 +38,7 @@ def test_chunks_are_halved_to_a_tile_and_no_further(check):
     assert "of half (32 and 32)" in check.ask(attending(chunks=(32, 64))).claim.fix
 
 
-@pytest.mark.parametrize("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
+@for_all("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
 def test_forms_with_an_exchange_or_a_second_sequence_are_left_alone(check, name):
     assert check.ask(attending(name=name)).status == "clean"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -52,7 +51,7 @@ def test_cross_attention_is_no_causal_one(check):
     check.pair(lambda keys: of_masked(keys=keys), silent=1024, fires=512)
 
 
-@pytest.mark.parametrize("mask", [(1, 512), (512, 1024)])
+@for_all("mask", [(1, 512), (512, 1024)])
 def test_masks_of_another_shape_stay(check, mask):
     check.pair(lambda one: of_masked(mask=one), silent=mask, fires=(512, 512))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -81,7 +79,7 @@ def unpaged(program, users=(0, 1, 2, 3), *, kind="FILL", name="UpdateKVCacheOper
         put(program, DeviceOp(name, (cache, x), (cache,), 20_000, attributes=attributes))
 
 
-@pytest.mark.parametrize("name", ["UpdateKVCacheOperation", "UpdateCache"])
+@for_all("name", ["UpdateKVCacheOperation", "UpdateCache"])
 def test_a_cache_without_pages_has_no_call_for_all_users(check, name):
     claim = check.assert_sound(of(unpaged, name=name))
     assert claim.rows.tolist() == [*range(1, 9)]

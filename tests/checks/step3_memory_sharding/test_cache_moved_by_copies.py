@@ -118,7 +118,7 @@ def test_half_a_percent_of_the_window_is_worth_telling(check):
     check.share_pair(put_moved, 0.005, of="saving")
 
 
-@pytest.mark.parametrize("lost", [("INPUT_",), ("OUTPUT_",)])
+@for_all("lost", [("INPUT_",), ("OUTPUT_",)])
 def test_without_operands_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, lost, moved())), lost[0].rstrip("_"))
 

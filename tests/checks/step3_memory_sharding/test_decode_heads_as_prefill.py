@@ -59,7 +59,7 @@ def test_a_decode_step_has_an_op_of_its_own(check):
     assert cells(outcome) == [(lines[at], "DEVICE KERNEL DURATION [ns]") for at in (1, 0, 2)]
 
 
-@pytest.mark.parametrize("program", [of_heads, joined])
+@for_all("program", [of_heads, joined])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())
 
@@ -73,7 +73,7 @@ def test_the_decode_form_holds_up_to_32_users(check):
     check.pair(lambda users: joined(users=users), silent=33, fires=32)
 
 
-@pytest.mark.parametrize("how", [{"before": False}, {"after": False}])
+@for_all("how", [{"before": False}, {"after": False}])
 def test_only_reshapes_that_are_there_count(check, how):
     claim = check.ask(of_heads(**how)).claim
     assert len(claim.rows) == 2
@@ -91,7 +91,7 @@ def test_a_reshape_of_something_else_is_no_part_of_it(check):
     assert outcome.claim.at_least_ns.tolist() == [0]
 
 
-@pytest.mark.parametrize("beside", ["before", "after"])
+@for_all("beside", ["before", "after"])
 def test_an_op_that_computes_on_the_same_elements_stays(check, beside):
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 16, 1792]), program.tensor([1, 16, 1, 1792])
@@ -112,7 +112,7 @@ def test_the_last_op_of_a_window_is_not_before_its_first(check):
     assert check.ask(program).claim.rows.tolist() == [0]
 
 
-@pytest.mark.parametrize("name", ["NLPCreateQKVHeadsDecode", "NlpCreateHeadsDecode"])
+@for_all("name", ["NLPCreateQKVHeadsDecode", "NlpCreateHeadsDecode"])
 def test_the_decode_forms_are_what_is_wanted(check, name):
     assert check.ask(of_heads(name=name)).status == "not_applicable"
 
@@ -168,7 +168,7 @@ def permuted(apart=(16, 8, 1, 64), *, back=False, after=False, name="Permute", k
     return program
 
 
-@pytest.mark.parametrize("name", ["Permute", "Transpose"])
+@for_all("name", ["Permute", "Transpose"])
 def test_a_permute_that_makes_heads_for_attention_counts(check, name):
     claim = check.assert_sound(permuted(name=name))
     assert "nlp_create_qkv_heads_decode" in claim.fix
@@ -207,7 +207,7 @@ def test_heads_made_and_joined_are_two_claims(check):
     assert ["create" in fix for fix in fixes] == [True, False]
 
 
-@pytest.mark.parametrize("back", [True, False])
+@for_all("back", [True, False])
 def test_a_reshape_is_no_permute(check, back):
     program = permuted(name="Reshape", back=back)
     assert check.ask(program).status == "not_applicable"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -82,7 +80,7 @@ def test_a_mask_of_two_attentions_is_one(check):
     assert claim.rows.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("how", [{"made": False}, {"kinds": ("BinaryNg",), "first": False}])
+@for_all("how", [{"made": False}, {"kinds": ("BinaryNg",), "first": False}])
 def test_what_no_op_made_ends_the_search(check, how):
     """Nobody's place is that of the last op, here one that could make masks."""
     program = of(**how)

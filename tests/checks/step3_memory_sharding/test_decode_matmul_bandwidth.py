@@ -7,6 +7,7 @@ import pytest
 from tests.checks.matmul_programs import DECODED_NS, L1_SHARDS, config, decoding, of_decoding
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
 
@@ -29,7 +30,7 @@ def on_blackhole(*, block=8, fidelity="HiFi2", kernel_ns=60_600, where=BANKS, gi
     return program
 
 
-@pytest.mark.parametrize("given", [config(), None])
+@for_all("given", [config(), None])
 def test_interleaved_weights_on_wormhole_could_be_sharded_over_the_banks(check, given):
     outcome = check.ask(of_decoding(program_config=given))
     claim, line = outcome.claim, outcome.case.line(0)
@@ -44,7 +45,7 @@ def test_interleaved_weights_on_wormhole_could_be_sharded_over_the_banks(check, 
     assert cells(outcome) == [(line, TIME), (line, "INPUT_1_MEMORY")]
 
 
-@pytest.mark.parametrize("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
+@for_all("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())
 
@@ -203,7 +204,7 @@ def test_what_cannot_be_is_no_saving(check):
     )
 
 
-@pytest.mark.parametrize("how", [{}, {"where": BANKS, "kernel_ns": 120_000, "program_config": sharded_config(1)}])
+@for_all("how", [{}, {"where": BANKS, "kernel_ns": 120_000, "program_config": sharded_config(1)}])
 def test_decode_is_told_from_one_percent_on(check, how):
     check.share_pair(lambda program: decoding(program, **how), 0.01, of="saving")
 
@@ -239,7 +240,7 @@ def test_a_run_without_matmuls_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no Matmul ops")
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "program_config in ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "program_config in ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
 

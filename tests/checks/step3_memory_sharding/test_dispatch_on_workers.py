@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import L1, Program
@@ -22,7 +20,7 @@ def program(grid=(8, 7), *, arch="wormhole_b0", **how):
     return made
 
 
-@pytest.mark.parametrize("grid", [(8, 7), (7, 8)])
+@for_all("grid", [(8, 7), (7, 8)])
 def test_an_eighth_more_workers_is_what_ethernet_dispatch_gives(check, grid):
     claim = check.assert_sound(program(grid))
     assert claim.at_most_ns.tolist() == [50_000]

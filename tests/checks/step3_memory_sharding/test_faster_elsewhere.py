@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
@@ -68,7 +66,7 @@ def test_cores_are_part_of_how_it_ran(check):
     check.pair(lambda cores: twins((8, 100, {"cores": cores}), (8, 41)), silent=64, fires=32)
 
 
-@pytest.mark.parametrize("other", [{"n": 2048}, {"fidelity": "LoFi"}])
+@for_all("other", [{"n": 2048}, {"fidelity": "LoFi"}])
 def test_other_work_is_no_twin(check, other):
     check.pair(lambda how: twins((1, 100), (8, 41, how)), silent=other, fires={})
 
@@ -179,6 +177,6 @@ def test_other_ops_are_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no matmuls, fused attention, norms or convs"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)

@@ -85,7 +85,7 @@ def test_wider_subblocks_of_sparse_matmuls_are_no_advice(check):
     assert "on purpose" in dense.caveat
 
 
-@pytest.mark.parametrize("program", [lambda: of_matmul(one_sided()), attending])
+@for_all("program", [lambda: of_matmul(one_sided()), attending])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())
 
@@ -168,13 +168,13 @@ def test_decode_deals_out_its_cache_and_a_ring_keeps_cores_for_the_exchange(chec
     check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")
 
 
-@pytest.mark.parametrize("operand", ["where", "into"])
+@for_all("operand", ["where", "into"])
 def test_shards_choose_the_cores(check, operand):
     shards = {"where": width_sharded(32, 32, (8, 4)), "into": width_sharded(32, 128, (8, 4))}[operand]
     check.pair(lambda place: of_matmul(one_sided(6), **{operand: place}), silent=shards, fires=DRAM)
 
 
-@pytest.mark.parametrize("extra", [",gather_in0=1", ",transpose_mcast=1"])
+@for_all("extra", [",gather_in0=1", ",transpose_mcast=1"])
 def test_rings_and_transposed_grids_have_reasons_for_theirs(check, extra):
     check.pair(lambda more: of_matmul(one_sided(6, extra=more)), silent=extra, fires="")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -52,7 +50,7 @@ def of(build, **how):
     return program
 
 
-@pytest.mark.parametrize("kind", ["Repeat", "RepeatInterleave"])
+@for_all("kind", ["Repeat", "RepeatInterleave"])
 def test_a_repeat_of_heads_is_named(check, kind):
     claim = check.assert_sound(of(repeated, kind=kind))
     assert claim.claim.startswith(

@@ -71,7 +71,7 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(streaming())
 
 
-@pytest.mark.parametrize("name", ["LayerNormDeviceOperation", "SoftmaxDeviceOperation"])
+@for_all("name", ["LayerNormDeviceOperation", "SoftmaxDeviceOperation"])
 def test_norms_and_softmax_stream_as_well(check, name):
     assert check.ask(streaming(op=lambda x, y, ns: DeviceOp(name, (x,), (y,), ns))).fires
 
@@ -213,7 +213,7 @@ def test_a_run_without_streaming_ops_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no element-wise, norm or softmax ops")
 
 
-@pytest.mark.parametrize("lost", ["PUT_", "_MEMORY"])
+@for_all("lost", ["PUT_", "_MEMORY"])
 def test_without_operands_or_placements_nothing_can_be_told(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), "MEMORY columns")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
-
 from tests.checks.step3_programs import (
     BANK,
     altered,
@@ -15,6 +13,7 @@ from tests.checks.step3_programs import (
     held,
     in_l1,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, CircularBuffer, Program, height_sharded
 from tests.profiles.demo_model import demo_program
 
@@ -81,7 +80,7 @@ def test_tensors_freed_late_go_first(check):
     assert fix.split("; ") == [sizes[0], *(f"ttnn.deallocate{size}" for size in sizes[1:])]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("call", "fix"),
     [
         ("ttnn.conv2d", "ttnn.Conv2dConfig(act_block_h_override=<smaller>"),
@@ -92,7 +91,7 @@ def test_buffers_that_take_most_are_made_smaller(check, call, fix):
     assert check.ask(tight(10, call=call), memory="3.3").claim.fix.startswith(fix)
 
 
-@pytest.mark.parametrize("call", ["ttnn.conv2d", "ttnn.linear"])
+@for_all("call", ["ttnn.conv2d", "ttnn.linear"])
 def test_tensors_that_take_most_go_to_dram(check, call):
     program = Program()
     x = in_l1(program, 704_000)
@@ -120,6 +119,6 @@ def test_the_demo_has_room(check):
     assert check.ask(demo_program(), memory="3.3").status == "clean"
 
 
-@pytest.mark.parametrize("program", [partial(tight, 10), partial(held, 341_376, 3)])
+@for_all("program", [partial(tight, 10), partial(held, 341_376, 3)])
 def test_texts_fit_an_answer(check, program):
     assert_short(check.ask(program(), memory="3.3").claim)

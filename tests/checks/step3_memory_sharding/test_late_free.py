@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from tests.checks.rows import put
 from tests.checks.step3_programs import BANK, altered, assert_needs_a_whole_replay, assert_short, held, in_l1
+from tests.for_all import for_all
 from tests.profiles import DRAM, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.ops import unary
@@ -57,7 +57,7 @@ def test_operations_on_the_host_do_not_count(check):
     assert ask(check, program).status == "clean"
 
 
-@pytest.mark.parametrize("change", [{"made": False}, {"read": False}], ids=["a weight", "a result"])
+@for_all("change", [{"made": False}, {"read": False}], ids=["a weight", "a result"])
 def test_weights_and_results_nobody_reads_are_not_late(check, change):
     program = held(80_000, 3, **change)
     if "made" in change:  # and nothing frees it
@@ -118,6 +118,6 @@ def test_the_demo_is_late_with_two_frees(check):
     assert np.isin(outcome.claim.rows, np.arange(len(outcome.case))).all()
 
 
-@pytest.mark.parametrize("program", [several(5), held(80_000, 3), demo_program()])
+@for_all("program", [several(5), held(80_000, 3), demo_program()])
 def test_texts_fit_an_answer(check, program):
     assert_short(ask(check, program).claim)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import BANK, assert_needs_a_whole_replay, assert_short, in_l1
 from tests.for_all import for_all
@@ -100,6 +98,6 @@ def test_the_demo_has_nothing_that_waits(check):
     assert check.ask(demo_program(), memory="3.3").status == "clean"
 
 
-@pytest.mark.parametrize("program", [waiting(40), waiting(40, skips=4)])
+@for_all("program", [waiting(40), waiting(40, skips=4)])
 def test_texts_fit_an_answer(check, program):
     assert_short(check.ask(program, memory="3.3").claim)

@@ -114,7 +114,7 @@ def test_pieces_are_tiles_or_rows_as_the_output_lies(check, change, pieces):
     assert claim.at_most_ns.tolist() == [pytest.approx(1_000_000 * (1 - 2 / min(64, pieces)))]
 
 
-@pytest.mark.parametrize("setting", ["sub_core_grids", "sub_device_id"])
+@for_all("setting", ["sub_core_grids", "sub_device_id"])
 def test_a_part_of_the_grid_given_on_purpose_is_no_finding(check, setting):
     assert check.ask(upsampled(attributes={setting: "{[(x=0,y=0) - (x=0,y=0)]}"})).status == "clean"
     assert check.ask(upsampled(attributes={setting: None})).fires
@@ -215,7 +215,7 @@ def test_columns_are_cut_in_whole_tiles(check):
     assert "corerangeset(8, device.compute_with_storage_grid_size(), True), (4096, 32)" in fix
 
 
-@pytest.mark.parametrize(("rows", "more"), [(63, True), (64, False)])
+@for_all(("rows", "more"), [(63, True), (64, False)])
 def test_only_an_op_of_fewer_rows_than_cores_gets_more_of_them(check, rows, more):
     fix = check.ask(upsampled(shape=(1, 1, rows, 256))).claim.fix
     assert ("more rows to share" in fix) is more
@@ -259,20 +259,6 @@ def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(c
     fix = check.ask(program).claim.fix
     assert fix.startswith("the shards of x choose the cores: cut it finer: ttnn.MemoryConfig(")
     assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 64)" in fix
-
-
-@pytest.mark.parametrize("empty", ["first", "output"])
-def test_shards_of_a_tensor_without_elements_cannot_be_cut_finer(check, empty):
-    """A damaged report: a placement, and no shape."""
-    program = Program("wormhole_b0")
-    shards = height_sharded(256, 64, 16)
-    x, y = program.tensor([1, 1, 4096, 64], placement=shards), program.tensor([1, 1, 4096, 256], placement=shards)
-    nothing = program.tensor([1, 1, 0, 0], placement=shards)
-    w = program.weight([1, 1, 64, 256])
-    inputs, out = ((nothing, w), y) if empty == "first" else ((x, w), nothing)
-    for name in ("MatmulDeviceOperation", "MadeUpDeviceOperation"):
-        put(program, DeviceOp(name, inputs, (out,), 200_000, cores=16))
-    assert check.ask(program).status == "clean"
 
 
 def test_a_compiler_has_an_option_instead(check):

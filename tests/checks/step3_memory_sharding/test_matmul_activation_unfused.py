@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -54,12 +52,12 @@ def test_what_ttnn_applies_can_be_fused(check, kind):
     assert f'activation="{kind.lower()}"' in check.ask(of_activated(kind)).claim.fix
 
 
-@pytest.mark.parametrize("kind", ["MISH", "EXP"])
+@for_all("kind", ["MISH", "EXP"])
 def test_what_ttnn_refuses_to_fuse_is_left_alone(check, kind):
     check.pair(of_activated, silent=kind, fires="GELU")
 
 
-@pytest.mark.parametrize("change", ["also_read", "between"])
+@for_all("change", ["also_read", "between"])
 def test_only_the_function_may_read_the_matmul(check, change):
     check.pair(lambda one: of_activated(**{change: one}), silent=True, fires=False)
 
@@ -68,9 +66,7 @@ def test_a_function_that_narrows_is_two_things(check):
     check.pair(lambda into: of_activated(into=into), silent="BFLOAT8_B", fires="BFLOAT16")
 
 
-@pytest.mark.parametrize(
-    "given", [config(fused="{RELU}"), config("DRAMSharded")], ids=["fused one", "DRAM-sharded"]
-)
+@for_all("given", [config(fused="{RELU}"), config("DRAMSharded")], ids=["fused one", "DRAM-sharded"])
 def test_configs_that_fuse_another_or_stream_weights_stay(check, given):
     check.pair(lambda one: of_activated(given=one), silent=given, fires=config())
 
@@ -91,7 +87,7 @@ def test_a_run_without_unary_ops_is_not_applicable(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_activated())), word)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul
@@ -60,7 +59,7 @@ def test_the_row_goes_into_the_matmul(check):
     assert [one.value for one in claim.evidence] == ["BinaryOpType::ADD", 5_940, "BFLOAT16"]
 
 
-@pytest.mark.parametrize("name", ["LinearDeviceOperation", "MinimalMatmulDeviceOperation"])
+@for_all("name", ["LinearDeviceOperation", "MinimalMatmulDeviceOperation"])
 def test_what_takes_a_bias_can_add_it(check, name):
     assert check.ask(of_biased(name=name)).fires
 
@@ -69,7 +68,7 @@ def test_others_cannot(check):
     assert check.ask(of_biased(name="SparseMatmulDeviceOperation")).status == "clean"
 
 
-@pytest.mark.parametrize("change", ["also_read", "has_bias"])
+@for_all("change", ["also_read", "has_bias"])
 def test_the_sum_alone_may_read_a_matmul_without_a_bias(check, change):
     check.pair(lambda one: of_biased(**{change: one}), silent=True, fires=False)
 
@@ -123,7 +122,7 @@ def test_a_run_without_matmuls_is_not_applicable(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of_biased())), word)
 

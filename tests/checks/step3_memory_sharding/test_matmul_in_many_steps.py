@@ -7,6 +7,7 @@ import pytest
 from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, width_sharded
 from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
@@ -44,7 +45,7 @@ def test_half_of_the_roofline_is_not_far_from_it(check):
     check.pair(lambda used: deep(kernel_ns=round(needed / used)), silent=0.505, fires=0.495)
 
 
-@pytest.mark.parametrize(
+@for_all(
     "given",
     [config(8, 1, 1, per_core=(2, 10)), config(8, 2, 2, per_core=(2, 10), name=ONE_WAY)[:-1] + ",mcast_in0=1)"],
     ids=["small blocks", "a config of one side"],
@@ -53,7 +54,7 @@ def test_what_comes_first_is_told_instead(check, given):
     assert check.ask(of_linear(m=512, k=9728, n=2560, kernel_ns=900_000, program_config=given)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("tiles", "now", "told"),
     [(4 * 39, 4, "6 or 12 or 13"), (38 * 8, 8, "16 or 19")],
 )
@@ -62,7 +63,7 @@ def test_only_blocks_that_divide_k_are_told(check, tiles, now, told):
     assert claim.fix == f"program_config as now with in0_block_w={told}"
 
 
-@pytest.mark.parametrize(("tiles", "now"), [(8 * 43, 8), (2 * 131, 2)])
+@for_all(("tiles", "now"), [(8 * 43, 8), (2 * 131, 2)])
 def test_without_a_deeper_block_that_fits_nothing_is_told(check, tiles, now):
     """43 tiles twice are 2.1 MB: real TTNN refuses them."""
     assert check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).status == "clean"

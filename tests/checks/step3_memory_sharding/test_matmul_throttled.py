@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.conv_programs import put_conv
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import kernel_config, matmul
 
@@ -27,7 +28,7 @@ def program(level="LEVEL_2", *, arch="wormhole_b0", **how):
 LEVELS = {"LEVEL_1": 0.73, "LEVEL_2": 0.67, "LEVEL_3": 0.5, "LEVEL_4": 0.4, "LEVEL_5": 0.33}
 
 
-@pytest.mark.parametrize(("level", "rate"), LEVELS.items())
+@for_all(("level", "rate"), LEVELS.items())
 def test_a_level_leaves_a_share_of_the_rate(check, level, rate):
     claim = check.ask(program(level)).claim
     assert claim.at_most_ns.tolist() == [pytest.approx(200_000 * (1 - rate))]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.matmul_programs import config, linear, of_linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
@@ -29,7 +28,7 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(of_linear(kernel_ns=150_000))
 
 
-@pytest.mark.parametrize(("rows", "share"), [(96, 0.35), (128, 0.2)])
+@for_all(("rows", "share"), [(96, 0.35), (128, 0.2)])
 def test_for_few_rows_a_guess_is_told_from_35_percent_on(check, rows, share):
     moved = (1024 * 1024 + 2 * rows * 1024) * 2 / 240
     check.pair(

@@ -239,6 +239,6 @@ def test_a_real_encoder_has_q_k_and_v_in_each_of_32_layers(check):
     assert outcome.claim.claim.startswith("96 matmuls read 32 activations (5.9 ms, 17.2%): 3 from line ")
 
 
-@pytest.mark.parametrize("name", [DEEPLAB, DEEPSEEK])
+@for_all("name", [DEEPLAB, DEEPSEEK])
 def test_other_real_models_have_none(check, name):
     assert check.ask(real_case(name)).status == "clean"

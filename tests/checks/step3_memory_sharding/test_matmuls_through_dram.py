@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from tests.analyses.tables import ops_of
+from tests.analyses.tables import put as put_in
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Placement, Program, block_sharded
 from tests.profiles.model import DeviceOp
-from tests.profiles.ops import kernel_config
+from tests.profiles.ops import binary, kernel_config, unary
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.checks.step3_memory_sharding.matmuls_through_dram import maybe_read_again, most_in_l1
 
+TILE = 32 * 32 * 2  # bytes
 PASSED = 512 * 4096 * 2  # bytes: 9.6 us of a Blackhole's DRAM
 CONFIG = "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=11,y=8),in0_block_w=8,per_core_M=2,per_core_N=12)"
 SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=8,per_core_M=1,per_core_N=12)"
@@ -88,7 +95,7 @@ def test_sharded_weights_and_unknown_configs_are_left_alone(check, which, config
     assert check.ask(configured(which, config)).status == "clean"
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@for_all("which", [0, 1])
 def test_a_matmul_left_to_ttnn_gets_a_core_grid_too(check, which):
     """L1 alone would lead it to few cores."""
     outcome = check.ask(configured(which, None))
@@ -147,7 +154,7 @@ def test_what_a_norm_or_an_element_wise_op_makes_for_a_matmul_counts(check, make
     assert check.ask(program).claim.rows.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("again", [False, True])
+@for_all("again", [False, True])
 def test_what_an_addition_may_take_as_its_second_operand_stays(check, again):
     """A residual: the report does not tell which of two alike tensors the addition reads."""
     program = Program("blackhole", grid=(11, 10))
@@ -246,3 +253,67 @@ def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
 
 def test_without_a_bandwidth_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(rewritten(tmp_path, pair(), DEVICE_ARCH="later_chip")), "architecture")
+
+
+def relu(program, x, tiles, placement=DRAM):
+    return put_in(program, unary("RELU", x, program.tensor([1, 1, 32, 32 * tiles], placement=placement), 1_000))
+
+
+def most(folder, program, *pairs):
+    ops = ops_of(folder, program)
+    makers, readers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return (most_in_l1(ops, Joins(Flow(ops)), makers, readers) / TILE).tolist()
+
+
+def test_a_tensor_counts_from_its_maker_to_its_last_reader(tmp_path):
+    program = Program()
+    kept = relu(program, program.tensor([1, 1, 32, 32]), 7, L1)
+    moved = relu(program, kept, 2)
+    relu(program, moved, 3)
+    put_in(program, binary("ADD", kept, kept, program.tensor([1, 1, 32, 32 * 7]), 1_000))
+    last = relu(program, program.tensor([1, 1, 32, 32 * 5]), 4)
+    relu(program, last, 6)
+    assert most(tmp_path, program, (1, 2), (4, 5)) == [7 + 2, 4]
+
+
+def test_tensors_that_are_to_move_count_together_where_they_meet(tmp_path):
+    program = Program()
+    first = relu(program, program.tensor([1, 1, 32, 32]), 2)
+    relu(program, relu(program, first, 3), 4)
+    assert most(tmp_path, program, (0, 1), (1, 2)) == [2 + 3, 2 + 3]
+    assert most(tmp_path, program, (0, 1)) == [2]
+
+
+def test_an_operand_in_l1_that_no_op_made_counts_for_its_readers(tmp_path):
+    program = Program()
+    table = program.tensor([1, 1, 32, 32 * 9], placement=L1)
+    first = relu(program, program.tensor([1, 1, 32, 32]), 2)
+    put_in(program, binary("ADD", first, table, program.tensor([1, 1, 32, 64]), 1_000))
+    assert most(tmp_path, program, (0, 1)) == [2 + 9]
+
+
+def test_what_lies_in_l1_already_counts_once(tmp_path):
+    program = Program()
+    relu(program, relu(program, program.tensor([1, 1, 32, 32]), 2, L1), 3)
+    assert most(tmp_path, program, (0, 1)) == [2]
+
+
+def test_no_tensors_hold_nothing(tmp_path):
+    program = Program()
+    relu(program, program.tensor([1, 1, 32, 32]), 2)
+    assert most(tmp_path, program) == []
+
+
+def test_an_output_like_both_operands_of_an_op_may_be_read_again(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 2)
+    y = relu(program, relu(program, x, 3), 2)
+    put_in(program, binary("ADD", y, x, program.tensor([1, 1, 32, 32 * 4]), 1_000))
+    assert maybe_read_again(Joins(Flow(ops_of(tmp_path, program)))).tolist() == [True, False, True, False]
+
+
+def test_operands_that_no_op_made_say_nothing_of_an_output(tmp_path):
+    program = Program()
+    put_in(program, binary("ADD", program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 64]), 1_000))  # fmt: skip
+    relu(program, program.tensor([1, 1, 32, 32]), 3)
+    assert not maybe_read_again(Joins(Flow(ops_of(tmp_path, program)))).any()

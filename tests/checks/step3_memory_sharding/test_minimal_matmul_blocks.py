@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
 from tests.for_all import for_all
@@ -118,6 +116,6 @@ def test_on_an_unknown_chip_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(rewritten(tmp_path, of(), DEVICE_ARCH="later_chip")), "architecture")
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)

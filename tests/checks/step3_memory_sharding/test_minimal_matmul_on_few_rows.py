@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -132,7 +133,7 @@ def test_a_run_without_minimal_matmuls_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no minimal_matmul ops")
 
 
-@pytest.mark.parametrize("lost", ["PUT_", "PUT_1"])
+@for_all("lost", ["PUT_", "PUT_1"])
 def test_without_operands_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, (lost, "INPUT_2"))), "INPUT_n")
 

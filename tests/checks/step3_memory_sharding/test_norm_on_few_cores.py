@@ -237,7 +237,7 @@ def test_heights_of_more_dimensions_count_together(check):
     assert "BLOCK_SHARDED on 8x4 cores" in check.ask(program).claim.fix
 
 
-@pytest.mark.parametrize(("width", "cores"), [(4096, "8x8"), (2560, "8x5")])
+@for_all(("width", "cores"), [(4096, "8x8"), (2560, "8x5")])
 def test_a_grid_of_no_known_card_is_taken_for_the_smallest(check, width, cores):
     """128 tiles fill 8 x 8; 80 would fill a row or a column more of ten."""
     program = Program("wormhole_b0", grid=(7, 7))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import (
     BLOCK,
@@ -21,6 +19,7 @@ from tests.checks.step3_programs import (
     to,
     without,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -68,7 +67,7 @@ def test_round_trips_are_counted(check):
     assert f"lines {outcome.case.line(6)} and {outcome.case.line(7)}" in outcome.claim.claim
 
 
-@pytest.mark.parametrize("target", [TALLER, BLOCK], ids=["fewer cores", "another layout"])
+@for_all("target", [TALLER, BLOCK], ids=["fewer cores", "another layout"])
 def test_a_round_trip_into_other_shards_leaves_one_reshard(check, target):
     outcome = check.ask(of_trip(target))
     claim, first, second = outcome.claim, *(outcome.case.line(row) for row in (1, 2))
@@ -176,7 +175,7 @@ def test_a_run_without_moves_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no op changes a placement")
 
 
-@pytest.mark.parametrize("lost", ["PUT_", "_MEMORY"])
+@for_all("lost", ["PUT_", "_MEMORY"])
 def test_without_placements_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), "MEMORY columns")
 

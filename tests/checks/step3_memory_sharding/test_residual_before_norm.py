@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import ONE_PASS, pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
@@ -47,7 +45,7 @@ def test_a_sum_for_a_norm_alone_is_named(check):
     assert claim.fix.startswith("ttnn.layer_norm(a, residual_input_tensor=b, ...) at line ")
 
 
-@pytest.mark.parametrize(("norm", "said"), [("RMSNorm", "RMSNORM"), ("LayerNorm", "RMSNORM")])
+@for_all(("norm", "said"), [("RMSNorm", "RMSNORM"), ("LayerNorm", "RMSNORM")])
 def test_an_rms_norm_adds_too(check, norm, said):
     assert check.ask(of(norm=norm, said=said), memory="3.3").claim.fix.startswith("ttnn.rms_norm(a, residual")
 

@@ -8,6 +8,7 @@ from tests.checks.asking import real_case
 from tests.checks.matmul_programs import config
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import cells
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, unary
@@ -79,7 +80,7 @@ def test_results_elsewhere_are_no_matter(check):
         assert check.ask(multiplied(**how)).status == "clean", how
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "told"),
     [("NlpCreateHeads", True), ("RotaryEmbedding", True), ("LayerNorm", True), ("Softmax", True), ("Concat", True),
      ("Typecast", True), ("Reduce", True), ("UpdateKVCache", False), ("SliceWrite", False), ("Copy", False), ("AllGatherAsync", False)],

@@ -99,7 +99,7 @@ def test_other_slices_and_other_ops_stay(check, how):
     check.pair(lambda one: of(dropped, **one), silent=how, fires={})
 
 
-@pytest.mark.parametrize("name", ["Linear", "MinimalMatmul"])
+@for_all("name", ["Linear", "MinimalMatmul"])
 def test_every_dense_matmul_counts(check, name):
     assert check.ask(of(dropped, name=name)).claim.rows.tolist() == [0, 1]
 
@@ -129,7 +129,7 @@ def test_a_head_of_decode_or_in_the_middle_stays(check, how):
     check.pair(lambda one: of(head, **one), silent=how, fires={"then": "Softmax"})
 
 
-@pytest.mark.parametrize("name", ["SparseMatmul", "AllGatherMatmulAsync"])
+@for_all("name", ["SparseMatmul", "AllGatherMatmulAsync"])
 def test_a_matmul_of_another_kind_is_no_head(check, name):
     program = of(head)
     program.device_ops[-1].op_code = f"{name}DeviceOperation"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
@@ -88,7 +86,7 @@ def test_half_a_percent_of_the_window_is_the_line(check):
     check.share_pair(lambda made: [made.calls.extend(forms((DRAM, 41), (SHARDS, 9)).calls)], 0.005, of="saving")
 
 
-@pytest.mark.parametrize(("report", "ops", "us"), [(DEEPLAB, 2, 57.4), (CLIP, 128, 4554.8)])
+@for_all(("report", "ops", "us"), [(DEEPLAB, 2, 57.4), (CLIP, 128, 4554.8)])
 def test_real_runs_hold_such_precedents(check, report, ops, us):
     claim = check.ask(real_case(report)).claim
     assert (len(claim.rows), round(claim.promise_ns / 1e3, 1)) == (ops, us)

@@ -89,7 +89,7 @@ def test_a_ladder_measured_on_a_p100a_stays_within_its_bounds(check):
     assert at((256, 256), 1_284_000).status == "clean"
 
 
-@pytest.mark.parametrize("program", [attending, decoded])
+@for_all("program", [attending, decoded])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())
 
@@ -175,7 +175,7 @@ def test_what_is_moved_stays(check):
     assert check.ask(program).at_most_ns == pytest.approx(500_000 - 2 * (q.bytes + k.bytes) / 240)
 
 
-@pytest.mark.parametrize("build", [sdpa, decoding])
+@for_all("build", [sdpa, decoding])
 def test_one_percent_of_the_window_is_worth_telling(check, build):
     check.share_pair(build, 0.01, of="saving")
 
@@ -190,7 +190,7 @@ def test_decode_attention_has_no_chunks_of_q(check, name):
     assert check.ask(attending(name=name, chunks=(32, 128))).status == "clean"
 
 
-@pytest.mark.parametrize("outside", [True, False])
+@for_all("outside", [True, False])
 def test_decode_over_a_cache_in_small_chunks_is_told(check, outside):
     """tt-metal PR #36440: 92 us with 32, 34 with 128."""
     outcome = check.ask(decoded(outside=outside))

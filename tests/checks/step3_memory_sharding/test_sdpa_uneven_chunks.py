@@ -78,12 +78,12 @@ def test_causal_chunks_differ_in_work(check):
     check.pair(lambda causal: attending(causal=causal), silent=True, fires=False)
 
 
-@pytest.mark.parametrize("name", ["SdpaDecode", "FlashMLA"])
+@for_all("name", ["SdpaDecode", "FlashMLA"])
 def test_a_cache_is_shared_out_otherwise(check, name):
     check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"grid": "compute_with_storage_grid_size=?"}, {"more": ",sub_core_grids={[(x=0,y=0) - (x=3,y=9)]}"}],
     ids=["no grid", "cores of its own"],
@@ -92,7 +92,7 @@ def test_without_a_grid_nobody_knows_the_rounds(check, change):
     assert check.ask(attending(**change)).status == "clean"
 
 
-@pytest.mark.parametrize("config", [f"SDPAProgramConfig({GRID})", None], ids=["no chunk", "no config"])
+@for_all("config", [f"SDPAProgramConfig({GRID})", None], ids=["no chunk", "no config"])
 def test_a_chunk_of_32_rows_is_even(check, config):
     """The default: no larger one leaves the fullest core fewer rows."""
     program = attending()
@@ -113,7 +113,7 @@ def test_a_chunk_below_the_present_one_fits(check):
 ON_FIVE = {"heads": 1, "grid": "compute_with_storage_grid_size=(x=5,y=1)"}
 
 
-@pytest.mark.parametrize("changed", [(1120, 256, 224), (1440, 384, 320)], ids=str)
+@for_all("changed", [(1120, 256, 224), (1440, 384, 320)], ids=str)
 def test_the_largest_chunk_told_has_224_rows(check, changed):
     """In chunks of 288, 1440 rows are one for each of five cores."""
     rows, now, then = changed
@@ -152,7 +152,7 @@ def test_one_percent_of_the_window_is_worth_telling(check):
     check.share_pair(lambda program: put(program, attention), 0.01, of="saving")
 
 
-@pytest.mark.parametrize("lost", [("INPUT_",), ("ATTRIBUTES",)])
+@for_all("lost", [("INPUT_",), ("ATTRIBUTES",)])
 def test_without_operands_or_attributes_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, lost, attending())), lost[0].rstrip("_"))
 

@@ -18,6 +18,7 @@ from tests.checks.step3_programs import (
     to,
     without,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, height_sharded
 from tests.profiles.ops import matmul
 
@@ -122,7 +123,7 @@ def test_the_weights_of_a_matmul_are_read_by_each_core(check):
     check.pair(program, silent=True, fires=False)
 
 
-@pytest.mark.parametrize("kind", ["", "1D"])
+@for_all("kind", ["", "1D"])
 def test_a_multicast_reads_its_operand_once(check, kind):
     check.pair(lambda one: of_move(kind=one), silent="DRAMSharded", fires=kind)
 
@@ -167,7 +168,7 @@ def test_a_run_without_moves_is_not_applicable(check):
     assert check.ask(no_such_ops()).why == "no op changes a placement"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("_MEMORY", "MEMORY"), ("ATTRIBUTES", "program_config")])
+@for_all(("lost", "word"), [("_MEMORY", "MEMORY"), ("ATTRIBUTES", "program_config")])
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), word)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import (
     assert_cannot_tell,
@@ -18,6 +16,7 @@ from tests.checks.step3_programs import (
     to,
     without,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.ops import matmul
 
@@ -90,6 +89,6 @@ def test_a_run_without_moves_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no op changes a placement")
 
 
-@pytest.mark.parametrize("lost", ["PUT_", "_MEMORY"])
+@for_all("lost", ["PUT_", "_MEMORY"])
 def test_without_placements_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,))), "MEMORY columns")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.matmul_programs import of_sparse, sparse
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, timeless, without
@@ -49,7 +47,7 @@ def test_a_pair_that_fills_half_of_the_grid_finds_no_more_cores(check):
     check.pair(lambda cores: twins(cores=cores), silent=55, fires=54)
 
 
-@pytest.mark.parametrize("cores", [(54, 55), (55, 54)])
+@for_all("cores", [(54, 55), (55, 54)])
 def test_both_of_a_pair_leave_half_of_the_grid(check, cores):
     program = twins()
     program.device_ops[1].cores, program.device_ops[2].cores = cores

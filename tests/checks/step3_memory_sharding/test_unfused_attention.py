@@ -85,7 +85,7 @@ def test_nothing_between_means_no_mask(check):
     assert "(q, k, v, is_causal=False, scale=" in outcome.claim.fix
 
 
-@pytest.mark.parametrize("side", ["before", "after"])
+@for_all("side", ["before", "after"])
 def test_five_ops_may_lie_between(check, side):
     check.pair(lambda count: written_out(**{side: count}), silent=6, fires=5)
 
@@ -181,7 +181,7 @@ def test_a_chip_nobody_knows_leaves_the_five_microseconds(check, tmp_path):
     assert claim.at_most_ns.sum() == pytest.approx(95_000)
 
 
-@pytest.mark.parametrize("lost", [("CORE COUNT",), ("=CORE COUNT=",)], ids=["no grid either", "cores alone"])
+@for_all("lost", [("CORE COUNT",), ("=CORE COUNT=",)], ids=["no grid either", "cores alone"])
 def test_cores_are_told_only_where_the_report_has_them(check, tmp_path, lost):
     claim = check.ask(without(tmp_path, lost, written_out())).claim
     assert "(104 us, 83.2%): heaviest" in claim.claim
@@ -196,7 +196,7 @@ def test_a_run_without_softmax_is_not_applicable(check):
     assert (outcome.status, outcome.why) == ("not_applicable", "no softmax ops: no attention, or a fused one")
 
 
-@pytest.mark.parametrize("lost", [("PUT_",), ("INPUT_1", "INPUT_2")])
+@for_all("lost", [("PUT_",), ("INPUT_1", "INPUT_2")])
 def test_without_operands_it_cannot_tell(check, tmp_path, lost):
     assert_cannot_tell(check.ask(without(tmp_path, lost)), "INPUT_n")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import put
 from tests.checks.step3_programs import (
     BANK,
@@ -13,6 +11,7 @@ from tests.checks.step3_programs import (
     assert_short,
     in_l1,
 )
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, CircularBuffer, Program
 from tests.profiles.demo_model import demo_program
 from tests.profiles.ops import unary
@@ -64,7 +63,7 @@ def test_smaller_weights_count_together(check):
     assert len(claim.evidence) == 4
 
 
-@pytest.mark.parametrize("change", [{"dram": True}, {"made": True}], ids=["in DRAM", "made by an op"])
+@for_all("change", [{"dram": True}, {"made": True}], ids=["in DRAM", "made by an op"])
 def test_other_tensors_are_no_weights_in_l1(check, change):
     assert check.ask(weighty(200_000, **change), memory="3.3").status == "clean"
 
@@ -97,6 +96,6 @@ def test_the_demo_keeps_its_weights_in_dram(check):
     assert check.ask(demo_program(), memory="3.3").status == "clean"
 
 
-@pytest.mark.parametrize("program", [weighty(), weighty(40_000, weights=4)])
+@for_all("program", [weighty(), weighty(40_000, weights=4)])
 def test_texts_fit_an_answer(check, program):
     assert_short(check.ask(program, memory="3.3").claim)

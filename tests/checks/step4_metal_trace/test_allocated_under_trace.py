@@ -38,7 +38,7 @@ def report(tmp_path):
     return of
 
 
-@pytest.mark.parametrize("devices", [1, 2])
+@for_all("devices", [1, 2])
 def test_a_result_that_is_read_after_the_next_replay_is_a_risk(check, report, devices):
     outcome = check.ask(report(KEPT, devices))
     claim, first = outcome.claim, outcome.case.line(0)

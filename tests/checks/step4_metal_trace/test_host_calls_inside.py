@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.asking import case_of_reports, real_case
 from tests.checks.rows import COLD_THEN_WARM, ONE_PASS, pass_time
+from tests.for_all import for_all
 from tests.profiles import Program, header_of, performance_rows, write_rows
 from tests.profiles.ops import unary
 from tests.shared_reports import CLIP, SEGFORMER
@@ -69,7 +70,7 @@ def test_the_longest_gap_comes_first(check, tmp_path):
     assert check.ask(at).claim.evidence[0].row == at.line(1)
 
 
-@pytest.mark.parametrize("place", [0, OPS], ids=["before the first op", "after the last op"])
+@for_all("place", [0, OPS], ids=["before the first op", "after the last op"])
 def test_what_gives_the_input_and_reads_the_result_is_left_alone(check, tmp_path, place):
     assert check.ask(case(tmp_path, {place: ["(torch) contiguous"]})).status == "not_applicable"
 
@@ -98,7 +99,7 @@ def test_a_run_without_host_rows_is_not_applicable(check):
     assert check.ask(made).status == "not_applicable"
 
 
-@pytest.mark.parametrize("name", [CLIP, SEGFORMER])
+@for_all("name", [CLIP, SEGFORMER])
 def test_real_host_rows_stand_before_and_after(check, name):
     """SegFormer has 780 of them in front of its first op and one behind the last."""
     assert check.ask(real_case(name)).status == "not_applicable"

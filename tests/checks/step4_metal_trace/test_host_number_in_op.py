@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import asker, real_case
 from tests.checks.rows import ONE_PASS, put
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import DEEPLAB
@@ -62,7 +61,7 @@ def test_a_place_in_a_cache_that_moves_on_is_told(check):
     assert "update_idxs_tensor=positions" in claim.fix
 
 
-@pytest.mark.parametrize("unknown", [[None], [0]], ids=["now", "before"])
+@for_all("unknown", [[None], [0]], ids=["now", "before"])
 def test_a_start_that_is_not_printed_is_no_evidence(check, unknown):
     other = [None] if unknown == [0] else [0]
     assert not check.ask(passes([0], other, unknown), ONE_PASS).fires

@@ -38,7 +38,7 @@ def test_the_saving_is_the_gaps_less_a_microsecond_each(check):
     assert len(claim.rows) == 20
 
 
-@pytest.mark.parametrize("first", [COLD, WARM], ids=["compiling", "compiled before"])
+@for_all("first", [COLD, WARM], ids=["compiling", "compiled before"])
 def test_the_only_pass_is_no_evidence_of_a_slow_host(check, first):
     outcome = check.ask(model(20_000), [first])
     assert outcome.status == "cannot_tell"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.host_programs import WARM, of_unknown_size, unknown_sizes, worked
 from tests.checks.rows import pass_time, put
 from tests.for_all import for_all
@@ -84,7 +82,7 @@ def test_what_an_op_makes_on_the_device_did_not_come_back(check):
     assert ask(check, program).status == "clean"
 
 
-@pytest.mark.parametrize("side", ["read", "write"])
+@for_all("side", ["read", "write"])
 def test_what_stays_on_the_host_is_no_transfer(check, side):
     """ttnn.to_torch of a host tensor, and ttnn.from_torch without a device: TTNN's tutorial has four of these."""
     program = there_and_back(order=())

@@ -3,8 +3,6 @@
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from tests.checks.asking import case_of_reports
 from tests.checks.rows import pass_time
 from tests.for_all import for_all
@@ -70,7 +68,7 @@ def test_the_largest_of_several_is_named(check):
     assert "3.00 MB of it by ttnn.to_device (operation 2)" in claim.claim
 
 
-@pytest.mark.parametrize("event", ["ttnn.record_event", "ttnn.wait_for_event"])
+@for_all("event", ["ttnn.record_event", "ttnn.wait_for_event"])
 def test_a_run_with_events_uses_two_queues_already(check, event):
     assert ask(check, fed(extra=(event,))).status == "clean"
 
@@ -84,7 +82,7 @@ def changed(tmp_path, program, *statements):
     return case_of_reports(made.performance, made.memory)
 
 
-@pytest.mark.parametrize(("queues", "status"), [((0, 0), "found"), ((0, 1), "clean")])
+@for_all(("queues", "status"), [((0, 0), "found"), ((0, 1), "clean")])
 def test_launches_on_two_queues_need_no_second_one(check, tmp_path, queues, status):
     columns = "operation_id int, device_id int, global_call_count int, runtime_id int, program_id int"
     rows = ", ".join(

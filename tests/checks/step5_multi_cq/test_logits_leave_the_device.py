@@ -1,7 +1,5 @@
 """logits-leave-the-device: the pass ends with logits, then the device waits."""
 
-import pytest
-
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
 from tests.for_all import for_all
@@ -101,7 +99,7 @@ def test_what_reads_logits_is_a_choice(check, behind):
     assert check.ask(head(behind=behind), waiting()).status == "clean"
 
 
-@pytest.mark.parametrize("how", [{"behind": ("Slice",), "last": 64}, {"weights": False}], ids=str)
+@for_all("how", [{"behind": ("Slice",), "last": 64}, {"weights": False}], ids=str)
 def test_others_are_none(check, how):
     assert check.ask(head(**how), waiting()).status == "clean"
 

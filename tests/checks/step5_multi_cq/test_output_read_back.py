@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.profiles import Iteration, Program
 from tests.profiles.ops import unary
 
@@ -32,7 +31,7 @@ def ask(check, program):
     return check.ask(program, WARM, memory="3.3")
 
 
-@pytest.mark.parametrize("name", ["ttnn.to_torch", "ttnn.from_device"])
+@for_all("name", ["ttnn.to_torch", "ttnn.from_device"])
 def test_logits_are_told_with_the_token_as_the_way_out(check, name):
     claim = ask(check, result(name=name)).claim
     assert claim.claim == (
@@ -61,7 +60,7 @@ def test_what_comes_back_is_another_checks(check):
     assert ask(check, result(back=True)).status == "clean"
 
 
-@pytest.mark.parametrize("event", ["ttnn.record_event", "ttnn.wait_for_event"])
+@for_all("event", ["ttnn.record_event", "ttnn.wait_for_event"])
 def test_two_queues_are_silence(check, event):
     assert ask(check, result(extra=(event,))).status == "clean"
 

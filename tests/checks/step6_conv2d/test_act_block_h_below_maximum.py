@@ -82,7 +82,7 @@ def test_the_heaviest_conv_is_the_example(check):
     assert "act_block_h_override=256)  # line 8" in claim.fix
 
 
-@pytest.mark.parametrize(("one_byte", "doubled"), [(0, True), (1, False)])
+@for_all(("one_byte", "doubled"), [(0, True), (1, False)])
 def test_a_block_is_doubled_where_the_second_one_fits_too(check, one_byte, doubled):
     # Bh 16 of 16 takes 348,928 bytes; Bh 8 as below, its activations twice
     block_of_eight = 16 * 2 * 1088 + 2 * 6 * 1088 * 3 + 2 * 8 * 6 * 2048 + 8 * 6 * 1088 + SCRATCH

@@ -1,7 +1,5 @@
 """conv-activation-unfused: one function that a conv can apply, on a tensor that nobody else reads."""
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.conv_programs import TUNED, put_conv, relu, with_conv, without_convs
 from tests.checks.rows import put
@@ -100,7 +98,7 @@ def test_copies_out_of_shards_and_slice_writes_are_passed_through(check):
     assert check.ask(program).claim.rows.tolist() == [2]
 
 
-@pytest.mark.parametrize("copies", [0, 1])
+@for_all("copies", [0, 1])
 def test_a_conv_output_that_others_read_keeps_its_own_op(check, copies):
     program = Program("wormhole_b0")
     y = put_conv(program, **TUNED)
@@ -111,7 +109,7 @@ def test_a_conv_output_that_others_read_keeps_its_own_op(check, copies):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("copies", [0, 1])
+@for_all("copies", [0, 1])
 def test_a_conv_output_that_was_read_before_keeps_its_own_op(check, copies):
     program = Program("wormhole_b0")
     y = put_conv(program, **TUNED)

@@ -66,7 +66,7 @@ def test_a_fifth_fewer_tiles_on_the_busiest_core_is_the_line(check):
     )
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change",
     [{"grid": (8, 8), "per_core": (1, 2), "block": (1, 6)}, {"grid": (11, 9), "per_core": (8, 2), "block": (8, 6)}],
     ids=["64 tiles of rows cannot be cut further", "8 tiles stay 8 on 110 cores"],

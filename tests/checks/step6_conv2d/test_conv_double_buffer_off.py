@@ -68,7 +68,7 @@ def test_a_double_buffer_that_brings_nothing_is_not_advised(check, change):
     assert check.ask(with_conv(**change)).status == "clean"
 
 
-@pytest.mark.parametrize("change", [CHANNELS_CUT, {"layout": "WIDTH", "channel_cores": 2, "act_double": True}])
+@for_all("change", [CHANNELS_CUT, {"layout": "WIDTH", "channel_cores": 2, "act_double": True}])
 def test_weights_are_double_buffered_where_channels_are_cut(check, change):
     claim = check.assert_sound(with_conv(**change))
     assert "enable_weights_double_buffer=True" in claim.fix

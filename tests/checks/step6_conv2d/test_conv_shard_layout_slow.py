@@ -1,20 +1,18 @@
 """conv-shard-layout-slow: only like convs are compared, either layout may win, and the other one must fit L1."""
 
+import numpy as np
 import pytest
 
+from tests.analyses.tables import ops_of
 from tests.checks.asking import real_case
-from tests.checks.conv_programs import (
-    TUNED,
-    of_unknown_chip,
-    put_conv,
-    with_conv,
-    with_silent_conv,
-    without_convs,
-)
+from tests.checks.conv_programs import TUNED, of_unknown_chip, put_conv, with_conv, with_silent_conv, without_convs
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.shared_reports import DEEPLAB, OFT
+from ttnn_mcp.checks.step6_conv2d.conv_shard_layout_slow import NO_PEER, peers_of
 
+HEIGHT = {"layout": "HEIGHT", "per_core": (1, 16), "block": (1, 24)}  # 2048 x 512 outputs on 64 cores, either way
+BLOCK = {"layout": "BLOCK", "channel_cores": 8, "per_core": (8, 2), "block": (8, 3)}
 ROWS, COLUMNS, INNER = 2048, 512, 72 * 32  # of the output, and of one sum
 FLOP = 2 * ROWS * COLUMNS * INNER
 SAFE_L1 = int(0.95 * (1_499_136 - 105_824))  # of a Wormhole core, above what firmware keeps
@@ -82,13 +80,13 @@ def beside(**change):
     return program
 
 
-@pytest.mark.parametrize(("silent", "fires"), [(33, 32), (7, 8)], ids=["more", "fewer"])
+@for_all(("silent", "fires"), [(33, 32), (7, 8)], ids=["more", "fewer"])
 def test_rows_may_differ_by_a_factor_of_two(check, silent, fires):
     # 8 cores share the rows: 256 rows per tile, 8192 or 2048 at the line
     check.pair(lambda tiles: beside(per_core=(tiles, 2)), silent=silent, fires=fires)
 
 
-@pytest.mark.parametrize(("silent", "fires"), [(145, 144), (35, 36)], ids=["more", "fewer"])
+@for_all(("silent", "fires"), [(145, 144), (35, 36)], ids=["more", "fewer"])
 def test_the_inner_size_may_differ_by_a_factor_of_two(check, silent, fires):
     check.pair(lambda inner: beside(inner=inner), silent=silent, fires=fires)
 
@@ -120,9 +118,7 @@ def test_a_conv_without_attributes_is_neither_slow_nor_a_comparison(check):
         assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize(
-    ("twice_the_rows", "at_best", "line"), [(101_000, 101_000 / 2, 11), (300_000, 100_000, 10)]
-)
+@for_all(("twice_the_rows", "at_best", "line"), [(101_000, 101_000 / 2, 11), (300_000, 100_000, 10)])
 def test_the_fastest_of_several_like_convs_sets_the_rate(check, twice_the_rows, at_best, line):
     program = two(300_000, 140_000)
     for more in (0, 40_000):
@@ -279,3 +275,31 @@ def test_nothing_to_judge(check):
 def test_deeplab_and_oft_have_no_layout_to_change(check):
     assert check.ask(real_case(DEEPLAB)).status == "clean"
     assert check.ask(real_case(OFT)).status == "clean"  # HEIGHT would be faster, but does not fit L1
+
+
+def peers(folder, *convs, within=2.0):
+    program = Program("wormhole_b0")
+    for conv in convs:
+        put_conv(program, **{"inner": 72, **conv})
+    ops = ops_of(folder, program)
+    return peers_of(ops, np.ones(len(ops)), within=within).tolist()
+
+
+def test_a_peer_is_similar_of_another_layout_and_the_fastest_such(tmp_path):
+    slow, quick, mid = (
+        {**BLOCK, "kernel_ns": 9_000},
+        {**HEIGHT, "kernel_ns": 2_000},
+        {**HEIGHT, "kernel_ns": 4_000},
+    )
+    assert peers(tmp_path, slow, mid, quick) == [2, 0, 0]
+    assert peers(tmp_path / "alike", quick, mid) == [NO_PEER, NO_PEER]
+
+
+@for_all(("within", "found"), [(2.0, [1, 0]), (1.9, [NO_PEER, NO_PEER])])
+def test_sizes_may_differ_by_the_factor_that_is_asked_for(tmp_path, within, found):
+    assert peers(tmp_path, HEIGHT, {**BLOCK, "per_core": (16, 2)}, within=within) == found
+
+
+def test_a_conv_whose_time_was_lost_is_no_peer_but_has_one(tmp_path):
+    assert peers(tmp_path, {**HEIGHT, "kernel_ns": 0}, {**BLOCK, "kernel_ns": 5_000}) == [NO_PEER, NO_PEER]
+    assert peers(tmp_path / "two", {**HEIGHT, "kernel_ns": 0}, HEIGHT, BLOCK) == [2, 2, 1]

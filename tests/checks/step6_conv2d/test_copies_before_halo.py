@@ -20,6 +20,7 @@ from tests.checks.conv_programs import (
     without_convs,
 )
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles import Program, height_sharded
 from tests.profiles.ops import interleaved_to_sharded, reshard, sharded_to_interleaved, untilize
 from tests.shared_reports import SEGFORMER
@@ -40,7 +41,7 @@ def test_a_copy_in_front_of_halo_is_named_with_who_wrote_interleaved(check):
     assert "memory_config that line 7 writes (L1 HEIGHT_SHARDED 256x64 on 64 cores)" in claim.fix
 
 
-@pytest.mark.parametrize(("maker", "first"), [("Concat", True), ("Typecast", False)])
+@for_all(("maker", "first"), [("Concat", True), ("Typecast", False)])
 def test_behind_an_untilize_the_op_before_it_writes_the_shards_if_it_can(check, maker, first):
     """As reshard_detect tells of the same copy: Halo reads TILE."""
     program = Program("wormhole_b0")
@@ -54,7 +55,7 @@ def test_behind_an_untilize_the_op_before_it_writes_the_shards_if_it_can(check, 
     assert outcome.claim.fix.startswith(tile if first else f"let line {untilized} write sharded")
 
 
-@pytest.mark.parametrize("name", ["Typecast", "Upsample"])
+@for_all("name", ["Typecast", "Upsample"])
 def test_what_writes_no_shards_needs_the_copy(check, name):
     def made_by(op_code):
         program = with_all(copied)
@@ -91,7 +92,7 @@ def test_the_first_copy_of_the_models_input_is_no_waste(check):
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("partial", [False, True])
+@for_all("partial", [False, True])
 def test_what_was_only_just_taken_out_of_shards_is_another_checks(check, partial):
     program = Program("wormhole_b0")
     made = relu(program, row_major(program, OTHER_SHARDS))
@@ -102,7 +103,7 @@ def test_what_was_only_just_taken_out_of_shards_is_another_checks(check, partial
     assert check.ask(program).status == "clean"
 
 
-@pytest.mark.parametrize("last_is_a_move", [False, True])
+@for_all("last_is_a_move", [False, True])
 def test_a_halo_of_the_models_input_has_no_copy_in_front_whatever_runs_last(check, last_is_a_move):
     program = Program("wormhole_b0")
     put_conv(program, ROOMY, put_halo(program, row_major(program, SHARDS), ROOMY))

@@ -1,13 +1,17 @@
 """weights-prepared-every-call: conversions of a conv's constant weights in a warm iteration."""
 
+from tests.analyses.tables import ops_of
 from tests.checks.asking import real_case
 from tests.checks.conv_programs import TUNED, Conv, halo_output, relu, with_conv, without_convs
 from tests.checks.rows import ONE_PASS, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul, tilize
 from tests.shared_reports import DEEPLAB
+from ttnn_mcp.checks.step6_conv2d.weights_prepared_every_call import preparations_of
 
+ONE_CONV = Conv(block=(8, 6))
 CONV = Conv(block=(8, 6))
 
 
@@ -121,3 +125,30 @@ def test_nothing_to_judge(check):
 
 def test_deeplab_prepared_its_weights_ahead(check):
     assert check.ask(real_case(DEEPLAB)).status == "clean"
+
+
+def rows_prepared(*, computed=False):
+    """Raw weights permuted and tilized for one conv, ready ones for another."""
+    program = Program("wormhole_b0")
+    raw = program.weight([1, 1, 64, 576], layout="ROW_MAJOR")
+    if computed:
+        raw = relu(program, raw)
+    turned = program.tensor([1, 1, 576, 96], layout="ROW_MAJOR")
+    put(program, DeviceOp("PermuteDeviceOperation", (raw,), (turned,), 10_000))
+    weight = put(program, tilize(turned, program.tensor([1, 1, 576, 96]), 10_000))
+    for second in (weight, program.weight([1, 1, 576, 64])):
+        out = program.tensor([1, 1, ONE_CONV.rows, ONE_CONV.columns], ONE_CONV.out)
+        op = DeviceOp("Conv2dDeviceOperation", (halo_output(program, ONE_CONV), second), (out,), 100_000, cores=64)
+        op.attributes = ONE_CONV.attributes()
+        put(program, op)
+    put(program, tilize(raw, program.tensor([1, 1, 64, 576]), 10_000))  # the last op of all makes no weight either
+    return program
+
+
+@for_all(("most", "found"), [(2, {2: [1, 0]}), (1, {})])
+def test_ops_that_turn_raw_weights_into_a_convs_are_its_preparation(tmp_path, most, found):
+    assert preparations_of(ops_of(tmp_path, rows_prepared()), most) == found
+
+
+def test_what_an_op_computed_is_no_weight(tmp_path):
+    assert preparations_of(ops_of(tmp_path, rows_prepared(computed=True)), 6) == {}

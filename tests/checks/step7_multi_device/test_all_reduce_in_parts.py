@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, without
@@ -64,7 +62,7 @@ def test_texts_are_short(check):
 EXCHANGES = ("ReduceScatterMinimalAsync", "AllGatherAsync")
 
 
-@pytest.mark.parametrize(("names", "rows"), [(("Pad", *EXCHANGES), [1]), ((*EXCHANGES, "Slice"), [3])])
+@for_all(("names", "rows"), [(("Pad", *EXCHANGES), [1]), ((*EXCHANGES, "Slice"), [3])])
 def test_one_of_both_is_enough(check, names, rows):
     assert check.ask(parts(names=names)).claim.rows.tolist() == rows
 

@@ -1,7 +1,5 @@
 """collective-bandwidth: large exchanges far below what their links have carried, by the fastest device's time."""
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import PAYLOAD, Gather, mesh, with_gather
 from tests.checks.rows import put
@@ -81,7 +79,7 @@ def test_the_heaviest_exchange_is_the_example(check):
     assert [(one.row, one.value) for one in claim.evidence] == [(18, 500_000)]
 
 
-@pytest.mark.parametrize("change", [{"links": None}, {"topology": "Unknown"}], ids=["links", "topology"])
+@for_all("change", [{"links": None}, {"topology": "Unknown"}], ids=["links", "topology"])
 def test_collectives_that_do_not_tell_links_or_topology_have_no_rate(check, change):
     assert check.ask(with_gather(kernel_ns=900_000, **change)).status == "clean"
 

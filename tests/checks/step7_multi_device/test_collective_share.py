@@ -5,6 +5,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import PAYLOAD, Gather, mesh, with_gather
 from tests.checks.rows import put
+from tests.for_all import for_all
 from tests.profiles.ops import collective
 from tests.shared_reports import DEEPSEEK
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -45,7 +46,7 @@ def test_what_the_payload_or_a_launch_needs_is_not_promised(check):
     assert [(one.row, one.value) for one in claim.evidence] == [(30, 60_000)]
 
 
-@pytest.mark.parametrize(("rows", "fused"), [(2047, False), (2048, True)])
+@for_all(("rows", "fused"), [(2047, False), (2048, True)])
 def test_the_fused_op_is_named_where_it_can_pay(check, rows, fused):
     program = mesh()
     x, out = program.tensor([1, 1, rows, 1024]), program.tensor([1, 1, rows, 4096])
@@ -53,13 +54,13 @@ def test_the_fused_op_is_named_where_it_can_pay(check, rows, fused):
     assert ("all_gather_matmul_async" in check.ask(program).claim.fix) is fused
 
 
-@pytest.mark.parametrize(("kernel_ns", "fix"), [(436_000, "halve the payload"), (438_000, "have fewer of them")])
+@for_all(("kernel_ns", "fix"), [(436_000, "halve the payload"), (438_000, "have fewer of them")])
 def test_an_exchange_that_its_payload_does_not_explain_is_hops_and_set_up(check, kernel_ns, fix):
     """Two links carry it in 131 us, in one direction at 24 GB/s."""
     assert fix in check.assert_sound(with_gather(10_000, kernel_ns=kernel_ns)).fix
 
 
-@pytest.mark.parametrize(("kernel_ns", "fix"), [(30_000, "halve the payload"), (29_000, "have fewer of them")])
+@for_all(("kernel_ns", "fix"), [(30_000, "halve the payload"), (29_000, "have fewer of them")])
 def test_below_thirty_microseconds_an_exchange_is_hops_and_set_up(check, kernel_ns, fix):
     assert fix in check.assert_sound(with_gather(10_000, kernel_ns=kernel_ns)).fix
 

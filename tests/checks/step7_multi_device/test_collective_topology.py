@@ -78,7 +78,7 @@ def test_a_ring_that_has_two_links_is_not_counted_with_one_that_has_not(check):
     assert "(1x, 200 us" in claim.claim
 
 
-@pytest.mark.parametrize("devices", [2, 4])
+@for_all("devices", [2, 4])
 def test_a_second_link_alone_is_no_question_of_rings(check, devices):
     claim = check.ask(with_gather(topology="Ring", links=1, ring_size=devices)).claim
     assert "Ring" not in claim.fix

@@ -123,7 +123,7 @@ def test_one_device_is_not_applicable(check):
     assert check.ask(real_case(CLIP)).status == "not_applicable"
 
 
-@pytest.mark.parametrize(("lost", "word"), [("PUT_", "INPUT_n"), ("DEVICE ARCH|CYCLE", "links between chips")])
+@for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("DEVICE ARCH|CYCLE", "links between chips")])
 def test_what_it_cannot_see_it_cannot_tell(check, lost, word):
     outcome = check.ask(of_reduced(), without=lost)
     assert outcome.status == "cannot_tell"

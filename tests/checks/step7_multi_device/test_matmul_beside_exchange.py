@@ -7,6 +7,7 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import mesh
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles.ops import collective, matmul, unary
 from tests.shared_reports import CLIP, DEEPSEEK
 
@@ -62,7 +63,7 @@ def test_over_few_rows_the_fused_op_lost(check, build):
     check.pair(lambda rows: of(build, rows=rows), silent=2047, fires=2048)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("build", "fused"),
     [(gathered, "all_gather_minimal_matmul_async"), (scattered, "minimal_matmul_strided_reduce_scatter_async")],
 )

@@ -94,7 +94,7 @@ def test_other_norms_and_exchanges_stay(check, change):
     assert check.ask(normed(**change)).status == "clean"
 
 
-@pytest.mark.parametrize(
+@for_all(
     "change", [without_op(0), {"names": ("", "", *NAMES[2:]), "alone": True, "made": False}], ids=["sum", "norm"]
 )
 def test_what_no_op_made_is_not_what_the_last_one_made(check, change):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.asking import real_case
 from tests.checks.mesh_programs import mesh
 from tests.checks.rows import ONE_PASS, pass_time, put
+from tests.for_all import for_all
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective, unary
 from tests.shared_reports import CLIP, DEEPSEEK
@@ -65,19 +64,17 @@ def test_one_piece_per_device_is_the_line(check):
     check.pair(lambda pieces: of_scattered(pieces=pieces), silent=DEVICES - 1, fires=DEVICES)
 
 
-@pytest.mark.parametrize("joined", ["Concat", "Pad"])
+@for_all("joined", ["Concat", "Pad"])
 def test_the_exchange_reads_what_was_put_together(check, joined):
     assert check.ask(of_scattered(joined=joined)).fires
 
 
-@pytest.mark.parametrize(
-    "how", [{"joined": None}, {"kind": "AllGatherAsync"}], ids=["written whole by an op", "another exchange"]
-)
+@for_all("how", [{"joined": None}, {"kind": "AllGatherAsync"}], ids=["written whole by an op", "another exchange"])
 def test_other_exchanges_are_left_alone(check, how):
     assert check.ask(of_scattered(**how)).status == "clean"
 
 
-@pytest.mark.parametrize("made", [True, False])
+@for_all("made", [True, False])
 def test_pieces_of_another_tensor_are_the_models(check, made):
     """The exchange reads what an op wrote whole, or what no op made; the last op of the window is a concat."""
     program = mesh()

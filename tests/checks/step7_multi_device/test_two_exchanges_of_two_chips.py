@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.checks.rows import pass_time, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
@@ -59,7 +58,7 @@ def test_long_exchanges_wait_for_bytes(check):
     check.pair(lambda us: reduced(gather_us=us), silent=30, fires=29.9)
 
 
-@pytest.mark.parametrize("name", ["LayerNormDeviceOperation", "TypecastDeviceOperation"])
+@for_all("name", ["LayerNormDeviceOperation", "TypecastDeviceOperation"])
 def test_work_on_the_shard_is_what_the_scatter_is_for(check, name):
     check.pair(lambda between: reduced(between=between), silent=name, fires="")
 

@@ -1,6 +1,6 @@
 """Launches of the same program: by name, attributes and operands."""
 
-from ttnn_mcp.readers.graph.calls import call_of
+from ttnn_mcp.readers.graph.graph_memory import call_of
 
 CONV = "Conv2dParams(SlidingWindowConfig(1), 128, ComputeKernelConfig(math_fidelity=HiFi4), 1, 1, 0, 0, 0, {}, std::nullopt)"
 

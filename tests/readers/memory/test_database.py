@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportBroken, ReportMissing
 from ttnn_mcp.readers.memory import database
 from ttnn_mcp.readers.memory.database import open_database
@@ -111,7 +112,7 @@ async def test_nothing_can_be_written_through_the_connection(report):
     assert state(report) == before
 
 
-@pytest.mark.parametrize("kept", [1, 15, 16, 50, 99, 100, 512, 4095, 4096, 10_000, -1])
+@for_all("kept", [1, 15, 16, 50, 99, 100, 512, 4095, 4096, 10_000, -1])
 async def test_a_truncated_database_is_refused_with_what_to_do(report, kept):
     whole = report.read_bytes()
     report.write_bytes(whole[:kept])
@@ -119,7 +120,7 @@ async def test_a_truncated_database_is_refused_with_what_to_do(report, kept):
         await count(report)
 
 
-@pytest.mark.parametrize(("kept", "missing"), [(99, 1), (100, 4096 - 100), (4096, None)])
+@for_all(("kept", "missing"), [(99, 1), (100, 4096 - 100), (4096, None)])
 async def test_how_much_is_missing_is_counted_by_the_header(report, kept, missing):
     """sqlite.org/fileformat2.html: 100 bytes of header, the size of a page at 16, their count at 28."""
     whole = report.read_bytes()
@@ -174,8 +175,8 @@ async def test_a_missing_file_a_folder_and_a_pipe_are_refused(report):
             await count(path)
 
 
-@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
-@pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
+@for_all("suffix", ["-journal", "-wal", "-shm"])
+@for_all("made", [os.mkfifo, os.mkdir])
 async def test_what_lies_beside_as_no_regular_file_is_refused_at_once(report, suffix, made):
     made(f"{report}{suffix}")
     with pytest.raises(ReportBroken, match=f"as its {suffix} file is no regular file: remove it"):

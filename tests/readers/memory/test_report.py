@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made, ranked
 from ttnn_mcp.errors import QuestionRefused, ReportBroken, ReportForeign, ReportMissing
 from ttnn_mcp.readers.memory.report import read_memory_report
@@ -154,7 +155,7 @@ async def test_captured_graphs_stream_in_operation_order(report, generation):
     assert await report.graph_of(10**6) is None
 
 
-@pytest.mark.parametrize(("name", "generation"), [("empty_aa85cd0c", "G1 (2024)"), ("empty_ed83773b", "G2 (2024)")])
+@for_all(("name", "generation"), [("empty_aa85cd0c", "G1 (2024)"), ("empty_ed83773b", "G2 (2024)")])
 async def test_the_real_schemas_of_2024_are_read(name, generation):
     path = MEMORY / f"{name}.sqlite"
     if not path.is_file():

@@ -108,7 +108,7 @@ async def test_a_rank_that_is_not_there_is_refused(tmp_path):
         await schema_of(tmp_path / "r", rank=1)
 
 
-@pytest.mark.parametrize("name", ["operations", "tensors"])
+@for_all("name", ["operations", "tensors"])
 async def test_without_operations_or_tensors_it_is_no_report(tmp_path, name):
     tables = {other: columns for other, columns in TABLES.items() if other != name}
     with pytest.raises(ReportForeign, match=f"no TTNN memory report: it has no table {name}\\."):

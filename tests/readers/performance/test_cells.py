@@ -1,7 +1,6 @@
 """Cells: what cannot be true counts as not measured, and texts are bounded in length and number."""
 
 import numpy as np
-import pytest
 
 from tests.cells_of_frames import cells as cells_of
 from tests.for_all import for_all
@@ -16,9 +15,7 @@ def column_of(texts):
     return TextColumn(np.arange(len(texts), dtype=np.int16), tuple(texts))
 
 
-@pytest.mark.parametrize(
-    ("counts", "possible"), [(False, [-8, -1, -0.5, 0, 0.5, 7, 8, np.nan]), (True, [0, 7, 8, np.nan])]
-)
+@for_all(("counts", "possible"), [(False, [-8, -1, -0.5, 0, 0.5, 7, 8, np.nan]), (True, [0, 7, 8, np.nan])])
 def test_beyond_the_limit_nothing_is_true_and_counts_are_whole_and_not_negative(counts, possible):
     column = Column("x", ("X",), "number", "", "", counts=counts, at_most=8)
     np.testing.assert_array_equal(VALUES[~impossible(column, VALUES)], possible)

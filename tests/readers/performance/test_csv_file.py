@@ -200,7 +200,7 @@ def test_only_a_file_that_is_not_plain_costs_the_start_of_pandas(tmp_path, monke
     assert len(read_performance_csv(written(tmp_path)).frame)
 
 
-@pytest.mark.parametrize("rows", [2_000_000, 2_000_001])
+@for_all("rows", [2_000_000, 2_000_001])
 def test_two_million_rows_are_read_and_no_more(tmp_path, monkeypatch, rows):
     column = TextColumn(np.zeros(rows, dtype=np.int8), ("Matmul",))
     frame = Frame(rows, {"op_code": column, "kernel_ns": np.ones(rows)})
@@ -213,7 +213,7 @@ def test_two_million_rows_are_read_and_no_more(tmp_path, monkeypatch, rows):
             read_performance_csv(path)
 
 
-@pytest.mark.parametrize("has_type", [True, False])
+@for_all("has_type", [True, False])
 def test_five_thousand_device_ops_are_believed_and_no_more(tmp_path, has_type):
     ops = [f"Op{number},1,tt_dnn_device" for number in range(5_000)]
     marks = [f"mark {number},,signpost" for number in range(10 * has_type)]

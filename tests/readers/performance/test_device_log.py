@@ -14,7 +14,7 @@ from ttnn_mcp.readers.performance.device_log import chip_beside, marks_of
 ZONES = [((1, 2), "BRISC", "BRISC-KERNEL", 100, 250), ((1, 3), "TRISC_0", "TRISC-KERNEL", 110, 300)]
 
 
-@pytest.mark.parametrize("old", [False, True])
+@for_all("old", [False, True])
 def test_the_marks_of_one_op_are_read_in_both_formats(tmp_path, old):
     others = zone_lines(ZONES, 2048, old=old) + zone_lines(ZONES, 1024, device=1, old=old)
     path = write_device_log(tmp_path, others + zone_lines(ZONES, 1024, old=old), old=old)
@@ -106,7 +106,7 @@ def test_a_large_log_takes_little_memory(tmp_path):
     assert most < 6 * device_log.BLOCK_BYTES
 
 
-@pytest.mark.parametrize(("most", "complete"), [(4, True), (3, False)])
+@for_all(("most", "complete"), [(4, True), (3, False)])
 def test_marks_beyond_the_most_are_left_out_and_that_is_told(tmp_path, monkeypatch, most, complete):
     monkeypatch.setattr(device_log, "MARKS_AT_MOST", most)
     marks = marks_of(write_device_log(tmp_path, zone_lines(ZONES, 1024)), 0, 1024, None)
@@ -135,7 +135,7 @@ class Recording(io.BytesIO):
         return super().read(size)
 
 
-@pytest.mark.parametrize(("length", "held"), [(65_536, 1), (65_537, 0)])
+@for_all(("length", "held"), [(65_536, 1), (65_537, 0)])
 def test_a_line_across_blocks_is_kept_if_it_is_no_longer_than_a_mark_can_be(length, held):
     before = b"x" * (4 * 2**20 - 1 - length) + b"\n"
     file = Recording(before + b",7," + b"y" * (length - 3) + b"z\n")

@@ -7,6 +7,7 @@ profiler's OpsCsvConsumer, memory_reporter.cpp). No real file was at hand.
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from ttnn_mcp.errors import ReportForeign
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.header import DEVICE_ONLY
@@ -77,7 +78,7 @@ def test_without_cycles_nobody_can_say_in_which_order_they_ran(written):
     assert len(read_performance_csv(written([*lines[4:], *lines[:4]], header)).frame) == len(OPS)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("header", "name", "said"),
     [
         (STREAMED, "ops.csv", "streaming profiler's table"),

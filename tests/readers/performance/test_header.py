@@ -44,7 +44,7 @@ def test_the_newest_column_tells_the_generation(column, generation):
     assert generation_of((*older, column)) == generation
 
 
-@pytest.mark.parametrize("generation", CSV_GENERATIONS)
+@for_all("generation", CSV_GENERATIONS)
 def test_every_column_that_is_known_is_read_once(read, generation):
     names = header(generation)
     told = read(names)
@@ -104,7 +104,7 @@ def test_two_gigabytes_are_read(tmp_path):
         header_of(path)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "said"),
     [
         (b"", "is empty"),
@@ -128,7 +128,7 @@ def test_a_cell_that_is_too_long_for_a_table_is_told(read):
         csv.field_size_limit(before)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("names", "said"),
     [
         (["ARCH: wormhole_b0", " CHIP_FREQ[MHz]: 1000"], "is the raw device log"),

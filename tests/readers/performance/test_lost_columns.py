@@ -5,8 +5,7 @@ from tests.profiles import CSV_GENERATIONS
 from tests.profiles.csv_header import header
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
 from ttnn_mcp.readers.performance.columns import COLUMNS, UNREAD
-from ttnn_mcp.readers.performance.header import generation_of, header_of
-from ttnn_mcp.readers.performance.lost_columns import lost_columns, nearest_header
+from ttnn_mcp.readers.performance.header import generation_of, header_of, lost_columns, nearest_header
 
 
 def lost(names):

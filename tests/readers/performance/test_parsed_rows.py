@@ -30,7 +30,7 @@ def test_quoted_cells_are_read(tmp_path):
     assert list(report.frame.columns) == ["op_code", "cores", "kernel_ns", "op_type"]
 
 
-@pytest.mark.parametrize("rows_at_a_time", [2, 1 << 16])
+@for_all("rows_at_a_time", [2, 1 << 16])
 def test_cells_that_are_no_numbers_are_counted_and_blank_ones_are_not(tmp_path, monkeypatch, rows_at_a_time):
     monkeypatch.setattr(parsed_rows, "ROWS_AT_A_TIME", rows_at_a_time)
     cores = ["8", "many", "", "1e1", "", "few"]

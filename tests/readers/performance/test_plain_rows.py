@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 from tests.cells_of_frames import cells as cells_of
 from tests.cells_of_frames import check_same_cells
 from tests.for_all import for_all
-from tests.readers.plain_checksum import plain_checksum
 from tests.shared_reports import shared
-from ttnn_mcp.readers.checksum import PieceSums
-from ttnn_mcp.readers.performance import csv_file, plain_rows, plain_texts, row_shape
+from ttnn_mcp.readers.performance import csv_file, plain_blocks, plain_rows
 from ttnn_mcp.readers.performance.csv_file import BLANK, read_performance_csv
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_blocks import shape_of
 from ttnn_mcp.readers.performance.plain_numbers import Numbers
-from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted
-from ttnn_mcp.readers.performance.row_shape import shape_of
+from ttnn_mcp.readers.performance.plain_rows import PlainRows, Wanted, plain_frame
 
 HEADER = ["OP CODE", "OP TYPE", "DEVICE ID", "unread", "DEVICE KERNEL DURATION [ns]", "HOST START TS", "ATTRIBUTES"]
 NUMBERS = {"DEVICE ID": "device", "DEVICE KERNEL DURATION [ns]": "kernel_ns", "HOST START TS": "host_start_ns"}
@@ -147,12 +144,12 @@ def test_whole_numbers_and_short_decimals_need_no_python(tmp_path, monkeypatch):
     assert asked == [[]]
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@for_all("line_end", ["\n", "\r\n"])
 def test_a_line_longer_than_any_real_one_is_left_to_the_parser(tmp_path, monkeypatch, line_end):
     monkeypatch.setattr(plain_rows, "BLOCK_BYTES", 50)
     path = written(tmp_path / "ops.csv", [[*ROW[:6], "x" * 900], ROW], line_end)
     assert plain(path) is not None
-    monkeypatch.setattr(row_shape, "LINE_BYTES", 500)
+    monkeypatch.setattr(plain_blocks, "LINE_BYTES", 500)
     assert plain(path) is None
 
 
@@ -163,7 +160,7 @@ def reading(tmp_path, monkeypatch):
     path = written(tmp_path / "ops.csv", [[*ROW[:4], str(row), *ROW[5:]] for row in range(1_000, 1_600)])
     with path.open("rb") as file:
         shape = shape_of(file.fileno(), len(HEADER))
-        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000, checksum=False))
+        yield PlainRows(file.fileno(), shape, Wanted(header_of(path).read, BLANK, 5_000))
 
 
 def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_need(reading, monkeypatch):
@@ -174,28 +171,15 @@ def test_room_is_made_once_for_rows_of_equal_length_and_hardly_more_than_they_ne
     assert 600 * 1.02 < reading.numbers.shape[1] < 600 * 1.1
 
 
-def test_the_checksums_are_those_of_pieces_of_a_mebibyte(tmp_path):
-    path = written(tmp_path / "ops.csv", [[*ROW[:-1], "a" * 1_000]] * 2_500)
-    sums = PieceSums()
-    assert len(plain_frame(path, header_of(path), 5_000, BLANK, sums)) == 2_500
-    assert len(sums.by_place) >= 3
-    assert sums.of_all(path.stat().st_size) == plain_checksum(path.read_bytes())
-
-
-def test_no_checksum_is_computed_that_nobody_wants(reading):
-    assert reading.read()
-    assert not reading.sums.by_place
-
-
 def test_texts_side_by_side_are_looked_up_together(reading):
     assert [(group.first, group.last) for group in reading.groups] == [(0, 1), (6, 6)]
 
 
 def test_too_many_different_texts_are_left_to_the_parser(tmp_path, monkeypatch):
     path = written(tmp_path / "ops.csv", [[*ROW[:6], f"attribute {n}"] for n in range(20)])
-    monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 220)
+    monkeypatch.setattr(plain_rows, "KNOWN_BYTES_AT_MOST", 220)
     assert plain(path) is None
-    monkeypatch.setattr(plain_texts, "KNOWN_BYTES_AT_MOST", 20 * len("attribute 10"))
+    monkeypatch.setattr(plain_rows, "KNOWN_BYTES_AT_MOST", 20 * len("attribute 10"))
     assert plain(path) is not None
 
 
@@ -241,7 +225,7 @@ def test_a_report_without_rows_has_its_columns(tmp_path):
     assert {"op_code", "kernel_ns"} <= set(frame.columns)
 
 
-@pytest.mark.parametrize("folder", ["perf", "backtest"])
+@for_all("folder", ["perf", "backtest"])
 def test_real_reports_are_plain_and_read_like_the_parser_reads_them(folder, monkeypatch):
     for path in sorted(shared(folder).glob("*.csv")):
         quick = read_performance_csv(path)

@@ -5,7 +5,7 @@ from itertools import accumulate
 import numpy as np
 
 from ttnn_mcp.readers.performance.plain_blocks import Block
-from ttnn_mcp.readers.performance.plain_texts import TextGroup
+from ttnn_mcp.readers.performance.plain_rows import TextGroup
 
 
 def numbers(group, *texts):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.for_all import for_all
-from ttnn_mcp.readers.performance.row_lengths import RowLengths
+from ttnn_mcp.readers.performance.csv_bytes import RowLengths
 
 cell = st.text('a,"\n', max_size=4)
 table = st.lists(st.lists(cell, min_size=1, max_size=5), min_size=1, max_size=6)

@@ -41,9 +41,7 @@ def test_a_single_op_gets_no_giant_bar(count, rows):
     assert bottom - top == rows
 
 
-@pytest.mark.parametrize(
-    ("count", "said"), [(20, "kernel time [us]"), (23, "3 kinds with smaller changes are not drawn")]
-)
+@for_all(("count", "said"), [(20, "kernel time [us]"), (23, "3 kinds with smaller changes are not drawn")])
 def test_what_is_not_drawn_is_counted(count, said):
     (axes,) = axes_of(draw_before_after, 1, comparison=compared(*((f"op {at}", 1.0, 2.0) for at in range(count))))
     assert axes.set_xlabel.call_args.args[0].endswith(said)
@@ -87,14 +85,14 @@ def test_levels_are_drawn_in_kb_of_a_bank():
     assert live.barh.call_args.args[1] == [0.5, 2.5]
 
 
-@pytest.mark.parametrize(("capacity", "lines", "top"), [(None, 0, 3.0), (8000, 1, 8.0)])
+@for_all(("capacity", "lines", "top"), [(None, 0, 3.0), (8000, 1, 8.0)])
 def test_the_capacity_is_drawn_where_it_is_known(capacity, lines, top):
     over, _ = drawn_levels(live=[], capacity=capacity)
     assert len(over.axhline.call_args_list) == lines
     assert over.set_ylim.call_args.args[1] == pytest.approx(1.2 * top)
 
 
-@pytest.mark.parametrize(("buffer", "drawn", "left"), [(True, 2, 3), (False, 4, 1)])
+@for_all(("buffer", "drawn", "left"), [(True, 2, 3), (False, 4, 1)])
 def test_tensors_of_dram_are_not_drawn_and_counted(buffer, drawn, left):
     rows = [
         [at, "input", 1000, None, *([kind] if buffer else [])] for at, kind in enumerate(("L1", "DRAM", "DRAM"))

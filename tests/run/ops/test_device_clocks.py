@@ -82,7 +82,7 @@ async def test_of_many_slow_devices_some_are_named(tmp_path):
     assert any("device 3 0.5 and 2 more, the others 1 GHz" in caveat for caveat in caveats)
 
 
-@pytest.mark.parametrize(("share", "fastest"), [(0.8, 1), (1.25, 1.25)])
+@for_all(("share", "fastest"), [(0.8, 1), (1.25, 1.25)])
 async def test_bounds_of_all_devices_are_those_of_the_fastest(tmp_path, share, fastest):
     chip = (await run_of(tmp_path, share)).chip
     assert chip.at_fastest.clock_ghz == pytest.approx(fastest, abs=1e-4)

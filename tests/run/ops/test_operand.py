@@ -19,18 +19,43 @@ def operand(*shapes, memory=None):
     return only
 
 
-@for_all(("rows", "absurd"), [("1048576", False), ("1048577", True), ("1[1048577]", True)])
-def test_a_million_times_a_million_elements_are_the_most(rows, absurd):
+@for_all(("rows", "broken"), [("1048576", False), ("1048577", True), ("1[1048577]", True)])
+def test_a_million_times_a_million_elements_are_the_most(rows, broken):
     """Each dim alone is less than the bound: their product decides, the padded one and the logical one."""
     here = operand(("1", "1", "32", "64"), ("1", "1", rows, "1048576"), ("0", "0", "2000000", "2000000"))
-    assert here.absurd.tolist() == [False, absurd, True]
-    assert here.present.tolist() == [True, not absurd, False]
-    assert here.elements.tolist() == [2048, 0 if absurd else 1 << 40, 0]
+    assert here.broken.tolist() == [False, broken, True]
 
 
 def test_columns_that_look_too_large_together_need_not_be_in_one_row():
     here = operand(("1", "1", "1", "2000000"), ("1", "1", "2000000", "1"))
-    assert not here.absurd.any()
+    assert not here.broken.any()
+
+
+@for_all(
+    ("shape", "broken", "empty"),
+    [
+        (("1", "1", "32", "64"), False, False),
+        (("1", "1", "0", "64"), False, True),
+        (("1", "1", "0[0]", "64"), False, True),
+        (("1", "1", "32[0]", "64"), True, False),
+        (("1", "1", "0[19]", "64"), True, True),
+        (("1", "", "32", "64"), True, True),
+        (("1", "1", "a", "64"), True, True),
+        (("1", "1", "32", "-4"), True, True),
+        (("", "", "", ""), False, False),
+    ],
+)
+def test_a_shape_has_four_sides_or_none_and_one_may_be_0(shape, broken, empty):
+    here = operand(("1", "1", "32", "64"), shape)
+    assert (here.broken.tolist(), here.empty.tolist()) == ([False, broken], [False, empty])
+
+
+@for_all(("others", "broken"), [(("1", "1", "32", "64"), True), (("", "", "", ""), False)])
+def test_a_layout_tells_an_operand_where_the_report_tells_shapes(others, broken):
+    columns = {f"INPUT_0_{part}": column(cell, "") for part, cell in zip(PARTS, others, strict=True)}
+    frame = Frame(2, {**columns, "INPUT_0_LAYOUT": column("TILE", "TILE")})
+    (here,) = operands_of(frame, "INPUT", has_logical=True)
+    assert here.broken.tolist() == here.empty.tolist() == [False, broken]
 
 
 def test_a_placement_that_cannot_be_read_is_nowhere():

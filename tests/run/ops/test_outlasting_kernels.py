@@ -85,7 +85,7 @@ def test_the_first_op_of_a_device_has_no_end_before_it():
     assert gap.tolist() == [1, 2, 9]
 
 
-@pytest.mark.parametrize("without", ["FW START CYCLE", "FW DURATION"])
+@for_all("without", ["FW START CYCLE", "FW DURATION"])
 def test_without_firmware_cycles_or_a_clock_nothing_is_known(tmp_path, without):
     assert report(tmp_path, {3}, without=without)[0].outlasting == 0
 

@@ -41,7 +41,7 @@ def report(folder, spoil, every: int = 2) -> tuple[Performance, list[dict[str, s
     return Performance(read_performance_csv(path)), rows
 
 
-@pytest.mark.parametrize("spoil", [wrapped, blanked])
+@for_all("spoil", [wrapped, blanked])
 def test_impossible_durations_are_told_from_firmware_ends(tmp_path, spoil):
     here, rows = report(tmp_path, spoil)
     true = sum(int(row[KERNEL]) for row in rows if row.get("METAL TRACE REPLAY SESSION ID") == "2")
@@ -124,7 +124,7 @@ def test_an_overlap_that_the_firmware_confirms_is_none():
     assert beside(start=np.nan)
 
 
-@pytest.mark.parametrize(("kernel_ns", "impossible"), [(3_031_000, False), (3_031_001, True)])
+@for_all(("kernel_ns", "impossible"), [(3_031_000, False), (3_031_001, True)])
 def test_firmware_confirms_what_it_took_itself(kernel_ns, impossible):
     assert beside(kernel_ns) == impossible
     assert beside(kernel_ns, fw_ns=np.nan)
@@ -175,7 +175,7 @@ def test_where_no_row_tells_a_gap_a_microsecond_is_usual():
     assert told([1], [0, 0], [10_000, 18_000]) == [[5_000, 7_000], [0, 1_000]]
 
 
-@pytest.mark.parametrize(("end", "kernel_ns"), [(10_700, None), (10_701, 1)])
+@for_all(("end", "kernel_ns"), [(10_700, None), (10_701, 1)])
 def test_what_leaves_no_time_beside_a_gap_stays_unknown(end, kernel_ns):
     kernel, gap = told([2], [0, 700, 0], [4_000, 10_000, end])
     assert (kernel[2], gap[2]) == (kernel_ns, kernel_ns and 700)

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from ttnn_mcp.server.http.impatience import Impatient
+from ttnn_mcp.server.http.turns import Impatient
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: lab\r\nContent-Length: 10\r\n\r\n"
 WHOLE = HEAD + b"0123456789"

@@ -4,7 +4,7 @@ import re
 
 from tests.for_all import for_all
 from tests.house.tree import ROOT
-from ttnn_mcp.server.http import arrivals, impatience, serving, shares, streams, turns
+from ttnn_mcp.server.http import arrivals, serving, shares, streams, turns
 
 PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8").split())
 
@@ -14,7 +14,7 @@ PAGE = " ".join((ROOT / "resources" / "lab-server.md").read_text(encoding="utf-8
     [
         (turns, "AT_ONCE", r"answered at the same time \| (\d+) \|"),
         (turns, "WAITING", r"more of them that wait \| (\d+);"),
-        (impatience, "ARRIVAL_S", r"must arrive within (\d+) s"),
+        (turns, "ARRIVAL_S", r"must arrive within (\d+) s"),
         (serving, "SESSIONS", r"sessions that are open \| ([\d,]+);"),
         (shares, "SESSIONS_OF_CLIENT", r"of them one client's \| (\d+);"),
         (serving, "DRAIN_S", r"SIGTERM lets .* finish, for at most (\d+) seconds"),

@@ -9,9 +9,9 @@ import pytest
 import uvicorn
 
 from tests.asking import session
-from ttnn_mcp.server.http import impatience, serving
+from ttnn_mcp.server.http import serving, turns
 from ttnn_mcp.server.http.door import Door
-from ttnn_mcp.server.http.impatience import Impatient
+from ttnn_mcp.server.http.turns import Impatient
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
 
@@ -19,7 +19,7 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n"
 @pytest.fixture
 async def served(monkeypatch):
     """A port at which every whole request is answered after a while; waits are short."""
-    monkeypatch.setattr(impatience, "ARRIVAL_S", 0.2)
+    monkeypatch.setattr(turns, "ARRIVAL_S", 0.2)
 
     async def app(scope, receive, send):
         while scope["type"] == "http" and (await receive()).get("more_body"):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.server.http import shares
 from ttnn_mcp.server.http.shares import ID, SessionShares
 
@@ -139,14 +140,14 @@ async def test_another_spelling_of_the_header_is_no_other_client(clients):
     assert len(clients.sessions.deleted) == 1
 
 
-@pytest.mark.parametrize(("token", "status"), [(b"bad", 401), (b"elsewhere", 300)])
+@for_all(("token", "status"), [(b"bad", 401), (b"elsewhere", 300)])
 async def test_whoever_is_refused_takes_no_place(clients, token, status):
     for _ in range(3):
         assert (await clients.ask(token))[0] == status
     assert clients.app._clients == {}
 
 
-@pytest.mark.parametrize("gone", ["ended by its client", "unknown to the server"])
+@for_all("gone", ["ended by its client", "unknown to the server"])
 async def test_a_session_that_is_gone_takes_no_place(clients, gone):
     first, second = [(await clients.ask(b"ada"))[1] for _ in range(2)]
     if gone == "ended by its client":
@@ -160,7 +161,7 @@ async def test_a_session_that_is_gone_takes_no_place(clients, gone):
     assert first in clients.sessions.open
 
 
-@pytest.mark.parametrize(("silent_s", "kept"), [(shares.IDLE_S - 1, True), (shares.IDLE_S, False)])
+@for_all(("silent_s", "kept"), [(shares.IDLE_S - 1, True), (shares.IDLE_S, False)])
 async def test_what_the_server_ended_by_itself_is_forgotten(clients, silent_s, kept):
     await clients.ask(b"ada")
     clients.now += silent_s

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.http import token_file
 from ttnn_mcp.server.http.token_file import LEAST_CHARACTERS, MOST_BYTES, TokenFile
@@ -38,7 +39,7 @@ def test_one_person_may_have_several_tokens(written):
     assert tokens.owner(ADA) == tokens.owner(BOB) == "ada"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("text", "says"),
     [
         ("", "holds no token"),
@@ -57,7 +58,7 @@ def test_a_file_that_is_wrong_is_refused_with_the_line(written, text, says):
         TokenFile(written(text))
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+@for_all("mode", [0o640, 0o604, 0o620])
 def test_a_file_that_others_may_touch_is_refused(written, mode):
     path = written(f"ada {ADA}\n")
     path.chmod(mode)

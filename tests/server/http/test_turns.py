@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from tests.for_all import for_all
 from ttnn_mcp.server.http import turns as module
 from ttnn_mcp.server.http.turns import AT_ONCE, Turns, client_of
 
@@ -79,7 +80,7 @@ async def test_closing_waits_for_answers_and_takes_no_more(handler):
     await call
 
 
-@pytest.mark.parametrize("other", ["a", "b"])
+@for_all("other", ["a", "b"])
 async def test_closing_waits_for_the_last_answer_whoever_asked(handler, other):
     turns = Turns()
 

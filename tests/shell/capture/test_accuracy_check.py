@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests.for_all import for_all
 from ttnn_mcp.shell.capture import accuracy_check
 from ttnn_mcp.shell.capture.accuracy_check import Watch, _pcc, verdict_of
 
@@ -34,7 +33,7 @@ def test_the_planted_wrong_op_is_named_by_its_layer():
     assert verdict(curve)[1] == "loses 0.0198: its ops are right alone: look before it"
 
 
-@pytest.mark.parametrize(("alone", "is_wrong"), [(0.999, False), (0.9989, True)])
+@for_all(("alone", "is_wrong"), [(0.999, False), (0.9989, True)])
 def test_an_op_is_wrong_alone_below_the_bound_of_a_module(alone, is_wrong):
     assert ("wrong alone" in verdict([0.5], alone)[1]) is is_wrong
 
@@ -51,12 +50,12 @@ def test_a_model_that_keeps_its_pcc_drifts_nowhere():
     assert verdict([0.998, 0.996, 0.994, 0.992, 0.99])[0] is None
 
 
-@pytest.mark.parametrize(("less", "layer"), [(0.0019, None), (0.0021, 2)])
+@for_all(("less", "layer"), [(0.0019, None), (0.0021, 2)])
 def test_a_layer_may_lose_two_thousandths(less, layer):
     assert verdict([1.0, 1.0 - less, 1.0 - less])[0] == layer
 
 
-@pytest.mark.parametrize(("less", "layer"), [(0.0029, None), (0.0031, 4)])
+@for_all(("less", "layer"), [(0.0029, None), (0.0031, 4)])
 def test_a_layer_that_loses_three_times_the_usual_stands_out(less, layer):
     curve = [0.999, 0.998, 0.997]
     assert verdict([*curve, curve[-1] - less, curve[-1] - less - 0.001])[0] == layer
@@ -71,7 +70,7 @@ def test_layers_have_their_lowest_figures_and_calls_stand_in_for_layers():
     assert verdict_of([])["layers"] == []
 
 
-@pytest.mark.parametrize("compared", [[], ops([None, None])])
+@for_all("compared", [[], ops([None, None])])
 def test_where_nothing_was_compared_no_model_keeps_its_pcc(compared):
     told = verdict_of(compared)
     assert told["first_drifting_layer"] is None

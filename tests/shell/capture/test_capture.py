@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import people
@@ -55,7 +56,7 @@ def capture(work, monkeypatch):
         monkeypatch.setattr(profiled, "build_of", lambda _python: BUILD)
         monkeypatch.setattr(profiled, "target_of", lambda _command: UserCommand("python3", ("model.py",)))
         monkeypatch.setattr(profiled, "conflicts", lambda _environment: None)
-        monkeypatch.setattr(profiled.memory_run, "recorded", lambda *_asked: told.append("recorded") or recorded)
+        monkeypatch.setattr(profiled, "recorded", lambda *_asked: told.append("recorded") or recorded)
         made = Capture(["pytest"], [], memory, told.append)
         made.run()
         return made, told
@@ -82,7 +83,7 @@ def test_a_failure_that_cost_the_report_is_explained_and_one_that_cost_nothing_i
     assert len(capture([NO_LOG], [REPORT])[1]) == 1
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("status", "ends", "says"),
     [(0, 1, "Tracy ended with status 0 and no"), (3, 3, "Tracy was interrupted, and"), (4, 4, "Tracy ended with status 4")],
 )  # fmt: skip
@@ -98,7 +99,7 @@ def test_of_several_reports_one_is_taken(capture):
     assert told[0] == "2 performance reports were written: the newest is read."
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("memory", "status", "says"),
     [
         (False, 0, []),
@@ -121,7 +122,7 @@ def test_both_reports_get_the_manifest(capture, work):
     assert manifests[0].read_text() == manifests[1].read_text()
 
 
-@pytest.mark.parametrize(("age", "is_taken"), [(-1.7, True), (-2.3, False)])
+@for_all(("age", "is_taken"), [(-1.7, True), (-2.3, False)])
 def test_the_report_that_tracy_names_is_new_also_where_a_file_has_its_time_in_twos(work, age, is_taken):
     """FAT counts every other second."""
     now = time.time()

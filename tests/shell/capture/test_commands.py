@@ -9,7 +9,7 @@ import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell.capture.build import Build, build_of
-from ttnn_mcp.shell.capture.commands import under_tracy
+from ttnn_mcp.shell.capture.profiled import under_tracy
 from ttnn_mcp.shell.capture.target import UserCommand
 
 STATUS = Path("/some where/status")

@@ -6,7 +6,7 @@ from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
-from ttnn_mcp.shell.capture.doubts import doubts_of
+from ttnn_mcp.shell.capture.outcome import doubts_of
 
 KERNEL = "DEVICE KERNEL DURATION [ns]"
 TWO = [Iteration(cold=True), Iteration()]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.session.places import demo_reports
-from ttnn_mcp.shell.capture import memory_run
+from ttnn_mcp.shell.capture import profiled
 from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.target import UserCommand
 
@@ -23,13 +24,13 @@ def recorded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PWD", str(tmp_path))
     monkeypatch.delenv("TT_METAL_HOME", raising=False)
-    monkeypatch.delenv(memory_run.VARIABLE, raising=False)
+    monkeypatch.delenv(profiled.VARIABLE, raising=False)
 
     def run(build, files=(), status=0):
         told, ran = [], []
 
         def streamed(command, _listener):
-            ran.append((list(command), os.environ.get(memory_run.VARIABLE)))
+            ran.append((list(command), os.environ.get(profiled.VARIABLE)))
             for place, content in files:
                 folder = Path(command[2]) if build is NEW else tmp_path / "generated"
                 path = folder / place
@@ -37,8 +38,8 @@ def recorded(tmp_path, monkeypatch):
                 path.write_bytes(content)
             return status
 
-        monkeypatch.setattr(memory_run, "streamed", streamed)
-        return memory_run.recorded(MODEL, build, told.append), told, ran
+        monkeypatch.setattr(profiled, "streamed", streamed)
+        return profiled.recorded(MODEL, build, told.append), told, ran
 
     return run
 
@@ -56,10 +57,10 @@ def test_an_older_ttnn_is_told_by_its_variable_which_is_taken_back(recorded):
     assert report.parts[-4:] == ("ttnn", "reports", "1", "db.sqlite")
     assert command == ["python3", "model.py"]
     assert json.loads(variable)["enable_graph_report"] is True
-    assert memory_run.VARIABLE not in os.environ
+    assert profiled.VARIABLE not in os.environ
 
 
-@pytest.mark.parametrize("build", [NEW, OLD], ids=["new", "old"])
+@for_all("build", [NEW, OLD], ids=["new", "old"])
 def test_neither_an_older_memory_report_nor_a_new_one_of_times_is_its_own(recorded, tmp_path, build):
     before = tmp_path / "generated" / "ttnn" / "reports" / "1" / "db.sqlite"
     before.parent.mkdir(parents=True)

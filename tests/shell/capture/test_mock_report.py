@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.analyses.settings.graphs import MATMUL, graph, report
 from tests.asking import session
+from tests.for_all import for_all
 from tests.shared_reports import shared
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture.build import Build
@@ -47,7 +46,7 @@ def test_a_run_that_fits():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("changes", "says"),
     [
         ({"programs": {"modelled": 3}}, "yes; circular buffers of 3 programs by our models"),

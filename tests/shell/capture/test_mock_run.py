@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.places import demo_reports
@@ -97,7 +98,7 @@ def test_a_description_of_a_cluster_is_taken_as_it_is(capture, home):
     assert manifest["device"] == "mock cluster_descriptor.yaml"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("arch", "says"),
     [("n15", r"no mock chips 'n15'\. Did you mean n150"), ("zzz", "There is: n150, n300, .*t3000"), ("no.yaml", "cannot be read")],
 )  # fmt: skip
@@ -106,7 +107,7 @@ def test_chips_that_nobody_knows_are_refused(capture, arch, says):
         capture(arch=arch)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("status", "ends", "says"),
     [(137, 137, "ended after 30 minutes"), (139, 139, "TTNN crashed on the mock device"), (0, 1, r"No report \(status 0\)")],
 )  # fmt: skip
@@ -128,7 +129,7 @@ def test_another_python_runs_the_command_where_its_own_has_no_ttnn(capture, monk
     assert made.build is NEW
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("builds", "python", "says"),
     [((NONE, NONE), None, "has no TTNN"), ((NONE,), sys.executable, "has no TTNN"), ((OLD,), None, "TTNN 0.60 cannot record")],
 )  # fmt: skip
@@ -173,9 +174,7 @@ def test_from_the_command_line_to_the_answers(home, monkeypatch, capfd):
     assert answer["memory"]["l1_peak"]["bytes_per_bank"] > 0
 
 
-@pytest.mark.parametrize(
-    ("words", "status"), [(["--minutes", "0"], 2), (["--minutes", "x"], 2), (["--memory-gb", "10001"], 2)]
-)
+@for_all(("words", "status"), [(["--minutes", "0"], 2), (["--minutes", "x"], 2), (["--memory-gb", "10001"], 2)])
 def test_limits_are_whole_numbers_in_bounds(words, status):
     with pytest.raises(SystemExit) as refused:
         cli.main(["capture", "--arch", "n150", *words, "--", "python", "model.py"])

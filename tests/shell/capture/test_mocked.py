@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell.capture import mocked
 
 FOLDER = Path(mocked.__file__).parent
@@ -25,7 +26,7 @@ def python(code, **options):
 CHILD = "os.system('cat devices/chip && cat other')"
 
 
-@pytest.mark.parametrize("code", ["print(open('other').read(), open('devices/chip').read())", CHILD])
+@for_all("code", ["print(open('other').read(), open('devices/chip').read())", CHILD])
 def test_neither_a_program_nor_what_it_starts_can_open_a_real_device(tmp_path, code):
     (tmp_path / "devices").mkdir()
     (tmp_path / "devices" / "chip").write_text("real")
@@ -115,9 +116,7 @@ def test_a_ttnn_without_mock_devices_runs_nothing(imported):
         imported(knows=False)
 
 
-@pytest.mark.parametrize(
-    ("locked", "there", "runs"), [(False, True, False), (False, False, True), (True, True, True)]
-)
+@for_all(("locked", "there", "runs"), [(False, True, False), (False, False, True), (True, True, True)])
 def test_where_nothing_can_be_locked_real_devices_must_be_absent(monkeypatch, tmp_path, locked, there, runs):
     called = []
     monkeypatch.setitem(sys.modules, "recorded", SimpleNamespace(recorded=lambda *asked: called.append(asked) or 7))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_all import for_all
 from tests.shell.capture import tracy_stand_in
 from tests.shell.capture.test_outcome import KERNEL, report_with
 from ttnn_mcp.session.places import demo_reports
@@ -180,7 +181,7 @@ def test_a_report_that_cannot_be_believed_is_told(profile, tmp_path):
     assert "Do this first" not in out
 
 
-@pytest.mark.parametrize("variable", CONFLICTS)
+@for_all("variable", CONFLICTS)
 def test_what_excludes_the_profiler_is_told_before_anything_runs(profile, monkeypatch, variable):
     monkeypatch.setenv(variable, "1")
     status, out, err = profile("0", report=DEMO)
@@ -188,7 +189,7 @@ def test_what_excludes_the_profiler_is_told_before_anything_runs(profile, monkey
     assert f"Next: env -u {variable} " in err
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("words", "says"),
     [
         ([], "Write the command behind --"),
@@ -222,7 +223,7 @@ def test_nothing_of_the_environment_changes(profile, home):
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@for_all("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_reaches_the_command(home, number):
     tracy = home / "packages" / "tracy" / "__main__.py"
     tracy.write_text(

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.for_all import for_all
 from ttnn_mcp.shell.capture import recorded
 
 TTNN = """
@@ -67,14 +68,14 @@ def run(tmp_path, monkeypatch):
 WHOLE = ["opened", "recording", "recorded", "closed", "opened", "closed", "report"]
 
 
-@pytest.mark.parametrize("start", [("program.py",), ("-m", "program")], ids=["script", "module"])
+@for_all("start", [("program.py",), ("-m", "program")], ids=["script", "module"])
 def test_a_recording_lies_between_the_first_device_and_its_end(run, start):
     status, events = run(start=start)
     assert status == 0
     assert events == [["a b"], *WHOLE]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("end", "status"),
     [("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('why')", 1), ("raise ValueError('why')", 1)],
 )
@@ -84,7 +85,7 @@ def test_the_status_is_the_programs_own_and_what_was_recorded_is_kept(run, capsy
     assert ("why" in capsys.readouterr().err) is ("why" in end)
 
 
-@pytest.mark.parametrize("way", ["ttnn.CreateDevice(device_id=0)", "ttnn.distributed.distributed.within()"])
+@for_all("way", ["ttnn.CreateDevice(device_id=0)", "ttnn.distributed.distributed.within()"])
 def test_every_way_to_open_a_device_starts_the_recording(run, way):
     start, end = way, "ttnn.CloseDevice(None)"
     _status, events = run("", program=f"import ttnn\nttnn.events.append('')\n{start}\n{end}\n")

@@ -65,7 +65,7 @@ def test_the_python_of_a_script_may_be_that_of_the_environment(python, tmp_path)
     assert target_of([script(tmp_path, "#!/usr/bin/env python3")]) == UserCommand(place, ("-m", "pytest"))
 
 
-@pytest.mark.parametrize("quote", ['"', "'"])
+@for_all("quote", ['"', "'"])
 def test_the_python_of_a_script_may_stand_in_its_second_line(python, tmp_path, quote):
     """As pip and uv write it where the path of an environment is long or has a space."""
     long = python("with a space", "x" * 200)
@@ -108,7 +108,7 @@ def test_a_command_that_is_not_there_is_refused():
         target_of(["no-such-program"])
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("command", "words"),
     [
         (["python9", "model.py"], ("model.py",)),

@@ -11,8 +11,7 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.shell import cli
-from ttnn_mcp.shell.perf_report.command import perf_report
-from ttnn_mcp.shell.perf_report.table import COLUMNS
+from ttnn_mcp.shell.perf_report.command import COLUMNS, perf_report
 
 
 def rows(text):

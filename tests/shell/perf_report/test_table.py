@@ -8,7 +8,7 @@ from tests.for_all import for_all
 from tests.shell.perf_report.demo_table import demo, report_file
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
-from ttnn_mcp.shell.perf_report.table import COLUMNS, perf_report_csv
+from ttnn_mcp.shell.perf_report.command import COLUMNS, perf_report_csv
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def test_every_column_is_there_in_order(rows):
     assert len(rows) == 80
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("line", "column", "cell"),
     [
         (64, "OP Code", "Conv2dDeviceOperation 4096 x 1728 x 256 [ABH=2|1 SR]"),

@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
-import pytest
 
 from tests.asking import call, session
 from tests.checks.asking import case_of_reports
 from tests.checks.rows import case_of
+from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
@@ -41,7 +41,7 @@ WIDE, NARROW = "BFLOAT16", "BFLOAT8_B"
 ATTENTION = "ScaledDotProductAttention"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("asked", "how", "risks"),
     [
         (("LayerNorm", [WIDE]), {}, []),
@@ -67,9 +67,7 @@ def test_each_risk_at_its_line(tmp_path, asked, how, risks):
     assert suspects(tmp_path, *asked, **how) == risks
 
 
-@pytest.mark.parametrize(
-    ("keys", "approximate", "is_suspect"), [(16_384, 1, False), (16_416, 1, True), (16_416, 0, False)]
-)
+@for_all(("keys", "approximate", "is_suspect"), [(16_384, 1, False), (16_416, 1, True), (16_416, 0, False)])
 def test_the_approximate_exponential_is_suspect_beyond_16_k_keys(tmp_path, keys, approximate, is_suspect):
     config = f"SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=8),q_chunk_size=128,k_chunk_size=128,exp_approx_mode={approximate})"
     told = suspects(tmp_path, ATTENTION, [WIDE] * 3, keys=keys, program_config=config)

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.comparison.comparison import Delta
-from ttnn_mcp.analyses.comparison.op_changes import Change
+from ttnn_mcp.analyses.comparison.comparison import Change, Delta
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
 from ttnn_mcp.tools.parts.compare_tables import changed, groups, memory, rewritten
 

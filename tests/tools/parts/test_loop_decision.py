@@ -6,9 +6,8 @@ from tests.asking import session
 from tests.experiments.writer import experiment
 from tests.pairs import Model, write
 from tests.tools.parts.test_loop_story import finding
-from ttnn_mcp.experiments.decision import Decision
+from ttnn_mcp.experiments.decision import Decision, RuledOut
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.experiments.tries import RuledOut
 from ttnn_mcp.tools.parts.loop_decision import _decided, next_move
 
 

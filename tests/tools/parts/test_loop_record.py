@@ -11,14 +11,20 @@ from tests.asking import call, session
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
 from tests.pairs import Model, write
-from ttnn_mcp.errors import QuestionRefused
+from tests.tools.parts.test_loop_story import finding
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
+from ttnn_mcp.experiments.outlook import Outlook
+from ttnn_mcp.experiments.rules import Walls
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.experiments.walls import Walls
 from ttnn_mcp.tools.experiments import TOOL
+from ttnn_mcp.tools.parts import loop_record
 from ttnn_mcp.tools.parts.loop_actions import set_target
 from ttnn_mcp.tools.parts.loop_answer import Arguments
-from ttnn_mcp.tools.parts.loop_record import _attempt, record
+from ttnn_mcp.tools.parts.loop_record import _attempt, finding_of, record, tried
+from ttnn_mcp.wire import Saving
 
+KNOWN, OTHER = (check.id for check in CATALOGUE[:2])
 BASE = Model()
 
 
@@ -47,7 +53,7 @@ async def test_the_two_changes_with_most_behind_them_are_told(recorded):
     assert len(answer.engaged.rows) == 2
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("target", "up_ns", "tools"),
     [
         (None, 60_000, [("experiments", "next")]),
@@ -130,3 +136,44 @@ async def test_pcc_per_layer_is_stored_and_compared_with_the_last_that_was(tmp_p
     known, _targets = await Store(tmp_path / "state").all()
     assert [len(one.layer_pccs) for one in known] == [3, 0, 4, 2]
     assert (known[2].drifts_at, known[2].layer_pccs[1]) == (2, (2, 0.98))
+
+
+@for_all(
+    ("said", "check"),
+    [
+        ({"finding": KNOWN, "change": f"as {OTHER} says"}, KNOWN),
+        ({"change": f"as {OTHER} says"}, OTHER),
+        ({"hypothesis": f"{KNOWN} is right"}, KNOWN),
+        ({"change": f"{KNOWN} and {OTHER}"}, None),
+        ({}, None),
+    ],
+)
+def test_the_finding_is_the_one_that_was_given_or_that_the_texts_name(said, check):
+    assert finding_of(Arguments(**said)) == check
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"), [(KNOWN[:-1], f"Did you mean '{KNOWN}'?"), ("zzz", "Take it from a finding's `check`")]
+)
+def test_a_finding_that_is_none_is_refused_with_the_nearest(said, hint):
+    with pytest.raises(ArgumentsInvalid) as refused:
+        finding_of(Arguments(finding=said))
+    assert hint in str(refused.value)
+
+
+async def test_a_promise_is_the_most_of_that_finding_on_the_run_before(monkeypatch):
+    saved = [("one", 9.0), ("one", 12.0), ("two", 50.0)]
+    found = [
+        finding(check).model_copy(update={"saving_us": Saving(at_least=1, at_most=most)}) for check, most in saved
+    ]
+    outlook = Outlook(1e6, 8e5, 0.0, 0.0, 0.0, tuple(found), ())
+
+    async def outlook_now(_run, _most):
+        return outlook
+
+    monkeypatch.setattr(loop_record, "outlook_now", outlook_now)
+    assert await tried(None, "one") == ("one", 12.0)
+    assert await tried(None, "three") == ("three", 0.0)
+    assert await tried(None, None) == (None, None)
+    outlook = None
+    assert await tried(None, "one") == ("one", None)

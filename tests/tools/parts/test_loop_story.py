@@ -8,6 +8,7 @@ import pytest
 
 from tests.asking import session
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.analyses.comparison import noise
 from ttnn_mcp.experiments.decision import Decision
@@ -117,7 +118,7 @@ def test_only_a_share_of_the_roofline_needs_the_best_run_s_report():
     assert target_progress(story(replace(LATENCY, value=2.0)), None).status == "met"
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("target", "actions"),
     [(None, ["next", "target"]), (LATENCY, ["next"]), (replace(LATENCY, value=2.0), [])],
     ids=["none", "not met", "met"],

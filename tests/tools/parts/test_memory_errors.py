@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from tests.asking import memory_summary_of, session
+from tests.for_all import for_all
 from tests.profiles import DRAM, CircularBuffer, DeviceOp, Placement, Program, height_sharded, write_memory_report
 from tests.tools.test_memory_summary import BASE, BEYOND, CLASH, NO_ROOM, SHAPE, SHARD, crashing
 
@@ -34,7 +35,7 @@ def erring(name, message, operation=0):
     return f"INSERT INTO errors ({columns}) VALUES (?, ?, 'RuntimeError', ?, 0)", (operation, name, message)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("message", "said"),
     [
         ("m" * 240, "m" * 240),
@@ -111,7 +112,7 @@ async def test_circular_buffers_take_no_room_from_the_allocator_of_tensors(told)
     assert beside.short_bytes == error.short_bytes
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("message", "figures"),
     [
         (CLASHED, (1_403_712, 1_376_256, None)),  # addresses: where buffers begin is not known

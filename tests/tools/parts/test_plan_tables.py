@@ -87,7 +87,7 @@ def test_of_a_group_of_shapes_six_lines_are_told_the_heaviest_first(ops, told):
     assert table.rows == (("edit", "32x32", told, "a config"),)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("rows", "told"),
     [
         ([], ""),

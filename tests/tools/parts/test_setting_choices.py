@@ -109,7 +109,7 @@ def test_without_a_law_a_summary_names_the_trial(said):
     assert said(*legal, setting="weights_dtype") == NO_LAW
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("setting", "us", "asks"),
     [("weights_dtype", 50, True), ("in0_block_w", 50, False), ("weights_dtype", 99.9, False)],
 )
@@ -118,7 +118,7 @@ def test_a_gain_that_costs_accuracy_asks_for_the_pcc(said, setting, us, asks):
     assert text.endswith(", if the PCC allows it") == asks
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("law", "told"), [(None, NO_LAW), (Expected(50, 40, 60, "", ""), f"{NO_LAW}; it took 100.0 us where its law")]
 )
 def test_a_time_that_no_law_expects_is_told(monkeypatch, law, told):

@@ -39,7 +39,7 @@ def ops(tmp_path_factory):
     return {"conv": conv, "matmul": product, "untold conv": printing(conv, **{ALLOCATED: None})}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("judgement", "words"),
     [
         (judged(broken=("at least 1",), change="x"), "nothing: it would not run as asked"),
@@ -129,7 +129,7 @@ OPERANDS = f"{BUFFERS}; of other tensors in L1 only this op's operands are count
 OF_ARCH, INFERRED = (L1Limit(1_000_000, 0, read=False, measured=measured) for measured in (True, False))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("name", "limit", "words"),
     [
         ("conv", LIMIT, BUFFERS),  # it prints what was allocated before

@@ -5,27 +5,36 @@ is three symbols in a row: its name, its name with its shapes, and its whole rec
 ops with the same record have three symbols in common, two ops that share only the name have one. A subsequence that
 is as long as possible therefore pairs ops with equal records where it can, then ops of equal shapes, then ops of the
 same name. The ops between two pairs are an edit.
+
+Element-wise ops that were fused into their neighbour: an activation, a bias or a residual.
+
+The neighbour keeps its name and shapes, so the sequences alone show a removed op. The neighbour's record shows the
+fusion: it has one more activation among its attributes, or one more operand.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.lcs import CELLS_AT_MOST, cells, common
+from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.op_tokens import Tokens
+    from ttnn_mcp.run.ops.op_table import OpTable
 
-    Rows = NDArray[np.int64]
 
+_FUSES = re.compile(r"activation|fused|op_chain|residual", re.IGNORECASE)
+_EMPTY = re.compile(r"\w*\(\[\]\)|\[\]|\{\}")  # SmallVector([]): an empty list of activations
+SMALL = 3  # ops that one neighbour may absorb; a longer gap is a rewrite
 EditKind = Literal["added", "removed", "fused", "split", "replaced"]
 LEVELS = 3
 
@@ -66,9 +75,9 @@ class Alignment:
         complete: False where the windows were too long to align; then there are no pairs and no edits.
     """
 
-    before: Rows
-    after: Rows
-    same_shape: NDArray[np.bool_]
+    before: Integers
+    after: Integers
+    same_shape: Booleans
     edits: tuple[Rewrite, ...]
     complete: bool = True
 
@@ -93,7 +102,7 @@ def aligned(before: Tokens, after: Tokens) -> Alignment:
     return _gathered(plain, gaps, before.name.tolist(), after.name.tolist())
 
 
-def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
+def _partners(before: Tokens, after: Tokens) -> tuple[Integers, Integers] | None:
     """Rows that have a partner, and their partners, both ascending; None where the windows are too long.
 
     Windows that are long for three symbols per op are aligned by one, the name. Matches of the records are taken
@@ -119,7 +128,7 @@ def _partners(before: Tokens, after: Tokens) -> tuple[Rows, Rows] | None:
     return np.array(ordered, dtype=np.int64), np.array([partner_of[row] for row in ordered], dtype=np.int64)
 
 
-def _symbols(before: Tokens, after: Tokens) -> tuple[Rows, Rows]:
+def _symbols(before: Tokens, after: Tokens) -> tuple[Integers, Integers]:
     """Both windows as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
     pairs = (before.name, after.name), (before.shape, after.shape), (before.record, after.record)
     codes = (np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs)
@@ -169,3 +178,59 @@ def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list
                 rows, partners = sorted([*rows, row]), sorted([*partners, partner])
         edits.append(Rewrite(tuple(rows), tuple(partners)))
     return pairs.without(dissolved, tuple(edits))
+
+
+def absorbed(alignment: Alignment, before: OpTable, after: OpTable) -> Alignment:
+    """The alignment with removed (or added) element-wise ops joined to the op that absorbed (or released) them."""
+    pair_at = {row: pair for pair, row in enumerate(alignment.before.tolist())}
+    pair_into = {row: pair for pair, row in enumerate(alignment.after.tolist())}
+    dissolved: set[int] = set()
+    edits: list[Rewrite] = []
+    for edit in alignment.edits:
+        rows, table, pairs = (
+            (edit.before, before, pair_at) if edit.kind == "removed" else (edit.after, after, pair_into)
+        )
+        if edit.kind not in ("removed", "added") or not _is_small(rows, table):
+            edits.append(edit)
+            continue
+        sides = [pairs[side] for side in (rows[0] - 1, rows[-1] + 1) if side in pairs]
+        taker = next(
+            (pair for pair in sides if pair not in dissolved and _took(alignment, pair, edit, before, after)), None
+        )
+        if taker is None:
+            edits.append(edit)
+            continue
+        dissolved.add(taker)
+        row_before, row_after = int(alignment.before[taker]), int(alignment.after[taker])
+        edits.append(Rewrite(tuple(sorted((*edit.before, row_before))), tuple(sorted((*edit.after, row_after)))))
+    return alignment.without(dissolved, tuple(edits)) if dissolved else alignment
+
+
+def _is_small(rows: Sequence[int], ops: OpTable) -> bool:
+    names = ops.texts("op_code")
+    return len(rows) <= SMALL and all(family(names[row]) == "eltwise" for row in rows)
+
+
+def _took(alignment: Alignment, pair: int, edit: Rewrite, before: OpTable, after: OpTable) -> bool:
+    """Whether the pair's op has more operands or fused attributes on the side where the edit has no ops."""
+    op_before, op_after = (before, int(alignment.before[pair])), (after, int(alignment.after[pair]))
+    lean, rich = (op_before, op_after) if edit.kind == "removed" else (op_after, op_before)
+    if _operands(*rich) > _operands(*lean):
+        return True
+    return bool(_fused(*rich) - _fused(*lean))
+
+
+def _operands(ops: OpTable, row: int) -> int:
+    return sum(bool(operand.present[row]) for operand in ops.inputs)
+
+
+def _fused(ops: OpTable, row: int) -> set[tuple[str, str]]:
+    """The attributes that are an activation, a bias or a residual, with their texts."""
+    attributes = parse_attributes(ops.texts("attributes")[row])
+    return {
+        (key, text)
+        for key in attributes
+        if _FUSES.search(key)
+        and (text := attributes.text_of(key)) is not None
+        and not _EMPTY.fullmatch(text.strip())
+    }

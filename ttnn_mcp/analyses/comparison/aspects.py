@@ -1,26 +1,30 @@
-"""The properties in which an op and its partner may differ: formats, placement, settings, shapes, cores."""
+"""The properties in which an op and its partner may differ: formats, placement, settings (by name), shapes, cores."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.op_tokens import dims_of
-from ttnn_mcp.analyses.comparison.printed_settings import different_settings
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
-    Rows = NDArray[np.int64]
 
+PARSED_AT_MOST = 500  # distinct pairs of texts that are parsed; others are reported as "settings" only
+NAMED = 2
+_COMPUTE = "compute_kernel_config"
+_COVERED_ELSEWHERE = re.compile(
+    r"address|semaphore|hash|_id$|trace|mem(ory)?_config|dtype|shape|math_fidelity|pre_op"
+)
 Family = Literal["formats", "placement", "settings", "shapes"]
 Kind = Literal["data type", "layout", "fidelity", "placement", "config", "cores", "shape"]
 SAME = -1
@@ -49,10 +53,10 @@ class Aspect:
     """
 
     kind: Kind
-    codes: Rows
+    codes: Integers
     labels: dict[int, str]
-    before: Rows
-    after: Rows
+    before: Integers
+    after: Integers
 
     @property
     def family(self) -> Family:
@@ -94,7 +98,7 @@ def _of_texts(label: str, kind: Kind, before: Texts, after: Texts) -> Aspect:
     return Aspect(kind, codes, labels, code_before, code_after)
 
 
-def _of_cores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Aspect:
+def _of_cores(before: Floats, after: Floats) -> Aspect:
     differs = (before != after) & np.isfinite(before) & np.isfinite(after)
     cores_before, cores_after = np.nan_to_num(before).astype(np.int64), np.nan_to_num(after).astype(np.int64)
     codes = np.where(differs, cores_before * _CORES + cores_after, SAME)
@@ -112,3 +116,45 @@ def _of_settings(before: Texts, after: Texts) -> Aspect:
     codes = np.array([numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64)
     labels = {number: label for label, number in numbers.items()}
     return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64), after.codes)
+
+
+def different_settings(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Per pair of cells (before, after), the names of the settings that differ; "" where none does."""
+    parsed: dict[str, Attributes] = {}
+    budget = PARSED_AT_MOST
+    labels: list[str] = []
+    for before, after in pairs:
+        if before == after or not before or not after:
+            labels.append("")
+            continue
+        budget -= 1
+        if budget < 0:
+            labels.append("settings")
+            continue
+        attributes = [parsed.setdefault(text, parse_attributes(text)) for text in (before, after)]
+        labels.append(", ".join(list(_different(*attributes))[:NAMED]))
+    return labels
+
+
+def _different(before: Attributes, after: Attributes) -> Iterator[str]:
+    for key in before:
+        if key not in after or before[key] == after[key] or _COVERED_ELSEWHERE.search(key):
+            continue
+        inside = list(_different_inside(before, after, key))
+        if inside:
+            yield from (f"{shown(key)}.{shown(field)}" for field in inside)
+        elif key != _COMPUTE:  # without fields that differ, only its math_fidelity does: told by its own column
+            yield shown(key)
+
+
+def _different_inside(before: Attributes, after: Attributes, key: str) -> Iterator[str]:
+    """The fields of a printed struct that both sides have and that differ; none if it is no such struct."""
+    structs = before.struct(key), after.struct(key)
+    if structs[0] is None or structs[1] is None or structs[0].name != structs[1].name:
+        return
+    left, right = structs[0].fields, structs[1].fields
+    yield from (
+        field
+        for field in left
+        if field in right and left[field] != right[field] and not _COVERED_ELSEWHERE.search(field)
+    )

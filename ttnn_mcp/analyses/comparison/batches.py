@@ -15,12 +15,11 @@ import numpy as np
 from ttnn_mcp.analyses.comparison.op_tokens import dims_of
 from ttnn_mcp.analyses.roofline.flops import flops_of, on_engine
 from ttnn_mcp.analyses.roofline.reasons import Reasons
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -116,7 +115,7 @@ def _batch(ops: OpTable, row: int) -> int | None:
     return window.number("batch_size") if window else None
 
 
-def _by_outermost(before: NDArray[np.int64], after: NDArray[np.int64], ratio: float) -> tuple[int, int] | None:
+def _by_outermost(before: Integers, after: Integers, ratio: float) -> tuple[int, int] | None:
     """(before, after) of the outermost dimension of tensors that changed, if only it differs, everywhere alike."""
     pairs: set[tuple[int | None, int | None]] = set()
     explained = np.zeros(len(before), dtype=np.bool_)

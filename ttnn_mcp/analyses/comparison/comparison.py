@@ -1,41 +1,44 @@
 """Compares two windows on their critical devices, in whole nanoseconds.
 
 The deltas of groups add up exactly to the total, because every op is in one group on its side. Alignment only adds
-what became of the ops (inserted, removed, fused, split or changed) and the layer they belong to.
+what became of the ops (inserted, removed, fused, split or changed) and the layer they belong to; equal changes are one.
+
+A mesh whose devices take nearly the same time has another slowest one in each run. The ops of two devices differ though
+nothing was changed (links, cores and tensor slices depend on a device's place), so both sides are taken on one device.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.comparison.alignment import Alignment, aligned
-from ttnn_mcp.analyses.comparison.aspects import Aspect, aspects_of
+from ttnn_mcp.analyses.comparison.alignment import Alignment, absorbed, aligned
+from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect, aspects_of
 from ttnn_mcp.analyses.comparison.batches import Work, arithmetic_share, same_arithmetic, work_of
 from ttnn_mcp.analyses.comparison.clocks import clock_ratio
-from ttnn_mcp.analyses.comparison.deltas import Delta, PerSample
-from ttnn_mcp.analyses.comparison.fusions import absorbed
-from ttnn_mcp.analyses.comparison.grouping import Grouping, deltas_by, layer_labels, stage_labels
-from ttnn_mcp.analyses.comparison.noise import Measured, Noise, noise_of
-from ttnn_mcp.analyses.comparison.one_device import on_one_device
-from ttnn_mcp.analyses.comparison.op_changes import Change, changes_of
+from ttnn_mcp.analyses.comparison.grouping import Delta, Grouping, PerSample, deltas_by, layer_labels, stage_labels
+from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
+    from ttnn_mcp.analyses.comparison.aspects import Family
     from ttnn_mcp.analyses.comparison.grouping import Labels
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
 
+
+SHOWN_PARTS = 3
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model
 FEW_OPS = 10  # windows with fewer ops are too short for shares
 
@@ -72,7 +75,7 @@ class Comparison:
         return clock_ratio(self.before.run, self.after.run)
 
     @cached_property
-    def times(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def times(self) -> tuple[Integers, Integers]:
         """Kernel time per op in whole ns, of both sides; the candidate's cycles at the baseline's clock."""
         before, after = (ops.numbers("kernel_ns") for ops in self._ops)
         return np.rint(before).astype(np.int64), np.rint(after * self.clock_ratio).astype(np.int64)
@@ -214,3 +217,67 @@ def _check_repeat(repeat: Measured, baseline: Measured) -> None:
             f"Run {repeat.run.id} is no repeat of the baseline: it runs other ops. "
             "Give runs of the unchanged model, or none."
         )
+
+
+def on_one_device(before: Measured, after: Measured) -> tuple[Measured, Measured]:
+    """Both sides on one device, where on either side it takes as long as the slowest one but for the least noise."""
+    first, second = before.scope.critical_device, after.scope.critical_device
+    if first == second:  # unmoved: another scope of the same device would only compute all anew
+        return before, after
+    if _as_slow(after, first):
+        return before, led_by(after, first)
+    return (led_by(before, second), after) if _as_slow(before, second) else (before, after)
+
+
+def led_by(side: Measured, device: int) -> Measured:
+    """The side with this device in place of its slowest one."""
+    return replace(side, scope=replace(side.scope, lead=device))
+
+
+def _as_slow(side: Measured, device: int) -> bool:
+    kernel_ns = float(side.scope.of_device(device).numbers("kernel_ns").sum())
+    return kernel_ns >= (1 - FLOOR_SHARE) * side.kernel_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Pairs of ops that changed in the same way.
+
+    Attributes:
+        op: the op's canonical name.
+        text: `in1 BFLOAT16 -> BFLOAT8_B, fidelity HiFi4 -> HiFi2`; empty where only the time changed.
+        families: what kinds of settings these are.
+        pairs: numbers of the pairs.
+    """
+
+    op: str
+    what: str
+    families: frozenset[Family]
+    pairs: Integers
+
+
+def changes_of(aspects: Sequence[Aspect], right: OpTable) -> list[Change]:
+    """The changes of all pairs; each pair is in exactly one. Pairs without a visible difference have an empty text.
+
+    Args:
+        aspects: in what the pairs differ.
+        right: the candidate's ops of the pairs.
+    """
+    names = right.texts("op_code").folded(canonical)
+    columns = [names.codes, *(aspect.codes for aspect in aspects)]
+    kinds, place = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(place.ravel(), kind="stable")
+    bounds = np.searchsorted(place.ravel()[order], np.arange(len(kinds) + 1)).tolist()
+    listed: list[list[int]] = kinds.tolist()
+    return [
+        _change(names.distinct[kind[0]] if kind[0] >= 0 else "", kind[1:], aspects, order[start:end])
+        for kind, (start, end) in zip(listed, pairwise(bounds), strict=True)
+    ]
+
+
+def _change(op: str, codes: list[int], aspects: Sequence[Aspect], pairs: Integers) -> Change:
+    differing = [(aspect, code) for aspect, code in zip(aspects, codes, strict=True) if code != SAME]
+    parts = [aspect.labels[code] for aspect, code in differing]
+    more = [f"{len(parts) - SHOWN_PARTS} more"] if len(parts) > SHOWN_PARTS else []
+    families: list[Family] = [aspect.family for aspect, _ in differing]
+    return Change(op, ", ".join([*parts[:SHOWN_PARTS], *more]), frozenset(families), pairs)

@@ -1,18 +1,24 @@
-"""Differences in how the two were captured: clock, trace, profiler options, rows that were dropped."""
+"""Differences in how the two were captured: clock, trace, profiler options, rows that were dropped.
+
+Signs of dropped rows are those on one side only, or on both alike.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.comparison.drop_signs import new_signs
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.trust import caveats_of, dropped_rows
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
+    from ttnn_mcp.run.run import Run
 
+CUT_OFF = "the last iteration is cut off"
 _OPTIONS = {  # columns that are filled only if the profiler was asked for more, which costs time
     "NoC trace": "noc_util_pct",
     "hardware counters": "fpu_util_pct",
@@ -77,3 +83,26 @@ def baseline_damaged(comparison: Comparison) -> Reason | None:
     """The same signs in the baseline only."""
     signs = new_signs(comparison.before.run, comparison.after.run)
     return Reason("baseline_damaged", signs[0]) if signs else None
+
+
+def new_signs(run: Run, other: Run) -> list[str]:
+    """Signs of a run that the other run does not show; figures may differ."""
+    shared = {_without_figures(sign) for sign in _signs(other)}
+    return [sign for sign in _signs(run) if _without_figures(sign) not in shared]
+
+
+def shared_signs(run: Run, other: Run) -> list[str]:
+    """Signs of a run that the other run shows too: what is missing may be missing alike."""
+    new = new_signs(run, other)
+    return [sign for sign in _signs(run) if sign not in new]
+
+
+def _signs(run: Run) -> list[str]:
+    """All signs."""
+    report = run.performance_report
+    cut_off = [caveat for caveat in caveats_of(report) if caveat.startswith(CUT_OFF)]
+    return [*cut_off, *dropped_rows(report)]
+
+
+def _without_figures(sign: str) -> str:
+    return re.sub(r"\d+", "", sign)

@@ -11,12 +11,11 @@ from ttnn_mcp.analyses.comparison.batches import SAME_WORK
 from ttnn_mcp.analyses.comparison.doubts_of_capture import rows_dropped
 from ttnn_mcp.analyses.comparison.places import roles_of
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 
 COMPUTES = ("matmul", "conv", "attention", "norm", "softmax", "pool", "embedding")  # no optimisation drops them
@@ -126,14 +125,14 @@ def ops_missing(comparison: Comparison) -> Reason | None:
     )
 
 
-def _gone(comparison: Comparison) -> NDArray[np.int64]:
+def _gone(comparison: Comparison) -> Integers:
     """Rows of the baseline that compute, and that nothing took the place of."""
     names = comparison.names(0)
     rows = [row for edit in comparison.alignment.edits if not edit.after for row in edit.before]
     return np.array([row for row in rows if family(names[row]) in COMPUTES], dtype=np.int64)
 
 
-def _named(comparison: Comparison, gone: NDArray[np.int64]) -> Reason:
+def _named(comparison: Comparison, gone: Integers) -> Reason:
     rows: list[int] = gone.tolist()
     counts = Counter(comparison.names(0)[row] for row in rows)
     kinds = ", ".join(f"{count} {name}" for name, count in counts.most_common(NAMED))

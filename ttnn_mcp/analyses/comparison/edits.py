@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ttnn_mcp.analyses.comparison.alignment import Rewrite
     from ttnn_mcp.analyses.comparison.comparison import Comparison
 

@@ -1,24 +1,25 @@
-"""Ops in groups, by a label per op: of an op, category, layer or stage. Every op is in exactly one group."""
+"""Ops in groups, by a label per op: of an op, category, layer or stage. Every op is in exactly one group.
+
+Their times, and those of one sample, are compared as deltas.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.comparison.deltas import Delta
 from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.arrays import Integers
+from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.alignment import Alignment
     from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 
-    Times = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Times = tuple[Integers, Integers]
     Labels = tuple[Sequence[str], Sequence[str]]
 
 Grouping = Literal["op_code", "category", "layer", "stage"]
@@ -67,3 +68,33 @@ def layer_labels(layers: LayerBlocks | None, alignment: Alignment, times: Times)
     ]
     numbers: tuple[list[int], list[int]] = before.tolist(), after.tolist()
     return [names[number] for number in numbers[0]], [names[number] for number in numbers[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One group of ops on both sides: kernel time in ns, and number of ops."""
+
+    key: str
+    before_ns: int
+    after_ns: int
+    before_count: int
+    after_count: int
+
+    @property
+    def delta_ns(self) -> int:
+        """Change of kernel time in ns; positive is slower."""
+        return self.after_ns - self.before_ns
+
+
+@dataclass(frozen=True, slots=True)
+class PerSample:
+    """Kernel time in ns of one sample, where the batch differs; `batch` is None where that is not certain."""
+
+    before_ns: float
+    after_ns: float
+    batch: tuple[int, int] | None
+
+    @property
+    def change_share(self) -> float:
+        """Relative change of the time per sample; negative is faster."""
+        return self.after_ns / self.before_ns - 1

@@ -11,14 +11,10 @@ each part is small (Hirschberg, 1975).
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.int64]
+from ttnn_mcp.arrays import Booleans, Integers
 
 # Bits of a table that is small enough to store: half a megabyte.
 CELLS_HELD = 4_000_000  # unmoved: a larger table takes memory, a smaller one time
@@ -26,15 +22,15 @@ PLACES_HELD_BYTES = 32_000_000  # memory for the integers of frequent symbols
 CELLS_AT_MOST = 40_000_000_000  # about five seconds; 200,000 x 200,000
 
 
-def cells(before: Numbers, after: Numbers) -> int:
+def cells(before: Integers, after: Integers) -> int:
     """The size of the table for the two, without what they share at both ends: a measure of the work."""
     start, end = _shared_ends(before, after)
     return (len(before) - start - end) * (len(after) - start - end)
 
 
-def common(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
+def common(before: Integers, after: Integers) -> tuple[Integers, Integers]:
     """Positions in `before` and in `after` of a longest common subsequence, both ascending."""
-    pairs: list[tuple[Numbers, Numbers]] = [(_none(), _none())]
+    pairs: list[tuple[Integers, Integers]] = [(_none(), _none())]
     waiting = [(before, np.arange(len(before)), after, np.arange(len(after)))]
     while waiting:
         left, left_at, right, right_at = waiting.pop()
@@ -64,25 +60,25 @@ def common(before: Numbers, after: Numbers) -> tuple[Numbers, Numbers]:
     return rows_found[order], partners[order]
 
 
-def _none() -> Numbers:
+def _none() -> Integers:
     return np.zeros(0, dtype=np.int64)
 
 
-def _shared_ends(left: Numbers, right: Numbers) -> tuple[int, int]:
+def _shared_ends(left: Integers, right: Integers) -> tuple[int, int]:
     """How many symbols the two share at the start, and how many more at the end."""
     least = min(len(left), len(right))
     start = _first_false(left[:least] == right[:least])
     return start, _first_false(left[::-1][: least - start] == right[::-1][: least - start])
 
 
-def _first_false(mask: NDArray[np.bool_]) -> int:
+def _first_false(mask: Booleans) -> int:
     return len(mask) if mask.all() else int(np.argmin(mask))
 
 
 class _Places:
     """Per symbol, an integer with a bit set for each of its positions in a sequence."""
 
-    def __init__(self, sequence: Numbers) -> None:
+    def __init__(self, sequence: Integers) -> None:
         self._length = len(sequence)
         distinct, codes = np.unique(sequence, return_inverse=True)
         self._order = np.argsort(codes, kind="stable")
@@ -107,7 +103,7 @@ class _Places:
         return bits
 
 
-def _rows(left: Numbers, right: Numbers) -> list[int]:
+def _rows(left: Integers, right: Integers) -> list[int]:
     """One integer per row of the table: a zero bit means that the length grows by one at that column."""
     places, full = _Places(right), (1 << len(right)) - 1
     row, rows = full, list[int]()
@@ -118,7 +114,7 @@ def _rows(left: Numbers, right: Numbers) -> list[int]:
     return rows
 
 
-def _lengths(left: Numbers, right: Numbers) -> Numbers:
+def _lengths(left: Integers, right: Integers) -> Integers:
     """Lengths of the longest common subsequences of `left` and each prefix of `right`, the empty prefix first."""
     places, full = _Places(right), (1 << len(right)) - 1
     row = full
@@ -130,7 +126,7 @@ def _lengths(left: Numbers, right: Numbers) -> Numbers:
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(1 - flat.astype(np.int64))))
 
 
-def _walked_back(left: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
+def _walked_back(left: Integers, right: Integers) -> tuple[Integers, Integers]:
     rows = _rows(left, right)
     pair_rows: list[int] = []
     pair_columns: list[int] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.noise import Measured
-from ttnn_mcp.analyses.roofline.beyond_peak import doubts_of_work
+from ttnn_mcp.analyses.roofline.beyond_peak import doubted_by_work
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.run.iterations import device_order
 from ttnn_mcp.run.window import Scope
@@ -44,11 +44,9 @@ def measured(
 ) -> Measured:
     """A run with its window: an iteration, within the signposts of `bracket` (start, end)."""
     scope = run.scope(iteration, *bracket)
-    ops, chip = scope.critical, run.chip.on(scope.critical_device)
-    work = tuple(
-        doubt for doubt in doubts_of_work(ops, roofline_of(ops, chip)) if doubt.of_all
-    )  # else: below_floor
-    return Measured(run, scope.doubted(work), run.scope("all", *bracket))
+    roofline = roofline_of(scope.critical, run.chip.on(scope.critical_device))
+    scope = doubted_by_work(scope, roofline, some_ops=False)  # below_floor tells of some ops
+    return Measured(run, scope, run.scope("all", *bracket))
 
 
 def _joined(side: Measured, times: int) -> Measured:

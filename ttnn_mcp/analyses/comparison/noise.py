@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,8 +12,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import iterations_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.run.window import Scope
 

@@ -6,24 +6,21 @@ reports have them. Each of the three numbers tells more ops apart than the one b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
     from ttnn_mcp.run.ops.texts import Texts
 
-    Numbers = NDArray[np.int64]
 
 _SHAPING_INPUTS = 2  # inputs that decide an op's work; later ones are biases, scales, index tables
 _FORMAT = ("dtype", "layout", "placement")  # attributes of an operand
@@ -39,9 +36,9 @@ class Tokens:
         record: equal if also data type, layout and placement of every operand are.
     """
 
-    name: Numbers
-    shape: Numbers
-    record: Numbers
+    name: Integers
+    shape: Integers
+    record: Integers
 
     def __len__(self) -> int:
         return len(self.name)
@@ -53,10 +50,10 @@ def tokens_of(before: OpTable, after: OpTable, *, padded: bool = False) -> tuple
     rows = len(before) + len(after)
     numbers_of_texts: dict[str, int] = {}
 
-    def over_both_tables(column: Callable[[OpTable], Numbers]) -> Numbers:
+    def over_both_tables(column: Callable[[OpTable], Integers]) -> Integers:
         return np.concatenate([column(ops) for ops in tables])
 
-    def text_numbers(texts: Texts, folded: Callable[[str], str] = str) -> Numbers:
+    def text_numbers(texts: Texts, folded: Callable[[str], str] = str) -> Integers:
         return texts.mapped(
             lambda word: numbers_of_texts.setdefault(folded(word), len(numbers_of_texts) + 1),
             missing=0,
@@ -91,12 +88,12 @@ def tokens_of(before: OpTable, after: OpTable, *, padded: bool = False) -> tuple
     return tokens_before, tokens_after
 
 
-def dims_of(operand: Operand, *, padded: bool) -> NDArray[np.int64]:
+def dims_of(operand: Operand, *, padded: bool) -> Integers:
     """The padded or the logical dims of an operand, shape (rows, 4)."""
     return operand.padded if padded else operand.logical
 
 
-def _dim(ops: OpTable, operands: tuple[Operand, ...], place: int, dim: int, padded: bool) -> Numbers:
+def _dim(ops: OpTable, operands: tuple[Operand, ...], place: int, dim: int, padded: bool) -> Integers:
     """One dim of an operand; 0 where an op, or its whole report, has no such operand."""
     if place >= len(operands):
         return np.zeros(len(ops), dtype=np.int64)
@@ -105,8 +102,8 @@ def _dim(ops: OpTable, operands: tuple[Operand, ...], place: int, dim: int, padd
 
 
 def _spelled(
-    ops: OpTable, operands: tuple[Operand, ...], place: int, part: str, text: Callable[[Texts], Numbers]
-) -> Numbers:
+    ops: OpTable, operands: tuple[Operand, ...], place: int, part: str, text: Callable[[Texts], Integers]
+) -> Integers:
     """A number for one text of an operand, 0 where it is absent."""
     if place >= len(operands):
         return np.zeros(len(ops), dtype=np.int64)

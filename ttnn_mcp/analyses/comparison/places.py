@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
-
-    Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class LayersReached:
     missing: tuple[int, ...]
 
 
-def roles_of(comparison: Comparison) -> Rows:
+def roles_of(comparison: Comparison) -> Integers:
     """Per op of the baseline, a number that ops of the same name, shapes and place in a layer share."""
     shape, layers = comparison.tokens[0].shape, comparison.layers
     if layers is None:
@@ -35,7 +32,7 @@ def roles_of(comparison: Comparison) -> Rows:
     return numbered(len(rows), [shape, layers.roles(rows)])
 
 
-def reached(comparison: Comparison, took: Rows, missed: Rows) -> LayersReached | None:
+def reached(comparison: Comparison, took: Integers, missed: Integers) -> LayersReached | None:
     """In which layers these ops of the baseline are; None where no layer holds one of them."""
     layers = comparison.layers
     if layers is None:

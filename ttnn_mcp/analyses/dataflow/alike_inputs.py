@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
 @artefact
-def other_makers(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def other_makers(ops: OpTable) -> tuple[Integers, Integers]:
     """(makers, readers): the makers of the inputs whose likely producer is that of another input of the op too."""
     flow = flow_of(ops)
     keys, rows = flow.outputs_made
@@ -39,8 +38,8 @@ def other_makers(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     reader, key = alike // span, alike % span
     width = len(ops) + 1
     last = np.searchsorted(keys * width + rows, key * width + reader, side="left") - 1
-    makers_of: list[NDArray[np.int64]] = []
-    readers_of: list[NDArray[np.int64]] = []
+    makers_of: list[Integers] = []
+    readers_of: list[Integers] = []
     for back in range(1, int(counts.max())):
         place = last - back
         alike_too = (counts > back) & (place >= 0)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
     from ttnn_mcp.run.ops.texts import Texts
@@ -37,7 +36,7 @@ class Flow:
     ops: OpTable
 
     @cached_property
-    def outputs_made(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def outputs_made(self) -> tuple[Integers, Integers]:
         """(tensor keys, producing rows) of all outputs, sorted by key, then by row."""
         outputs = self.ops.outputs
         if not outputs:
@@ -49,7 +48,7 @@ class Flow:
         return key[order], row[order]
 
     @cached_property
-    def keys(self) -> dict[str, NDArray[np.int64]]:
+    def keys(self) -> dict[str, Integers]:
         """Per operand, a number per row: equal if element count, data type, layout and placement are equal."""
         operands = (*self.ops.inputs, *self.ops.outputs)
         if not operands:
@@ -75,10 +74,10 @@ class Flow:
         }
         return {text: number for number, text in enumerate(sorted(texts), start=1)}
 
-    def _spelled(self, texts: Texts) -> NDArray[np.int64]:
+    def _spelled(self, texts: Texts) -> Integers:
         return texts.mapped(self._names.__getitem__, missing=0, dtype=np.int64)
 
-    def output_before(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def output_before(self, rows: Integers) -> Integers:
         """Per row, the row that made the output before its first one that looks the same; NOBODY for none."""
         keys, makers = self.outputs_made
         key = self.keys[self.ops.outputs[0].name][rows]
@@ -87,13 +86,13 @@ class Flow:
         before = np.maximum(place - 1, 0)
         return np.where((place > 0) & (keys[before] == key), makers[before], NOBODY)
 
-    def makers_of(self, number: int) -> NDArray[np.int64]:
+    def makers_of(self, number: int) -> Integers:
         """Per row, the row that produced INPUT_number; NOBODY everywhere where the report lost that column."""
         if number < len(self.producers):
             return self.producers[number]
         return np.full(len(self.ops), NOBODY, dtype=np.int64)
 
-    def producer(self, operand: Operand) -> NDArray[np.int64]:
+    def producer(self, operand: Operand) -> Integers:
         """Per row, the row that produced this input; NOBODY where none did (a weight, or the model's input)."""
         keys, rows = self.outputs_made
         input_keys = self.keys[operand.name]
@@ -110,12 +109,12 @@ class Flow:
         return made_by
 
     @cached_property
-    def producers(self) -> tuple[NDArray[np.int64], ...]:
+    def producers(self) -> tuple[Integers, ...]:
         """`producer` of INPUT_0, INPUT_1, ..."""
         return tuple(self.producer(operand) for operand in self.ops.inputs)
 
     @cached_property
-    def made(self) -> tuple[NDArray[np.bool_], ...]:
+    def made(self) -> tuple[Booleans, ...]:
         """Per input, the rows where an op of the window made it."""
         return tuple(made_by != NOBODY for made_by in self.producers)
 

@@ -15,14 +15,13 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow, flow_of
 from ttnn_mcp.analyses.roofline.borrowed_rows import borrowed
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_PROGRAMS = ("eltwise", "softmax")  # families whose program hash leaves shapes out: five real reports
@@ -45,7 +44,7 @@ class Joins:
         return self.flow.ops
 
     @cached_property
-    def doubtful(self) -> NDArray[np.bool_]:
+    def doubtful(self) -> Booleans:
         """Mask of the ops whose operands may be those of another call: `borrowed`, or equal rows took other times."""
         ops, kernel = self.ops, self.ops.numbers("kernel_ns")
         if not len(ops):
@@ -60,12 +59,12 @@ class Joins:
         return (spread[place] & shapeless) | borrowed(ops)
 
     @cached_property
-    def makers(self) -> NDArray[np.int64]:
+    def makers(self) -> Integers:
         """Per row, the row that made INPUT_0; NOBODY where no op of the window did."""
         return self.by_input[0] if self.by_input else np.full(len(self.ops), NOBODY, dtype=np.int64)
 
     @cached_property
-    def by_input(self) -> tuple[NDArray[np.int64], ...]:
+    def by_input(self) -> tuple[Integers, ...]:
         """Per input, the row that made it; NOBODY where no op of the window did."""
         previous = np.arange(len(self.ops)) - 1
         producers = self.flow.producers
@@ -80,7 +79,7 @@ class Joins:
         return (maker_of_first, *(np.where(self.doubtful | fills, NOBODY, made_by) for made_by in others))
 
     @cached_property
-    def _told_apart(self) -> tuple[NDArray[np.int64], ...]:
+    def _told_apart(self) -> tuple[Integers, ...]:
         """The likely producers; of two alike operands the first is the output before, if nobody else reads that.
 
         gate = silu(a); up = linear(x); gate * up: both operands look like `up`, and `gate` would be read by nobody.
@@ -101,7 +100,7 @@ class Joins:
         return (left, *producers[1:])
 
     @cached_property
-    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def edges(self) -> tuple[Integers, Integers]:
         """(makers, readers), each pair once, sorted by maker, then by reader."""
         rows = np.arange(len(self.ops))
         span = len(rows) + 1
@@ -110,7 +109,7 @@ class Joins:
         return joined // span, joined % span
 
     @cached_property
-    def reader_counts(self) -> NDArray[np.int64]:
+    def reader_counts(self) -> Integers:
         """Per row, how many ops read what it made."""
         return np.bincount(self.edges[0], minlength=len(self.ops))
 
@@ -119,14 +118,14 @@ class Joins:
         start, stop = np.searchsorted(self.edges[0], [row, row + 1])
         return tuple(int(reader) for reader in self.edges[1][start:stop])
 
-    def chain(self, row: int, among: NDArray[np.bool_]) -> list[int]:
+    def chain(self, row: int, among: Booleans) -> list[int]:
         """The row and the ops of `among` that follow it, each the only reader of the one before."""
         followed = [row]
         while len(readers := self.readers(followed[-1])) == 1 and among[readers[0]]:
             followed.append(readers[0])
         return followed
 
-    def maker_behind(self, row: int, among: NDArray[np.bool_], most: int) -> int:
+    def maker_behind(self, row: int, among: Booleans, most: int) -> int:
         """What made INPUT_0 of `row`, behind at most so many ops of `among`; NOBODY where no op of the window did."""
         maker = int(self.makers[row])
         for _ in range(most):
@@ -135,14 +134,14 @@ class Joins:
             maker = int(self.makers[maker])
         return maker
 
-    def read_only_by(self, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def read_only_by(self, among: Booleans) -> Booleans:
         """Mask of the ops that ops of `among` read, and no others."""
         makers, readers = self.edges
         others = np.zeros(len(self.ops), dtype=np.bool_)
         others[makers[~among[readers]]] = True
         return (self.reader_counts > 0) & ~others
 
-    def readers_among(self, bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    def readers_among(self, bits: Integers) -> Integers:
         """Per row, the bitwise or of the bits of all its readers."""
         together = np.zeros(len(self.ops), dtype=np.int64)
         makers, readers = self.edges

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.link import NOT_LINKED
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
@@ -27,7 +26,7 @@ class TensorIdentity:
         memory: the memory report with the tensors.
     """
 
-    operations: NDArray[np.int64]
+    operations: Integers
     memory: MemoryReport
 
     @classmethod
@@ -69,7 +68,7 @@ class TensorIdentity:
         return int(stop - start)
 
     @cached_property
-    def _taken(self) -> NDArray[np.int64]:
+    def _taken(self) -> Integers:
         """Tensor ids, once per operation that reads them, sorted."""
         names, links = self.memory.operations, self.memory.inputs
         frees = [int(names.ids[row]) for row, name in enumerate(names.names) if "deallocate" in name]
@@ -77,9 +76,7 @@ class TensorIdentity:
         return pairs[0][~np.isin(pairs[1], frees)]
 
 
-def passed_on_alone(
-    run: Run, ops: OpTable, makers: NDArray[np.int64], readers: NDArray[np.int64]
-) -> NDArray[np.bool_] | None:
+def passed_on_alone(run: Run, ops: OpTable, makers: Integers, readers: Integers) -> Booleans | None:
     """Pairs of which the second surely reads what the first made, and nobody else does.
 
     None without a linked memory report to prove it.

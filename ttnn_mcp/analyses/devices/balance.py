@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 Matched = Literal["call_count", "position", "not_matched"]
@@ -39,22 +38,22 @@ class Balance:
     """
 
     devices: tuple[int, ...]
-    ops: NDArray[np.int64]
-    kernel_ns: NDArray[np.float64]
-    collective_ns: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    times_ns: NDArray[np.float64]
-    collective: NDArray[np.bool_]
+    ops: Integers
+    kernel_ns: Floats
+    collective_ns: Floats
+    rows: Integers
+    times_ns: Floats
+    collective: Booleans
     left_out: int
     matched: Matched
 
     @property
-    def mean_ns(self) -> NDArray[np.float64]:
+    def mean_ns(self) -> Floats:
         """Per launch, mean over the devices: what each would take if work were spread evenly."""
         return self.times_ns.mean(axis=1)
 
     @property
-    def imbalance(self) -> NDArray[np.float64]:
+    def imbalance(self) -> Floats:
         """Per launch, slowest device over mean; 1 = even."""
         mean = self.mean_ns
         return np.where(mean > 0, self.times_ns.max(axis=1, initial=0.0) / np.where(mean > 0, mean, 1.0), 1.0)
@@ -65,7 +64,7 @@ class Balance:
         total = float(self.kernel_ns.sum())
         return float(self.collective_ns.sum()) / total if total else 0.0
 
-    def waiting_ns(self) -> NDArray[np.float64]:
+    def waiting_ns(self) -> Floats:
         """Per device, time in collectives above the fastest device's: waiting, for the most part."""
         exchange = self.times_ns[self.collective]
         return (exchange - exchange.min(axis=1, keepdims=True, initial=np.inf)).sum(axis=0)
@@ -92,13 +91,11 @@ def balance_of(ops: OpTable, *, encodes_device: bool) -> Balance:
     )
 
 
-def _summed(place: NDArray[np.int64], values: NDArray[np.float64], devices: int) -> NDArray[np.float64]:
+def _summed(place: Integers, values: Floats, devices: int) -> Floats:
     return np.bincount(place, weights=values, minlength=devices).astype(np.float64)
 
 
-def _same_launch(
-    ops: OpTable, place: NDArray[np.int64], devices: int, *, encodes_device: bool
-) -> NDArray[np.int64] | None:
+def _same_launch(ops: OpTable, place: Integers, devices: int, *, encodes_device: bool) -> Integers | None:
     """(launches, devices) positions; None where the devices cannot be compared."""
     if not len(ops):
         return None

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.devices.balance import Balance
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -64,7 +63,7 @@ def shows_ring(ops: OpTable, balance: Balance, launch: int, ring: int) -> bool:
     return any(_rises(parts) for parts in (times.reshape(ring, -1), times.reshape(-1, ring).T))
 
 
-def _rises(parts: NDArray[np.float64]) -> bool:
+def _rises(parts: Floats) -> bool:
     """One row of times per part."""
     if np.isnan(parts).all(axis=1).any():
         return False

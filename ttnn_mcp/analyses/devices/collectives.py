@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -38,18 +37,18 @@ class Collectives:
         persistent: whether buffers persist between calls; NaN where not said.
     """
 
-    rows: NDArray[np.int64]
-    payload_bytes: NDArray[np.float64]
-    devices: NDArray[np.float64]
-    links: NDArray[np.float64]
-    directions: NDArray[np.float64]
-    persistent: NDArray[np.float64]
+    rows: Integers
+    payload_bytes: Floats
+    devices: Floats
+    links: Floats
+    directions: Floats
+    persistent: Floats
 
-    def rate_gb_s(self, exchange_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def rate_gb_s(self, exchange_ns: Floats) -> Floats:
         """Achieved per link and direction."""
         return self.payload_bytes / (np.maximum(exchange_ns, 1.0) * self.links * self.directions)
 
-    def least_ns(self, gb_s: float | None, *, both_directions: bool = False) -> NDArray[np.float64]:
+    def least_ns(self, gb_s: float | None, *, both_directions: bool = False) -> Floats:
         """The payload over the links at a rate per link and direction; NaN where unknown."""
         directions = 2.0 if both_directions else self.directions
         return self.payload_bytes / (self.links * directions * (gb_s or np.nan))

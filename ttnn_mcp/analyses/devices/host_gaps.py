@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.performance import Performance
@@ -50,10 +49,10 @@ class Timeline:
     device: int
     kernel_ns: float
     wall_ns: float
-    gaps_ns: NDArray[np.float64]
+    gaps_ns: Floats
     busy_ns: float
-    spent_ns: NDArray[np.float64]
-    idle_ns: NDArray[np.float64]
+    spent_ns: Floats
+    idle_ns: Floats
 
     @property
     def side_by_side(self) -> bool:
@@ -111,7 +110,7 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     )
 
 
-def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shared_out(starts: Floats, ends: Floats) -> Floats:
     """Time per interval; where several run, each has an equal part, so that all together cover their union once."""
     times = np.concatenate((starts, ends))
     order = np.argsort(times, kind="stable")  # of equal times the starts come first
@@ -122,7 +121,7 @@ def _shared_out(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArr
     return reached[len(starts) :] - reached[: len(starts)]
 
 
-def _idle_before(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+def _idle_before(starts: Floats, ends: Floats) -> Floats:
     """Per interval, the time before its start in which no other one ran."""
     order = np.argsort(starts, kind="stable")
     ended = np.maximum.accumulate(ends[order])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.iterations import Iterations
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -34,8 +32,8 @@ class Changing(NamedTuple):
 
     name: str
     attribute: str
-    lines: NDArray[np.int64]
-    before: NDArray[np.int64]
+    lines: Integers
+    before: Integers
 
 
 def changing_numbers(ops: OpTable, passes: Iterations) -> Iterator[Changing]:

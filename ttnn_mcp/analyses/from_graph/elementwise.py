@@ -8,14 +8,13 @@ one. If the number depends on the shape of the work, the largest is taken.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.program import CALL
 from ttnn_mcp.hardware import TILE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.from_graph.footprint import Buffers
     from ttnn_mcp.analyses.from_graph.program import Program
     from ttnn_mcp.readers.graph.specs import Spec

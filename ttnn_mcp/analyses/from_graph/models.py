@@ -185,8 +185,6 @@ class TtnnModels:
             return None
         if not (launch.inputs or launch.name in BY_OUTPUT):
             return None
-        if any(min(spec.shape) < 1 for spec in (*launch.inputs, *launch.outputs)):
-            return None
         settings = self._arguments.get(operation, {})
         key = (launch, room, *settings.values())  # a model may run the same layer a thousand times
         if key not in self._known:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 Part = Literal["reader", "compute", "writer", "ethernet"]
@@ -49,12 +48,12 @@ class KernelParts:
         firmware_ns: firmware time above the kernel time.
     """
 
-    present: NDArray[np.bool_]
-    ended_ns: NDArray[np.float64]
-    alone_ns: NDArray[np.float64]
-    waited_ns: NDArray[np.float64]
-    uneven_ns: NDArray[np.float64]
-    firmware_ns: NDArray[np.float64]
+    present: Booleans
+    ended_ns: Floats
+    alone_ns: Floats
+    waited_ns: Floats
+    uneven_ns: Floats
+    firmware_ns: Floats
 
     def bound(self, row: int, kernel_ns: float) -> tuple[Bound, str]:
         """(the part that the op mostly waits for or "cannot_tell", the reason)."""
@@ -105,13 +104,13 @@ def kernel_parts_of(ops: OpTable) -> KernelParts:
     )
 
 
-def _after_others(worked: NDArray[np.float64], ended: NDArray[np.float64]) -> NDArray[np.float64]:
+def _after_others(worked: Floats, ended: Floats) -> Floats:
     """Per op, for the part that worked longest: the time since the last other part ended."""
     longest = np.arange(len(PARTS))[:, None] == worked.argmax(axis=0)
     return np.where(longest, np.where(longest, np.inf, ended).min(axis=0), 0.0)
 
 
-def _waits_of_a_core(ops: OpTable) -> NDArray[np.float64]:
+def _waits_of_a_core(ops: OpTable) -> Floats:
     """Waits for input and for room, mean of the cores; NaN if both are 0: then they were not measured."""
     cores = ops.numbers("cores")
     sums = np.stack([ops.numbers("wait_front_ns"), ops.numbers("reserve_back_ns")])
@@ -119,12 +118,12 @@ def _waits_of_a_core(ops: OpTable) -> NDArray[np.float64]:
     return np.where((sums.sum(axis=0) > 0) & (cores > 0), sums / np.maximum(cores, 1.0), np.nan)
 
 
-def _within(times: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def _within(times: Floats, most: Floats | float) -> Floats:
     """The times between 0 and `most`; 0 if unknown."""
     return np.where(np.isfinite(times), np.minimum(np.maximum(times, 0.0), most), 0.0)
 
 
-def _longest(ops: OpTable, processors: tuple[str, ...]) -> NDArray[np.float64]:
+def _longest(ops: OpTable, processors: tuple[str, ...]) -> Floats:
     """The longest time of these processors; NaN if none of them ran."""
     times = np.stack([ops.numbers(name) for name in processors])
     longest = np.where(np.isfinite(times), times, -1.0).max(axis=0)

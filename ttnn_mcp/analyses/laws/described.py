@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,8 +16,6 @@ from ttnn_mcp.hardware import ARCHITECTURES, TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable

@@ -7,17 +7,15 @@ silent (None) about a chip, a format, a placement or a size that was not measure
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COEFFICIENTS = Path(__file__).with_name("coefficients.json")
 UNFITTED, FORMLESS = 100, 101  # further from speaking than any count of differences

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST, Layers, layers_of
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
-    Numbers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 BLOCKS_AT_MOST = 4  # an encoder and a decoder, each twice; what falls into more is no stack of layers (ours)
 
@@ -41,7 +38,7 @@ class LayerBlocks:
         """Whether other ops may run between two layers."""
         return len(self.blocks) > 1 or any(block.passes > 1 for block in self.blocks)
 
-    def numbers(self, rows: Numbers) -> Numbers:
+    def numbers(self, rows: Integers) -> Integers:
         """Per row, its layer from 1 to count; 0 outside, but count + 1 behind layers that are not scattered."""
         outside = 0 if self.scattered else self.count + 1
         last = self.blocks[-1]
@@ -52,7 +49,7 @@ class LayerBlocks:
             ran += block.count
         return number
 
-    def roles(self, rows: Numbers) -> Numbers:
+    def roles(self, rows: Integers) -> Integers:
         """Per row, its role from 1 on; 0 outside of the layers."""
         role = np.zeros(len(rows), dtype=np.int64)
         ran = 0
@@ -62,12 +59,12 @@ class LayerBlocks:
         return role
 
 
-def _inside(block: Layers, rows: Numbers) -> Flags:
+def _inside(block: Layers, rows: Integers) -> Booleans:
     number = block.numbers(rows)
     return (number > 0) & (number <= block.count)
 
 
-def blocks_of(names: Numbers, ops: OpTable) -> LayerBlocks | None:
+def blocks_of(names: Integers, ops: OpTable) -> LayerBlocks | None:
     """The layers of these ops of one device; None if no blocks repeat over most of them.
 
     Args:
@@ -88,7 +85,7 @@ def blocks_of(names: Numbers, ops: OpTable) -> LayerBlocks | None:
 class _Sequence:
     """Names of ops, and which of them may begin a layer or do its work."""
 
-    def __init__(self, names: Numbers, ops: OpTable) -> None:
+    def __init__(self, names: Integers, ops: OpTable) -> None:
         self.names = names
         self._embeds = ops.of_family("embedding")
         self._norms = ops.of_family("norm")

@@ -15,13 +15,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.analyses.layers.marked_layers import Marked, by_loc, by_signposts
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 BEFORE, AFTER = 0, -1  # in place of a layer's number
@@ -58,9 +57,9 @@ class Layering:
     """
 
     blocks: tuple[Stack, ...]
-    layer: NDArray[np.int64]
-    role: NDArray[np.int64]
-    differs: NDArray[np.bool_]
+    layer: Integers
+    role: Integers
+    differs: Booleans
     why: str
     scattered: bool = False
 
@@ -74,7 +73,7 @@ class Layering:
         """The number of roles; 0 if layers have different ops."""
         return self.blocks[-1].roles.stop - 1
 
-    def take(self, rows: NDArray[np.int64]) -> Layering:
+    def take(self, rows: Integers) -> Layering:
         """The same layers for some ops; the usual times are those of all ops."""
         return replace(self, layer=self.layer[rows], role=self.role[rows], differs=self.differs[rows])
 
@@ -98,9 +97,7 @@ def layering_of(ops: OpTable, signposts: OpTable) -> Layering | None:
     return _told(ops, devices, codes, marked) if marked else _by_names(ops, devices, codes)
 
 
-def _told(
-    ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64], marked: Marked
-) -> Layering | None:
+def _told(ops: OpTable, devices: list[Integers], codes: Integers, marked: Marked) -> Layering | None:
     """Layers that the run names; they have roles only if all have the same ops."""
     role = np.zeros(len(ops), dtype=np.int64)
     kinds: set[tuple[int, ...]] = set()
@@ -117,7 +114,7 @@ def _told(
     return Layering((block,), marked.layer, role, _differing(ops, devices, role), why, scattered=True)
 
 
-def _by_names(ops: OpTable, devices: list[NDArray[np.int64]], codes: NDArray[np.int64]) -> Layering | None:
+def _by_names(ops: OpTable, devices: list[Integers], codes: Integers) -> Layering | None:
     of_devices: list[LayerBlocks] = []
     layer, role = np.zeros(len(ops), dtype=np.int64), np.zeros(len(ops), dtype=np.int64)
     for rows in devices:
@@ -157,7 +154,7 @@ def ends_of(numbers: range) -> str:
     return f"{numbers[0]}-{numbers[-1]}"
 
 
-def _differing(ops: OpTable, devices: list[NDArray[np.int64]], role: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _differing(ops: OpTable, devices: list[Integers], role: Integers) -> Booleans:
     """Ops whose time is not the median of their role on their device."""
     kernel_ns, usual = ops.numbers("kernel_ns"), np.zeros(len(ops))
     for device in devices:

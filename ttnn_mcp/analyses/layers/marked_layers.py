@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.signpost_words import ends, stem_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 # A place in a file says nothing of layers, though its path may hold such a word.
@@ -37,11 +36,11 @@ class Marked:
     """
 
     count: int
-    layer: NDArray[np.int64]
+    layer: Integers
     why: str
 
 
-def by_loc(ops: OpTable, devices: list[NDArray[np.int64]]) -> Marked | None:
+def by_loc(ops: OpTable, devices: list[Integers]) -> Marked | None:
     """Layers by the numbers in LOC; an op without one belongs to the layer that runs before and behind it."""
     texts = ops.texts("loc")
     names = [_numbered(text) for text in texts.distinct]
@@ -68,7 +67,7 @@ def _numbered(loc: str) -> str:
     return text[text.rfind('"', 0, match.start()) + 1 : match.end()] if match else ""
 
 
-def _between_equals(layer: NDArray[np.int64]) -> NDArray[np.int64]:
+def _between_equals(layer: Integers) -> Integers:
     """Zeros between two equal numbers become that number."""
     places = np.arange(len(layer))
     before = np.maximum.accumulate(np.where(layer > 0, places, 0))
@@ -127,7 +126,7 @@ def _around(ops: OpTable, signposts: OpTable) -> dict[int, int]:
     return {line: row for line, row in sorted(rows.items()) if first <= line <= last}
 
 
-def _numbers(ops: OpTable, begun: list[int], ended: list[int]) -> NDArray[np.int64]:
+def _numbers(ops: OpTable, begun: list[int], ended: list[int]) -> Integers:
     marks = sorted(
         [*((line, number) for number, line in enumerate(begun, start=1)), *((line, 0) for line in ended)]
     )
@@ -135,5 +134,5 @@ def _numbers(ops: OpTable, begun: list[int], ended: list[int]) -> NDArray[np.int
     return np.array([0, *(number for _, number in marks)], dtype=np.int64)[place]
 
 
-def _covers(layer: NDArray[np.int64]) -> bool:
+def _covers(layer: Integers) -> bool:
     return bool((layer > 0).mean() >= COVERED_AT_LEAST)

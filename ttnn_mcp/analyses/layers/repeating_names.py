@@ -6,16 +6,11 @@ A block that looks up tokens is no layer but a pass, as decoding repeats them. I
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.int64]
 
 COVERED_AT_LEAST = 0.5  # share of the window: a block that covers less is a detail, not a layer
 OPS_AT_LEAST = 3  # two alternating ops are no layer
@@ -50,24 +45,22 @@ class Layers:
         """The row behind the last layer of the last pass."""
         return self.first + self.distance * (self.passes - 1) + self.ops * self.count
 
-    def numbers(self, rows: Numbers) -> Numbers:
+    def numbers(self, rows: Integers) -> Integers:
         """Per row, its layer from 1 to count; 0 before the first layer, count + 1 after the last one of a pass."""
         return np.minimum(np.maximum(self._within(rows) // self.ops + 1, 0), self.count + 1)
 
-    def places(self, rows: Numbers) -> Numbers:
+    def places(self, rows: Integers) -> Integers:
         """Per row of a layer, its place in the layer, from 0."""
         return self._within(rows) % self.ops
 
-    def _within(self, rows: Numbers) -> Numbers:
+    def _within(self, rows: Integers) -> Integers:
         """Rows counted from the first layer of their pass."""
         relative = rows - self.first
         ran_before = np.minimum(np.maximum(relative // (self.distance or 1), 0), self.passes - 1)
         return relative - ran_before * self.distance
 
 
-def layers_of(
-    names: NDArray[np.int64], embeds: NDArray[np.bool_], at_least: float = COVERED_AT_LEAST
-) -> Layers | None:
+def layers_of(names: Integers, embeds: Booleans, at_least: float = COVERED_AT_LEAST) -> Layers | None:
     """The layers of a sequence of op names; None if no block repeats over most of it.
 
     Args:
@@ -90,7 +83,7 @@ def layers_of(
     return replace(of_pass, first=start + of_pass.first, passes=passes, distance=layers.ops)
 
 
-def _repeating(names: NDArray[np.int64], at_least: float = COVERED_AT_LEAST) -> Layers | None:
+def _repeating(names: Integers, at_least: float = COVERED_AT_LEAST) -> Layers | None:
     """The block that repeats over so much of these names."""
     candidates = [layers for period in _periods(names) if (layers := _longest(names, period)) is not None]
     best = max((layers.ops * layers.count for layers in candidates), default=0)
@@ -103,7 +96,7 @@ def _repeating(names: NDArray[np.int64], at_least: float = COVERED_AT_LEAST) -> 
     )
 
 
-def _periods(names: NDArray[np.int64]) -> list[int]:
+def _periods(names: Integers) -> list[int]:
     """The distances between equal names, likely periods first: a name that occurs once per layer shows its length."""
     order = np.argsort(names, kind="stable")
     repeats = names[order][1:] == names[order][:-1]
@@ -113,7 +106,7 @@ def _periods(names: NDArray[np.int64]) -> list[int]:
     return [int(distance) for distance in distances[usable][likely]]
 
 
-def _longest(names: NDArray[np.int64], period: int) -> Layers | None:
+def _longest(names: Integers, period: int) -> Layers | None:
     """The longest stretch that repeats with this period, a distance of equal names; None if it is no two layers."""
     matches = np.concatenate(([False], names[:-period] == names[period:], [False]))
     edges = np.flatnonzero(matches[1:] != matches[:-1])

@@ -6,19 +6,13 @@ live from `starts` (included) to `ends` (excluded).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.memory.columns import Integers
 
 NEVER = 2**62
 
@@ -52,7 +46,7 @@ class Spans:
     size_bytes: Integers
     starts: Integers
     ends: Integers
-    recorded: NDArray[np.bool_]
+    recorded: Booleans
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.printed.memory_config import CoreRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 SIDE = 64  # no chip has so wide a grid; ranges beyond it are cut, so that a broken text costs no memory
@@ -36,12 +34,12 @@ class Circular(NamedTuple):
         return self.address + self.bytes_per_core
 
 
-def _no_bytes() -> NDArray[np.int64]:
+def _no_bytes() -> Integers:
     """On each core, as [x, y]."""
     return np.zeros((SIDE, SIDE), dtype=np.int64)
 
 
-def on_cores(loads: Iterable[tuple[Ranges, int]]) -> NDArray[np.int64]:
+def on_cores(loads: Iterable[tuple[Ranges, int]]) -> Integers:
     """Bytes on each core, as [x, y]; loads on one core add up."""
     grid = _no_bytes()
     for ranges, size in loads:
@@ -49,14 +47,14 @@ def on_cores(loads: Iterable[tuple[Ranges, int]]) -> NDArray[np.int64]:
     return grid
 
 
-def _add(grid: NDArray[np.int64], ranges: Ranges, size: int) -> None:
+def _add(grid: Integers, ranges: Ranges, size: int) -> None:
     if not ranges:  # unknown: count all cores
         grid += size
     for (x0, y0), (x1, y1) in ranges:
         grid[x0 : x1 + 1, y0 : y1 + 1] += size
 
 
-def reach_on_cores(buffers: Iterable[Circular], base: int) -> NDArray[np.int64]:
+def reach_on_cores(buffers: Iterable[Circular], base: int) -> Integers:
     """How far above `base` the buffers of each core reach, as [x, y]; their sizes if they have no addresses."""
     grid = _no_bytes()
     loose: list[tuple[Ranges, int]] = []
@@ -78,7 +76,7 @@ class _OfOneOp:
     def __init__(self) -> None:
         self.buffers: list[Circular] = []
         self.reach = 0
-        self.sizes: defaultdict[int, NDArray[np.int64]] = defaultdict(_no_bytes)
+        self.sizes: defaultdict[int, Integers] = defaultdict(_no_bytes)
 
 
 class OnCores:
@@ -127,7 +125,7 @@ class OnCores:
         self.fullest = self._load()
 
     def _load(self) -> int:
-        chips: dict[int, NDArray[np.int64]] = {}
+        chips: dict[int, Integers] = {}
         for op in self._ops.values():
             for chip, sizes in op.sizes.items():
                 chips[chip] = chips[chip] + sizes if chip in chips else sizes

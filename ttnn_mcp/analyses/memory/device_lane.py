@@ -12,6 +12,7 @@ the circular buffers of the op before are still recorded. The two were never in 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -23,8 +24,6 @@ from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from ttnn_mcp.analyses.memory.left_out import LeftOut
     from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
     from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots

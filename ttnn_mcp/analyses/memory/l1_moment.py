@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,9 +13,9 @@ from ttnn_mcp.analyses.memory.core_load import Circular, on_cores, reach_on_core
 from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address
 from ttnn_mcp.analyses.memory.lanes import of_device
-from ttnn_mcp.analyses.memory.left_out import LeftOut
-from ttnn_mcp.analyses.memory.programs import ran
+from ttnn_mcp.analyses.memory.left_out import LeftOut, ran
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.graph.launches import launch_of
@@ -23,14 +24,10 @@ from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
     from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
-    from ttnn_mcp.readers.memory.columns import Chunks, Integers
+    from ttnn_mcp.readers.memory.columns import Chunks
 
 Kind = Literal["persistent", "activation", "temporary"]
 
@@ -286,9 +283,7 @@ def cores_of(replayed: Replayed, moment: Moment) -> list[Cores]:
     )
 
 
-def _alike(
-    tensors_on_cores: NDArray[np.int64], circular: NDArray[np.int64], grid: tuple[int | None, int | None]
-) -> list[Cores]:
+def _alike(tensors_on_cores: Integers, circular: Integers, grid: tuple[int | None, int | None]) -> list[Cores]:
     width, height = grid
     tensors_on_cores, circular = tensors_on_cores[:width, :height], circular[:width, :height]
     loads: dict[tuple[int, int], list[tuple[int, int]]] = {}

@@ -8,13 +8,12 @@ one are recorded, the others ran the same programs.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.snapshots import same_snapshots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from ttnn_mcp.analyses.memory.device_lane import Lane
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ttnn_mcp.analyses.memory.buffer_spans import NEVER
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.readers.memory.columns import Integers
 
 NOBODY = -1
 LATE_OPERATIONS = 2  # on the device while a tensor waits to be freed: one is usual, not late
@@ -64,7 +62,7 @@ class LateFrees(Sequence[LateFree]):
     last_uses: Integers
     freed: Integers
     held: Integers
-    at_peak: NDArray[np.bool_]
+    at_peak: Booleans
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -128,17 +126,17 @@ class Lifetimes:
     producers: Integers
     last_uses: Integers
     used: tuple[Integers, Integers]
-    launched: NDArray[np.bool_]
+    launched: Booleans
 
     @cached_property
-    def made(self) -> NDArray[np.bool_]:
+    def made(self) -> Booleans:
         """Per span, whether an operation of the run made it."""
-        made: NDArray[np.bool_] = np.array(self.spans.recorded)
+        made: Booleans = np.array(self.spans.recorded)
         made[self.rows[(self.rows >= 0) & (self.producers >= 0)]] = True
         return made
 
     @cached_property
-    def persistent(self) -> NDArray[np.bool_]:
+    def persistent(self) -> Booleans:
         """Per span: made by no operation and never freed, as weights are."""
         return ~self.made & (self.spans.ends == NEVER)
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.memory.l1_moment import gaps_above, holes_of
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.memory.shortage import Shortage
-    from ttnn_mcp.readers.memory.columns import Integers
 
 Measure = Literal[
     "deallocate",
@@ -155,7 +152,7 @@ def _circular(replayed: Replayed, shortage: Shortage) -> int:
     return shortage.asked_bytes - (device.first_cb_address or 0 if device else 0)
 
 
-def _read_by(replayed: Replayed, place: int, rows: Integers) -> NDArray[np.bool_]:
+def _read_by(replayed: Replayed, place: int, rows: Integers) -> Booleans:
     """Per span, whether the operation takes a tensor on it."""
     used, places = replayed.lifetimes.used
     return np.isin(rows, used[places == place])

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.aligned_rows import with_aligned_rows
 from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
-from ttnn_mcp.analyses.memory.dram_banks import banks_of
-from ttnn_mcp.analyses.memory.dry_frees import DryFrees
+from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
-from ttnn_mcp.analyses.memory.left_out import ProgramModels
-from ttnn_mcp.analyses.memory.programs import Programs, ran
+from ttnn_mcp.analyses.memory.left_out import ProgramModels, Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.snapshots import snapshots_of
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
 from ttnn_mcp.analyses.memory.there_before import ThereBefore
-from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
+from ttnn_mcp.analyses.memory.unrecorded_frees import DryFrees, UnrecordedFrees
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
@@ -34,10 +33,6 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.left_out import Models
     from ttnn_mcp.analyses.memory.snapshots import Snapshots
     from ttnn_mcp.readers.graph.graph_events import GraphMemory
@@ -98,7 +93,7 @@ class _Replay:
         self.operations = memory.operations.ids
         self.place_of = {operation: place for place, operation in enumerate(self.operations.tolist())}
         count = len(self.operations)
-        self.captured: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        self.captured: Booleans = np.zeros(count, dtype=np.bool_)
         self.launched = _may_launch(memory)
         finished = np.isfinite(memory.operations.duration_s)
         graphs = "captured_graph" in memory.has
@@ -229,7 +224,7 @@ def _fullest_first(device: DeviceReplay) -> tuple[int, bool, int]:
     return -int(device.l1.max(initial=0)), not device.followed, device.device or 0
 
 
-def _may_launch(memory: MemoryReport) -> NDArray[np.bool_]:
+def _may_launch(memory: MemoryReport) -> Booleans:
     """Whether each operation may start a device op, by its name: all but those that only move or free."""
     return np.array([not _PASSIVE.search(name) for name in memory.operations.names], dtype=np.bool_)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.memory.core_load import Circular
     from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,19 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.memory.tensor_spans import lifetimes_of
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
+    from ttnn_mcp.analyses.memory.left_out import Programs
     from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
-    from ttnn_mcp.analyses.memory.programs import Programs
     from ttnn_mcp.analyses.memory.replay_records import Differences
     from ttnn_mcp.readers.graph.graph_events import GraphError
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.source_lines import SourceLine
 
@@ -60,7 +57,7 @@ class DeviceReplay:
     dram: Integers
     recorded: Integers
     filled_by: Integers
-    by_model: NDArray[np.bool_]
+    by_model: Booleans
     floor: Integers
     spans: Spans
     differences: Differences
@@ -95,8 +92,8 @@ class Replayed:
 
     operations: Integers
     devices: tuple[DeviceReplay, ...]
-    captured: NDArray[np.bool_]
-    launched: NDArray[np.bool_]
+    captured: Booleans
+    launched: Booleans
     capacity_bytes: int | None
     small_capacity_bytes: int | None
     broken: int

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.stream import SnapshotRows
 
 _MOST_BYTES = 2**40  # per bank: a larger number is a misread, and sums of them overflow 64 bits
@@ -79,7 +77,7 @@ def same_snapshots(first: Snapshots | None, other: Snapshots | None) -> bool:
 
 
 def snapshots_of(
-    buffers: SnapshotRows, operations: Integers, empty: NDArray[np.bool_], dram_step: int = 1
+    buffers: SnapshotRows, operations: Integers, empty: Booleans, dram_step: int = 1
 ) -> dict[int, Snapshots]:
     """The snapshots per device.
 
@@ -92,7 +90,7 @@ def snapshots_of(
     buffers = replace(buffers, bytes_per_bank=_allocated(buffers, dram_step))
     rows = np.flatnonzero(np.isin(buffers.operations, operations))
     places = np.searchsorted(operations, buffers.operations[rows])
-    taken: NDArray[np.bool_] = np.array(empty)
+    taken: Booleans = np.array(empty)
     taken[places] = True
     turn = np.cumsum(taken) - 1  # number of the snapshot: an operation without one ends no stretch
     by_device: dict[int, Snapshots] = {}
@@ -104,7 +102,7 @@ def snapshots_of(
 
 
 def _of_device(
-    buffers: SnapshotRows, rows: Integers, places: Integers, taken: NDArray[np.bool_], turn: Integers
+    buffers: SnapshotRows, rows: Integers, places: Integers, taken: Booleans, turn: Integers
 ) -> Snapshots:
     keys = keys_of(buffers.addresses[rows], buffers.buffers[rows])
     order = np.lexsort((places, keys))

@@ -9,18 +9,17 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.buffer_spans import NEVER
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY, Lifetimes
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.memory.spaces import keys_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.readers.memory.columns import Integers, TensorLinks, Tensors
+    from ttnn_mcp.readers.memory.columns import TensorLinks, Tensors
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 def lifetimes_of(
-    memory: MemoryReport, operations: Integers, spans: Spans, launched: NDArray[np.bool_], device: int | None
+    memory: MemoryReport, operations: Integers, spans: Spans, launched: Booleans, device: int | None
 ) -> Lifetimes:
     """Match the report's tensors to the spans of one device."""
     tensors = memory.tensors.ids
@@ -108,7 +107,7 @@ def _least(places: Integers, rows: Integers, count: int) -> Integers:
 def _add_told(
     memory: MemoryReport,
     operations: Integers,
-    frees: NDArray[np.bool_],
+    frees: Booleans,
     producers: Integers,
     last_uses: Integers,
 ) -> None:

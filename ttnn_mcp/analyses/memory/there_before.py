@@ -6,6 +6,7 @@ other tensors of before, but the report knows the address, shape and placement o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +14,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.tensor_spans import first_of, keys_on
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.report import MemoryReport
 
 _SPACES = (DRAM, L1, L1_SMALL)

@@ -12,13 +12,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
     from ttnn_mcp.readers.printed.attributes import Attributes
@@ -50,11 +49,11 @@ _ELTWISE, _MATMUL, _CONV, _IN, _NORM, _UNTILIZE, _REST, _PASSES = (1 << bit for 
 class Verdicts:
     """Per op (not per move): what was decided; NONE where it is no move."""
 
-    pattern: NDArray[np.int64]
-    avoidable: NDArray[np.int64]
-    at_most_ns: NDArray[np.float64]
+    pattern: Integers
+    avoidable: Integers
+    at_most_ns: Floats
 
-    def decide(self, where: NDArray[np.bool_], pattern: int, avoidable: object, at_most_ns: object) -> None:
+    def decide(self, where: Booleans, pattern: int, avoidable: object, at_most_ns: object) -> None:
         """Decide for the ops nothing was decided of yet."""
         fresh = where & (self.pattern == NONE)
         self.pattern[fresh] = pattern
@@ -62,7 +61,7 @@ class Verdicts:
         self.at_most_ns[fresh] = np.broadcast_to(np.asarray(at_most_ns), fresh.shape)[fresh]
 
 
-def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity | None) -> Verdicts:
+def verdicts_of(joins: Joins, kind: Integers, identity: TensorIdentity | None) -> Verdicts:
     """Judge every op that has a `kind` (a code of KINDS; NONE = no move); first come, first served."""
     ops, count = joins.ops, len(joins.ops)
     verdicts = Verdicts(np.full(count, NONE), np.full(count, NO), np.zeros(count))
@@ -88,9 +87,7 @@ def verdicts_of(joins: Joins, kind: NDArray[np.int64], identity: TensorIdentity 
     return verdicts
 
 
-def _put_aside(
-    verdicts: Verdicts, joins: Joins, late: NDArray[np.bool_], *, soon: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _put_aside(verdicts: Verdicts, joins: Joins, late: Booleans, *, soon: Booleans) -> Booleans:
     """Tensors that wait in DRAM for long: whether L1 had room for them meanwhile is not known.
 
     The move that put one there is left to `_round_trips` if another move takes the tensor back `soon`. Returns the
@@ -102,7 +99,7 @@ def _put_aside(
     return late
 
 
-def _among(makers: NDArray[np.int64], readers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _among(makers: Integers, readers: Booleans) -> Booleans:
     """The ops that made what one of `readers` reads."""
     made = np.zeros(len(makers), dtype=np.bool_)
     made[makers[readers]] = True
@@ -112,11 +109,11 @@ def _among(makers: NDArray[np.int64], readers: NDArray[np.bool_]) -> NDArray[np.
 def _round_trips(
     verdicts: Verdicts,
     joins: Joins,
-    kind: NDArray[np.int64],
+    kind: Integers,
     *,
-    back: NDArray[np.bool_],
-    sure: NDArray[np.int64],
-    alone: NDArray[np.bool_],
+    back: Booleans,
+    sure: Integers,
+    alone: Booleans,
 ) -> None:
     """`back` undoes its maker. The maker goes too, but only if nobody else reads the copy it made."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
@@ -128,7 +125,7 @@ def _round_trips(
     verdicts.decide(first, ROUND_TRIP, np.where(alone, surely, NO), np.where(alone, took, 0))
 
 
-def _chains(verdicts: Verdicts, joins: Joins, second: NDArray[np.bool_], sure: NDArray[np.int64]) -> None:
+def _chains(verdicts: Verdicts, joins: Joins, second: Booleans, sure: Integers) -> None:
     """Moves in a row, each read by the next alone: one remains, and may cost as little as the cheaper."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
     first, surely = np.zeros(len(second), dtype=np.bool_), np.full(len(second), LIKELY)
@@ -137,9 +134,7 @@ def _chains(verdicts: Verdicts, joins: Joins, second: NDArray[np.bool_], sure: N
     verdicts.decide(second, CHAIN, sure, np.where(first, took, np.maximum(took - took[makers], 0)))
 
 
-def _by_neighbours(
-    verdicts: Verdicts, joins: Joins, kind: NDArray[np.int64], bits: NDArray[np.int64], read: NDArray[np.int64]
-) -> None:
+def _by_neighbours(verdicts: Verdicts, joins: Joins, kind: Integers, bits: Integers, read: Integers) -> None:
     """Patterns told by who made the tensor and who reads it; a compacting Move in between does not count."""
     took, makers = np.nan_to_num(joins.ops.numbers("kernel_ns")), joins.makers
     made = makers != NOBODY
@@ -164,7 +159,7 @@ def _by_neighbours(
     verdicts.decide((goes_in & ~made) | (goes_out & (read == 0)), BOUNDARY, NO, 0.0)
 
 
-def _confirm(follows: NDArray[np.bool_], sure: NDArray[np.int64], joins: Joins, identity: TensorIdentity) -> None:
+def _confirm(follows: Booleans, sure: Integers, joins: Joins, identity: TensorIdentity) -> None:
     """Strike joins that the tensor ids refute; mark those they prove, where the tensor is read once."""
     for row in np.flatnonzero(follows):
         tensors = identity.passed_on(int(joins.makers[row]), int(row))
@@ -181,7 +176,7 @@ def _read_unseen(joins: Joins, identity: TensorIdentity, row: int) -> bool:
     return times is not None and times > int(joins.reader_counts[row])
 
 
-def _bits(ops: OpTable, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+def _bits(ops: OpTable, kind: Integers) -> Integers:
     """What an op is to a move beside it, one bit each."""
 
     def bit(text: str) -> int:
@@ -198,7 +193,7 @@ def _bits(ops: OpTable, kind: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(kind == IN, _IN, np.where(kind != NONE, _REST, bits))
 
 
-def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _returns(ops: OpTable, makers: Integers, goes_in: Booleans) -> Booleans:
     """Second moves that put the tensor where the first one took it from: same buffer, same shards.
 
     Makers that are NOBODY point at the last row; callers mask them.
@@ -214,7 +209,7 @@ def _returns(ops: OpTable, makers: NDArray[np.int64], goes_in: NDArray[np.bool_]
 
     began = makers[makers]  # who made what the first move read
     specs = attributes_of(ops).numbers(np.arange(len(ops)), spec)
-    into_shards: NDArray[np.bool_] = (began != NOBODY) & (specs == specs[began])
+    into_shards: Booleans = (began != NOBODY) & (specs == specs[began])
     if not ops.inputs or not ops.outputs:
         return into_shards
     left, reached = ops.inputs[0].placement, ops.outputs[0].placement

@@ -18,13 +18,12 @@ from ttnn_mcp.analyses.moves.move_patterns import (
     MovePattern,
     verdicts_of,
 )
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
 
@@ -54,14 +53,14 @@ class Moves:
     """
 
     joins: Joins
-    rows: NDArray[np.int64]
-    kinds: NDArray[np.int64]
-    makers: NDArray[np.int64]
-    patterns: NDArray[np.int64]
-    avoidable: NDArray[np.int64]
-    at_most_ns: NDArray[np.float64]
-    bytes: NDArray[np.float64]
-    kernel_ns: NDArray[np.float64]
+    rows: Integers
+    kinds: Integers
+    makers: Integers
+    patterns: Integers
+    avoidable: Integers
+    at_most_ns: Floats
+    bytes: Floats
+    kernel_ns: Floats
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,7 +70,7 @@ class Moves:
         """The ops among which the moves are."""
         return self.joins.ops
 
-    def among(self, *patterns: MovePattern) -> NDArray[np.int64]:
+    def among(self, *patterns: MovePattern) -> Integers:
         """Indices (into the arrays here) of the moves of these patterns."""
         return np.flatnonzero(np.isin(self.patterns, [PATTERNS.index(pattern) for pattern in patterns]))
 
@@ -129,7 +128,7 @@ def moves_of(ops: OpTable, run: Run) -> Moves:
     )
 
 
-def _kinds(ops: OpTable) -> NDArray[np.int64]:
+def _kinds(ops: OpTable) -> Integers:
     """Per op a code of KINDS; NONE where it is no move."""
     names = ops.texts("op_code")
     code = {name: KINDS.index(kind) for name, kind in _ALWAYS.items()}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.memory.columns import Tensors
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -46,7 +44,7 @@ class Sharded:
     """One shard spec: the ops told to write it (rows), and the tensors that have it."""
 
     placement: Placement
-    rows: NDArray[np.int64]
+    rows: Integers
     kernel_ns: float
     tensors: int
 
@@ -90,7 +88,7 @@ def where_tensors_live(tensors: Tensors) -> list[tuple[Placement, int, int]]:
 
 def shard_specs(ops: OpTable | None, tensors: Tensors | None) -> list[Sharded]:
     """Every shard spec that ATTRIBUTES or tensors name, the costliest first."""
-    written: dict[Placement, NDArray[np.int64]] = {}
+    written: dict[Placement, Integers] = {}
     kernel = np.zeros(0)
     if ops is not None:
         kernel = ops.numbers("kernel_ns")
@@ -109,15 +107,15 @@ def shard_specs(ops: OpTable | None, tensors: Tensors | None) -> list[Sharded]:
     return sorted(specs, key=lambda one: (-one.kernel_ns, -one.tensors))
 
 
-def folded(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def folded(parts: Sequence[Integers]) -> Integers:
     """A number per row, the same for rows that agree in every part."""
-    columns: NDArray[np.int64] = np.stack(parts)
+    columns: Integers = np.stack(parts)
     _, alike = np.unique(columns, axis=1, return_inverse=True)
-    flat: NDArray[np.int64] = alike.ravel()  # numpy 2.0 hands the inverse out as a column
+    flat: Integers = alike.ravel()  # numpy 2.0 hands the inverse out as a column
     return flat
 
 
-def _written(ops: OpTable) -> dict[Placement, NDArray[np.int64]]:
+def _written(ops: OpTable) -> dict[Placement, Integers]:
     distinct: dict[Placement, int] = {}
 
     def spec(attributes: Attributes) -> float | None:
@@ -142,7 +140,7 @@ def _counted(tensors: Tensors) -> Iterable[tuple[Placement, int]]:
     return counts.items()
 
 
-def _codes(operand: Operand, known: dict[Placement, int]) -> NDArray[np.int64]:
+def _codes(operand: Operand, known: dict[Placement, int]) -> Integers:
     def code(cell: str) -> int:
         placement = parse_memory_cell(cell)
         return UNKNOWN if placement is None else known.setdefault(placement, len(known))

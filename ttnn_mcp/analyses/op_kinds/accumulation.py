@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats, Integers
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -26,7 +24,7 @@ INNER_BLOCKS = {
 }
 
 
-def compute_setting(ops: OpTable, rows: NDArray[np.int64], field: str) -> NDArray[np.float64]:
+def compute_setting(ops: OpTable, rows: Integers, field: str) -> Floats:
     """1 or 0 by compute_kernel_config; NaN if it is not printed."""
 
     def of(attributes: Attributes) -> float | None:
@@ -36,12 +34,12 @@ def compute_setting(ops: OpTable, rows: NDArray[np.int64], field: str) -> NDArra
     return attributes_of(ops).numbers(rows, of)
 
 
-def subblock_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def subblock_tiles(ops: OpTable, rows: Integers) -> Floats:
     """Tiles of an output subblock, from the config that the op prints; NaN if it prints none."""
     return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, SUBBLOCKS))
 
 
-def inner_block_tiles(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def inner_block_tiles(ops: OpTable, rows: Integers) -> Floats:
     """Tiles of one block along K, from the same config."""
     return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, INNER_BLOCKS))
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import spared_bytes
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -21,12 +20,12 @@ NARROWED = 1 - ELEMENT_BYTES[NARROW] / ELEMENT_BYTES["BFLOAT16"]
 RESIDUAL = ("BinaryOpType::ADD", "BinaryOpType::SUB")
 
 
-def streams_bfloat16(ops: OpTable) -> NDArray[np.bool_]:
+def streams_bfloat16(ops: OpTable) -> Booleans:
     """Ops that read INPUT_0 from DRAM and write OUTPUT_0 there, both BFLOAT16 in tiles."""
     return _is_wide(ops.inputs[0]) & ops.inputs[0].in_dram & _is_wide(ops.outputs[0]) & ops.outputs[0].in_dram
 
 
-def narrowing_spares(ops: OpTable, roofline: Roofline) -> NDArray[np.float64]:
+def narrowing_spares(ops: OpTable, roofline: Roofline) -> Floats:
     """DRAM bytes saved if all operands that can be narrower are; a slice reads only a part of its input."""
     spared = [
         np.where(_is_wide(operand), spared_bytes(operand, NARROW), 0.0) for operand in (*ops.inputs, *ops.outputs)
@@ -34,7 +33,7 @@ def narrowing_spares(ops: OpTable, roofline: Roofline) -> NDArray[np.float64]:
     return np.fmin(np.sum(spared, axis=0), NARROWED * roofline.dram_bytes)
 
 
-def adds_full_tensors(ops: OpTable) -> NDArray[np.bool_]:
+def adds_full_tensors(ops: OpTable) -> Booleans:
     """Sums and differences of two tensors of one size, which may be a residual path."""
     if len(ops.inputs) < len(("left", "right")):
         return np.zeros(len(ops), dtype=np.bool_)
@@ -43,6 +42,6 @@ def adds_full_tensors(ops: OpTable) -> NDArray[np.bool_]:
     return binary & adds & (ops.inputs[0].elements == ops.inputs[1].elements)
 
 
-def _is_wide(operand: Operand) -> NDArray[np.bool_]:
+def _is_wide(operand: Operand) -> Booleans:
     """BFLOAT16 in tiles: narrower types exist in tiles only."""
     return operand.dtype.among("BFLOAT16") & operand.layout.among("TILE")

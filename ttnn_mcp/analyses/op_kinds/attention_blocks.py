@@ -14,12 +14,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -54,7 +53,7 @@ def _role(op_code: str) -> int:
     return _PASSED if family(op_code) in BETWEEN or "Heads" in name else _ENDS
 
 
-def _begins(ops: OpTable, role: NDArray[np.int64], start: int, least: int) -> int:
+def _begins(ops: OpTable, role: Integers, start: int, least: int) -> int:
     """The first linear in front, behind passed ops and linears that read the shape that the nearest one reads."""
     first, linears = start, list[int]()
     for row in range(start - 1, max(least, start - REACH) - 1, -1):
@@ -69,7 +68,7 @@ def _begins(ops: OpTable, role: NDArray[np.int64], start: int, least: int) -> in
     return first if linears else start
 
 
-def _ends(role: NDArray[np.int64], stop: int) -> int:
+def _ends(role: Integers, stop: int) -> int:
     """The row of the linear behind, or the end of the attention where none follows."""
     for row in range(stop, min(len(role), stop + REACH)):
         if role[row] == _LINEAR:

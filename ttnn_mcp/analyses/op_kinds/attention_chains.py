@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -78,7 +76,7 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     return chains
 
 
-def rows_of_chains(chains: list[AttentionChain]) -> NDArray[np.int64]:
+def rows_of_chains(chains: list[AttentionChain]) -> Integers:
     """All ops of all chains, in order."""
     return np.array(sorted({row for chain in chains for row in chain.rows}), dtype=np.int64)
 
@@ -92,7 +90,7 @@ def _role(op_code: str) -> int:
     return _BETWEEN if kin in ("eltwise", "movement") or name in PASSING else 0
 
 
-def _matmuls_near(role: NDArray[np.int64], start: int, step: int) -> Iterator[int]:
+def _matmuls_near(role: Integers, start: int, step: int) -> Iterator[int]:
     """The matmuls on one side of the softmax, nearest first; a second product stands for relative positions."""
     row = start + step
     for _ in range(BETWEEN_AT_MOST + 1):
@@ -103,9 +101,7 @@ def _matmuls_near(role: NDArray[np.int64], start: int, step: int) -> Iterator[in
         row += step
 
 
-def fusing_saves(
-    ops: OpTable, roofline: Roofline, chains: list[AttentionChain], gb_s: float | None
-) -> NDArray[np.float64]:
+def fusing_saves(ops: OpTable, roofline: Roofline, chains: list[AttentionChain], gb_s: float | None) -> Floats:
     """Per op, the most that one fused attention saves in place of its chain, in proportion to the op's time.
 
     A third matmul, the scores of relative positions, stays: what it gives becomes the mask.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -22,7 +21,7 @@ BETWEEN_AT_MOST = 3  # ops from one write to the next (ours: slice, cast, reshap
 
 
 @artefact
-def fills_by_user(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def fills_by_user(ops: OpTable) -> tuple[Integers, Integers]:
     """The fills of single users that run in one stretch, and the slices among them."""
     none = np.zeros(0, dtype=np.int64)
     if len(ops.inputs) < len(("cache", "rows")):
@@ -42,7 +41,7 @@ def fills_by_user(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 @artefact
-def users_of_fills(ops: OpTable) -> NDArray[np.float64]:
+def users_of_fills(ops: OpTable) -> Floats:
     """Per op, the user whose rows a fill of a cache without pages writes; NaN for all other ops."""
     rows = np.flatnonzero(ops.named(*UNPAGED))
 
@@ -54,7 +53,7 @@ def users_of_fills(ops: OpTable) -> NDArray[np.float64]:
     return users
 
 
-def updates_in_pairs(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def updates_in_pairs(ops: OpTable) -> tuple[Integers, Integers]:
     """(first, second) updates of two caches of one description, one right after the other."""
     stretches = _stretches(ops, np.flatnonzero(ops.named("PagedUpdateCache")))
     pairs = [stretch for stretch in stretches if len(stretch) == len(("keys", "values")) and _alike(ops, stretch)]
@@ -62,7 +61,7 @@ def updates_in_pairs(ops: OpTable) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return np.array(firsts, dtype=np.int64), np.array(seconds, dtype=np.int64)
 
 
-def _stretches(ops: OpTable, writes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _stretches(ops: OpTable, writes: Integers) -> list[Integers]:
     """The writes, cut where another kind of op or too many ops stand between two."""
     prepares = ops.named(*BETWEEN)
     apart = [
@@ -72,7 +71,7 @@ def _stretches(ops: OpTable, writes: NDArray[np.int64]) -> list[NDArray[np.int64
     return np.split(writes, np.flatnonzero(apart) + 1)
 
 
-def _alike(ops: OpTable, pair: NDArray[np.int64]) -> bool:
+def _alike(ops: OpTable, pair: Integers) -> bool:
     first, second = pair.tolist()
     same = [(part.logical[first] == part.logical[second]).all() for part in ops.inputs[:2]]
     return bool(all(same)) and bool(ops.inputs[0].dtype[first] == ops.inputs[0].dtype[second])

@@ -10,12 +10,11 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, reader_counts
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -39,9 +38,9 @@ class AttentionCasts:
         spared_share: per reader, the share of its inputs' bytes that only the casts add.
     """
 
-    rows: NDArray[np.int64]
-    readers: NDArray[np.int64]
-    spared_share: NDArray[np.float64]
+    rows: Integers
+    readers: Integers
+    spared_share: Floats
 
 
 @artefact
@@ -64,7 +63,7 @@ def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
     return AttentionCasts(np.flatnonzero(casts), readers, spared[readers] / read_bytes)
 
 
-def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
+def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> Integers:
     """Casts of floats to a narrower type, if the op before could write that type and no other op reads its output."""
     source, output, maker = ops.inputs[0], ops.outputs[0], flow.producers[0]
     narrows = (output.element_bytes < source.element_bytes) & ~source.dtype.among(*NO_MANTISSA)
@@ -76,7 +75,7 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> NDArray[np.int64]:
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]
 
 
-def moves_beside_casts(ops: OpTable, joins: Joins) -> NDArray[np.int64]:
+def moves_beside_casts(ops: OpTable, joins: Joins) -> Integers:
     """Per op, the move or tilize that could write its cast's type: behind it, or before one that widens; or -1."""
     x, y = ops.inputs[0], ops.outputs[0]
     whole = x.dtype.among(*NO_MANTISSA) | y.dtype.among(*NO_MANTISSA)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
@@ -19,10 +21,6 @@ from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.programs.grids import Grid
     from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.chip import Chip
@@ -76,17 +74,17 @@ def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
     return _matmul(ops, row, config, grid, device)
 
 
-def shares_left(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
+def shares_left(ops: OpTable, chip: Chip) -> Floats:
     """`Deal.share` per op; 1 if unknown."""
     return _of_deals(ops, chip, lambda deal: deal.share, unknown=1.0)
 
 
-def padded_columns(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
+def padded_columns(ops: OpTable, chip: Chip) -> Floats:
     """`Deal.padded_n` per op; 0 if unknown."""
     return _of_deals(ops, chip, lambda deal: deal.padded_n, unknown=0.0)
 
 
-def _of_deals(ops: OpTable, chip: Chip, number: Callable[[Deal], float], *, unknown: float) -> NDArray[np.float64]:
+def _of_deals(ops: OpTable, chip: Chip, number: Callable[[Deal], float], *, unknown: float) -> Floats:
     """A number of each op's deal. Computed once for ops of equal signature and attributes."""
     numbers = np.full(len(ops), unknown)
     if not ops.inputs or not ops.outputs:

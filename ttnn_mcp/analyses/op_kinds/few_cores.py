@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
 
@@ -22,7 +21,7 @@ _FEW_ON_PURPOSE = ("collective",)  # a collective uses a few cores to drive the 
 PARTITION = ("sub_core_grids", "sub_device_id")  # set: the caller gave this op a part of the grid
 
 
-def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
+def on_few_cores(ops: OpTable, cores: int | None) -> Booleans:
     """Ops of 5 us and more on fewer than half of `cores`; none if the grid or CORE COUNT is unknown.
 
     An op of a sub-device has only the cores of it: the available cores in its own row count.
@@ -40,7 +39,7 @@ def on_few_cores(ops: OpTable, cores: int | None) -> NDArray[np.bool_]:
 
 
 @artefact
-def parallel_units(ops: OpTable) -> NDArray[np.float64]:
+def parallel_units(ops: OpTable) -> Floats:
     """Per op, the number of pieces into which its output can be cut: tiles, or rows in ROW_MAJOR.
 
     HEIGHT_SHARDED outputs are cut into rows of tiles only, WIDTH_SHARDED into columns. NaN without an output.
@@ -48,7 +47,7 @@ def parallel_units(ops: OpTable) -> NDArray[np.float64]:
     return pieces_of(ops.outputs[0]) if ops.outputs else np.full(len(ops), np.nan)
 
 
-def pieces_of(operand: Operand) -> NDArray[np.float64]:
+def pieces_of(operand: Operand) -> Floats:
     """The same of any operand; NaN where it is absent."""
     tall = np.where(operand.layout.among("TILE"), TILE_SIDE, 1)
     rows = np.ceil(operand.height / tall)
@@ -60,7 +59,7 @@ def pieces_of(operand: Operand) -> NDArray[np.float64]:
     return np.where(operand.present, pieces, np.nan)
 
 
-def spread_ns(ops: OpTable, cores: int) -> NDArray[np.float64]:
+def spread_ns(ops: OpTable, cores: int) -> Floats:
     """Per op, its kernel time if its pieces were spread evenly over `cores`; never above its real time."""
     took, used = ops.numbers("kernel_ns"), ops.numbers("cores")
     units = np.nan_to_num(parallel_units(ops), nan=1.0)

@@ -13,12 +13,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -49,12 +48,12 @@ Matmuls of tt-metal that are bound by the engine reach 0.7 to 0.8. Convs fetch, 
 
 
 @artefact
-def engine_ops(ops: OpTable) -> NDArray[np.bool_]:
+def engine_ops(ops: OpTable) -> Booleans:
     """Ops whose arithmetic runs on the matrix engine and obeys MATH FIDELITY."""
     return ops.of_family("matmul", "conv", "attention")
 
 
-def any_operand(ops: OpTable, dtype: str) -> NDArray[np.bool_]:
+def any_operand(ops: OpTable, dtype: str) -> Booleans:
     """Ops that read or write a tensor of this data type."""
     typed = [operand.dtype.among(dtype) for operand in (*ops.inputs[:2], *ops.outputs[:1])]
     return np.any(typed, axis=0) if typed else np.zeros(len(ops), dtype=np.bool_)
@@ -66,7 +65,7 @@ def weight_of(ops: OpTable) -> Operand | None:
 
 
 @artefact
-def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+def reads_weights(ops: OpTable, flow: Flow) -> Booleans:
     """Matmuls and convs whose INPUT_1 is a weight: in DRAM, and made by no earlier op (unlike attention's K)."""
     weight = weight_of(ops)
     if weight is None:
@@ -83,7 +82,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     return able & weight.present & weight.in_dram & ~made & ~batched
 
 
-def spared_bytes(operand: Operand, dtype: str) -> NDArray[np.float64]:
+def spared_bytes(operand: Operand, dtype: str) -> Floats:
     """DRAM bytes saved if the operand were stored as `dtype`; 0 if it is already as narrow, or is in L1."""
     narrower = ELEMENT_BYTES[dtype]
     now = operand.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, 0.0), missing=0.0, dtype=np.float64)
@@ -91,21 +90,21 @@ def spared_bytes(operand: Operand, dtype: str) -> NDArray[np.float64]:
     return np.where(operand.in_dram, operand.bytes * share, 0.0)
 
 
-def waits_for_bytes(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
+def waits_for_bytes(ops: OpTable, roofline: Roofline) -> Booleans:
     """Ops whose DRAM traffic outweighs their arithmetic and explains part of their time."""
     bytes_ns = roofline.dram_achievable_ns
     more = (bytes_ns > 0) & (bytes_ns >= np.nan_to_num(roofline.compute_used_ns))
     return more & (bytes_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
 
 
-def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> NDArray[np.bool_]:
+def waits_for_arithmetic(ops: OpTable, roofline: Roofline) -> Booleans:
     """Ops whose arithmetic outweighs their DRAM traffic and explains part of their time."""
     engine_ns = roofline.compute_used_ns
     more = engine_ns > np.nan_to_num(roofline.dram_achievable_ns)
     return more & (engine_ns >= EXPLAINS_AT_LEAST * ops.numbers("kernel_ns"))
 
 
-def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float64]) -> NDArray[np.float64]:
+def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: Floats) -> Floats:
     """The most nanoseconds saved by moving `spared` bytes fewer."""
     kernel = ops.numbers("kernel_ns")
     share = spared / np.where(roofline.dram_bytes > 0, roofline.dram_bytes, np.inf)
@@ -115,7 +114,7 @@ def fewer_bytes_save(ops: OpTable, roofline: Roofline, spared: NDArray[np.float6
 
 
 @artefact
-def needed_phases(ops: OpTable) -> NDArray[np.float64]:
+def needed_phases(ops: OpTable) -> Floats:
     """Passes of the engine that the operands' mantissas can use; NaN if unknown or if the op computes in float32.
 
     The engine takes weights in 5 + 5 bits and activations in 7 + 4. HiFi2 covers all bits of BFLOAT8_B weights and is
@@ -131,7 +130,7 @@ def needed_phases(ops: OpTable) -> NDArray[np.float64]:
 
 
 @artefact
-def phases(ops: OpTable) -> NDArray[np.float64]:
+def phases(ops: OpTable) -> Floats:
     """Passes of the engine per op, by MATH FIDELITY; NaN for ops that do not use it."""
     fidelity = ops.texts("fidelity").mapped(
         lambda text: FIDELITY_PHASES.get(text, np.nan), missing=np.nan, dtype=np.float64
@@ -139,7 +138,7 @@ def phases(ops: OpTable) -> NDArray[np.float64]:
     return np.where(engine_ops(ops), fidelity, np.nan)
 
 
-def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: NDArray[np.float64]) -> NDArray[np.float64]:
+def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: Floats) -> Floats:
     """The most nanoseconds saved by computing with `wanted` passes; 0 if not fewer, or if passes do not limit it."""
     kernel = ops.numbers("kernel_ns")
     ratio = np.nan_to_num(wanted / phases(ops), nan=1.0)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 
+if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -21,14 +21,12 @@ WIDE = 8192  # columns: the smallest share of a vocabulary among published model
 WIDER_THAN_DEEP = 2  # a vocabulary is; a projection of 8192 columns seldom is, and is never the last (ours)
 
 
-def rows_of(operand: Operand) -> NDArray[np.float64]:
+def rows_of(operand: Operand) -> Floats:
     """Per op, the rows of an operand, over all leading dims."""
     return operand.logical[:, :3].prod(axis=1).astype(np.float64)
 
 
-def computed_then_dropped(
-    ops: OpTable, joins: Joins, weights: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def computed_then_dropped(ops: OpTable, joins: Joins, weights: Booleans) -> tuple[Integers, Floats]:
     """The row-wise ops before a slice that drops most rows, and the share of their rows that it keeps."""
     x, y = ops.inputs[0], ops.outputs[0]
     able = ((ops.named(*DENSE) & weights) | ops.named(*ROW_WISE)) & (joins.reader_counts == 1)
@@ -44,7 +42,7 @@ def computed_then_dropped(
     return rows, np.array([kept[row] for row in rows.tolist()])
 
 
-def logits_of_all_rows(ops: OpTable, weights: NDArray[np.bool_]) -> NDArray[np.int64]:
+def logits_of_all_rows(ops: OpTable, weights: Booleans) -> Integers:
     """The last matmul, if it is an LM head over all rows of a prompt."""
     matmuls = np.flatnonzero(ops.of_family("matmul"))
     if not len(matmuls):

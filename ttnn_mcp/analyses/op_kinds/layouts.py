@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -28,7 +27,7 @@ CARRIES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard", "Move", "C
 CARRIED_AT_MOST = 4  # movers between an untilize and the op that reads rows: real chains have up to 3
 
 
-def reader_counts(flow: Flow) -> NDArray[np.int64]:
+def reader_counts(flow: Flow) -> Integers:
     """Per op, the number of inputs of later ops that read its output."""
     read = np.zeros(len(flow.ops), dtype=np.int64)
     for made_by in flow.producers:
@@ -37,12 +36,12 @@ def reader_counts(flow: Flow) -> NDArray[np.int64]:
 
 
 @artefact
-def reads_unmade(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+def reads_unmade(ops: OpTable, flow: Flow) -> Booleans:
     """Ops whose INPUT_0 no op of the table made: the model's input, a constant, or state from an earlier pass."""
     return ops.inputs[0].present & ~flow.made[0] if flow.made else np.zeros(len(ops), dtype=np.bool_)
 
 
-def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+def feeds_row_readers(ops: OpTable, flow: Flow) -> Booleans:
     """Ops whose output goes, through movers only, to an op that reads rows (halo, pool, upsample, grid sampling)."""
     feeds = np.zeros(len(ops), dtype=np.bool_)
     carries = ops.named(*CARRIES)
@@ -58,7 +57,7 @@ def feeds_row_readers(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
 
 
 @artefact
-def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+def on_demand(ops: OpTable, flow: Flow) -> Booleans:
     """Conversions that a neighbour needs: untilize before an op that reads rows, tilize after one that writes them."""
     demanded = ops.named(*TO_ROWS) & feeds_row_readers(ops, flow)
     if flow.producers:
@@ -67,7 +66,7 @@ def on_demand(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
     return demanded
 
 
-def moves_bytes(ops: OpTable) -> NDArray[np.bool_]:
+def moves_bytes(ops: OpTable) -> Booleans:
     """Ops that only move or map elements, so that padding costs them time (a matmul waits for its weights)."""
     kinds = ("eltwise", "shape", "layout", "movement", "reduction")
     return ops.of_family(*kinds)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.arrays import Integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.readers import Joins
 
 DECODE_ATTENTION = ("ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode")
@@ -19,7 +18,7 @@ SIMPLE = ("eltwise", "shape")
 ALSO = ("Typecast", "Ternary", "Where")
 
 
-def makers_of_decode_masks(joins: Joins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def makers_of_decode_masks(joins: Joins) -> tuple[Integers, Integers]:
     """(ops that make masks, attention ops that read them), by shapes."""
     ops = joins.ops
     attends = ops.named(*DECODE_ATTENTION)

@@ -8,13 +8,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -47,17 +46,17 @@ class MatmulChoice:
         per_core: per_core_M x per_core_N, tiles; NaN where not printed.
     """
 
-    rows: NDArray[np.int64]
-    has_config: NDArray[np.bool_]
-    chosen: NDArray[np.bool_]
-    slowest: NDArray[np.bool_]
-    dram_sharded: NDArray[np.bool_]
-    multicast: NDArray[np.bool_]
-    one_way: NDArray[np.bool_]
-    ring: NDArray[np.bool_]
-    block_w: NDArray[np.float64]
-    subblock: NDArray[np.float64]
-    per_core: NDArray[np.float64]
+    rows: Integers
+    has_config: Booleans
+    chosen: Booleans
+    slowest: Booleans
+    dram_sharded: Booleans
+    multicast: Booleans
+    one_way: Booleans
+    ring: Booleans
+    block_w: Floats
+    subblock: Floats
+    per_core: Floats
 
 
 @artefact
@@ -86,7 +85,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
     )
 
 
-def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np.int64]:
+def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> Integers:
     """Matmuls that TTNN configured, with an operand interleaved in L1, on fewer than 60 % of `cores`."""
     if cores is None or not ops.inputs or not ops.outputs:
         return np.zeros(0, dtype=np.int64)
@@ -95,32 +94,32 @@ def trapped(ops: OpTable, choice: MatmulChoice, cores: int | None) -> NDArray[np
     return rows[choice.chosen & in_l1_interleaved(ops)[rows] & (used < FEW_CORES * cores)]
 
 
-def streams_first_operand(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+def streams_first_operand(ops: OpTable, choice: MatmulChoice) -> Booleans:
     """Ops that read each byte of INPUT_0 once, while they compute: multicast matmuls, but no rings."""
     chosen = np.zeros(len(ops), dtype=np.bool_)
     chosen[choice.rows[choice.multicast & ~choice.ring & ~choice.dram_sharded]] = True
     return chosen
 
 
-def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+def in_small_blocks(ops: OpTable, choice: MatmulChoice) -> Booleans:
     """Per row of `choice`, whether it works tile by tile: along K, on its output, or on both by TTNN's fallback."""
     k_tiles = ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE
     by_k = (choice.block_w <= 1) & (k_tiles >= LEAST_K_TILES)
     return choice.slowest | by_k | ((choice.subblock <= 1) & (choice.per_core > 1))
 
 
-def steps_of(ops: OpTable, choice: MatmulChoice) -> NDArray[np.float64]:
+def steps_of(ops: OpTable, choice: MatmulChoice) -> Floats:
     """Per row of `choice`, in how many steps it takes K; NaN where no block is printed."""
     return ops.inputs[0].padded[choice.rows, 3] / TILE_SIDE / choice.block_w
 
 
-def in_many_steps(ops: OpTable, choice: MatmulChoice) -> NDArray[np.bool_]:
+def in_many_steps(ops: OpTable, choice: MatmulChoice) -> Booleans:
     """Per row of `choice`, whether a multicast takes K in so many steps that deeper blocks are worth a trial."""
     return choice.multicast & ~choice.ring & (steps_of(ops, choice) >= MANY_STEPS)
 
 
 @artefact
-def waits_for_steps(ops: OpTable) -> NDArray[np.bool_]:
+def waits_for_steps(ops: OpTable) -> Booleans:
     """Ops whose time is that of their steps over K: one row of tiles, on weights interleaved in DRAM."""
     waits, matmuls = np.zeros(len(ops), dtype=np.bool_), matmul_choice(ops)
     rows = matmuls.rows
@@ -132,7 +131,7 @@ def waits_for_steps(ops: OpTable) -> NDArray[np.bool_]:
 
 
 @artefact
-def in_l1_interleaved(ops: OpTable) -> NDArray[np.bool_]:
+def in_l1_interleaved(ops: OpTable) -> Booleans:
     """Ops with INPUT_0, INPUT_1 or OUTPUT_0 interleaved in L1, whose INPUT_0 is not sharded."""
     operand_in_l1 = np.zeros(len(ops), dtype=np.bool_)
     for operand in (*ops.inputs[:2], *ops.outputs[:1]):

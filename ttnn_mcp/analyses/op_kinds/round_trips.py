@@ -12,13 +12,12 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
@@ -35,21 +34,21 @@ class RoundTrips:
         sole: whether only such undoing ops read the output of the first op, so that it is needless too.
     """
 
-    out: NDArray[np.int64]
-    back: NDArray[np.int64]
-    sole: NDArray[np.bool_]
+    out: Integers
+    back: Integers
+    sole: Booleans
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Integers:
         """All first ops, then all second ones."""
         return np.concatenate((self.out, self.back))
 
-    def saves(self, took_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def saves(self, took_ns: Floats) -> Floats:
         """Per op of `rows`, the time it would save: all its time if it is needless, otherwise 0."""
         needless = np.concatenate((self.sole, np.ones(len(self.back), dtype=np.bool_)))
         return np.where(needless, took_ns[self.rows], 0.0)
 
-    def pairs_ns(self, took_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def pairs_ns(self, took_ns: Floats) -> Floats:
         """Per pair, the time of both ops."""
         return took_ns[self.out] + took_ns[self.back]
 
@@ -57,21 +56,21 @@ class RoundTrips:
         """The op that undoes the first op at `row`."""
         return int(self.back[self.out == row][0])
 
-    def surely_one_tensor(self, run: Run, ops: OpTable) -> NDArray[np.bool_] | None:
+    def surely_one_tensor(self, run: Run, ops: OpTable) -> Booleans | None:
         """Pairs that surely pass one tensor on that no other op reads; None without a linked memory report."""
         return passed_on_alone(run, ops, self.out, self.back)
 
-    def surely_saves(self, run: Run, ops: OpTable, took_ns: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def surely_saves(self, run: Run, ops: OpTable, took_ns: Floats) -> Floats | None:
         """`saves` of the pairs that are surely one; None where nothing proves it."""
         sure = self.surely_one_tensor(run, ops)
         return None if sure is None else np.where(np.tile(sure, 2), self.saves(took_ns), 0.0)
 
-    def where(self, selected: NDArray[np.bool_]) -> RoundTrips:
+    def where(self, selected: Booleans) -> RoundTrips:
         """The pairs of the mask."""
         return RoundTrips(self.out[selected], self.back[selected], self.sole[selected])
 
 
-def round_trips(ops: OpTable, flow: Flow, out: NDArray[np.bool_], back: NDArray[np.bool_]) -> RoundTrips:
+def round_trips(ops: OpTable, flow: Flow, out: Booleans, back: Booleans) -> RoundTrips:
     """The pairs where an op of `out` made the INPUT_0 of an op of `back`."""
     nothing = np.zeros(0, dtype=np.int64)
     if not flow.producers:
@@ -103,7 +102,7 @@ def layout_round_trips(ops: OpTable, flow: Flow) -> RoundTrips:
     return _apart(trips.where(keeps_tiles), np.nan_to_num(ops.numbers("kernel_ns")))
 
 
-def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
+def _apart(trips: RoundTrips, took: Floats) -> RoundTrips:
     """The pairs without a common op that save most: of tilize, untilize, tilize in a row one conversion stays."""
     if not np.isin(trips.out, trips.back).any():  # unmoved: only a shortcut, the search would give the same
         return trips
@@ -128,7 +127,7 @@ def _apart(trips: RoundTrips, took: NDArray[np.float64]) -> RoundTrips:
     return trips.where(selected)
 
 
-def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> NDArray[np.bool_]:
+def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> Booleans:
     """Pairs after which data type and placement are as before."""
     if not len(trips.out):
         return np.zeros(0, dtype=np.bool_)
@@ -137,7 +136,7 @@ def ends_as_it_began(ops: OpTable, trips: RoundTrips) -> NDArray[np.bool_]:
     )
 
 
-def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _same_text(before: Texts, out: Integers, after: Texts, back: Integers) -> Booleans:
     number = {text: place for place, text in enumerate({*before.distinct, *after.distinct})}
     return np.equal(
         before.take(out).mapped(number.__getitem__, missing=-1, dtype=np.int64),
@@ -145,7 +144,7 @@ def _same_text(before: Texts, out: NDArray[np.int64], after: Texts, back: NDArra
     )
 
 
-def explained_conversions(ops: OpTable, flow: Flow) -> NDArray[np.bool_]:
+def explained_conversions(ops: OpTable, flow: Flow) -> Booleans:
     """Conversions that a neighbour needs, those of the model's input or output, and those of a round trip."""
     explained = on_demand(ops, flow) | (ops.named(*TO_TILES) & reads_unmade(ops, flow))
     explained |= ops.named(*TO_ROWS) & (reader_counts(flow) == 0)

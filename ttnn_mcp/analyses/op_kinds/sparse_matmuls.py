@@ -9,18 +9,17 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.programs.matmul_config import BLOCKS
 from ttnn_mcp.analyses.roofline.matmul_flops import active_share
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
-def share_read(ops: OpTable) -> NDArray[np.float64]:
+def share_read(ops: OpTable) -> Floats:
     """Per op, the share of INPUT_1 that it reads: the active experts of a sparse matmul, as far as nnz tells."""
     share = np.ones(len(ops))
     rows = np.flatnonzero(ops.named("SparseMatmul"))
@@ -28,7 +27,7 @@ def share_read(ops: OpTable) -> NDArray[np.float64]:
     return share
 
 
-def config_numbers(ops: OpTable, rows: NDArray[np.int64], key: str) -> NDArray[np.float64]:
+def config_numbers(ops: OpTable, rows: Integers, key: str) -> Floats:
     """A number of each row's program config; NaN if none is printed."""
 
     def of(attributes: Attributes) -> float | None:
@@ -38,7 +37,7 @@ def config_numbers(ops: OpTable, rows: NDArray[np.int64], key: str) -> NDArray[n
     return attributes_of(ops).numbers(rows, of)
 
 
-def deepest_blocks(ops: OpTable, rows: NDArray[np.int64], l1_bytes: float) -> NDArray[np.float64]:
+def deepest_blocks(ops: OpTable, rows: Integers, l1_bytes: float) -> Floats:
     """The largest block up to 8 that divides K and whose double-buffered inputs fit `l1_bytes`; 0 where none does."""
     per_m, per_n = (config_numbers(ops, rows, key) for key in ("per_core_M", "per_core_N"))
     x, weight = ops.inputs[:2]
@@ -53,9 +52,7 @@ def deepest_blocks(ops: OpTable, rows: NDArray[np.int64], l1_bytes: float) -> ND
     return deepest
 
 
-def second_of_pairs(
-    ops: OpTable, flow: Flow, rows: NDArray[np.int64], able: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def second_of_pairs(ops: OpTable, flow: Flow, rows: Integers, able: Booleans) -> Integers:
     """Rows that do the same work as the row before on the same activation, if both are `able`.
 
     Of three in a row the third begins a new pair.

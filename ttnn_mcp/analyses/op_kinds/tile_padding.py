@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -20,7 +19,7 @@ REORDERS = ("Permute", "Transpose", "Reshape")
 LONG_ROW = 2 / 3  # of a page at full rate: on Blackhole 1 KB reaches 60 %, a row of a face 9 % (tt-metal #55898)
 
 
-def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
+def wasted_bytes(operand: Operand) -> Floats:
     """Bytes of tile padding that another shape of the same tensor would avoid; 0 in ROW_MAJOR.
 
     The least size merges all outer dims into the height; if a row is narrower than a tile, it folds the elements into
@@ -38,7 +37,7 @@ def wasted_bytes(operand: Operand) -> NDArray[np.float64]:
 
 
 @artefact
-def tile_waste(ops: OpTable) -> NDArray[np.float64]:
+def tile_waste(ops: OpTable) -> Floats:
     """Share of the bytes of all operands that is avoidable tile padding."""
     operands = (*ops.inputs, *ops.outputs)
     total, wasted = np.zeros(len(ops)), np.zeros(len(ops))
@@ -48,7 +47,7 @@ def tile_waste(ops: OpTable) -> NDArray[np.float64]:
     return wasted / np.where(total > 0, total, np.inf)
 
 
-def takes_tiles_apart(ops: OpTable, chip: Chip) -> NDArray[np.bool_]:
+def takes_tiles_apart(ops: OpTable, chip: Chip) -> Booleans:
     """Ops that reorder elements of rows long enough for DRAM: ROW_MAJOR saves them more than the padding's bytes.
 
     In TILE each row of a face is a transfer of its own. In ROW_MAJOR it is the whole row, if that is no small page.

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Booleans, Integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 SHARED_FROM, SHARED_TO = 8192, 32768  # multi_core_min_width; below 65535: topk_device_operation.cpp of tt-metal
 SHARED_K = 64  # same file
 
 
-def unshared_by_width(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def unshared_by_width(ops: OpTable, rows: Integers) -> Booleans:
     """Rows that cannot use the multi-core kernel only because of their width."""
     width = ops.inputs[0].padded[rows, 3]
     k = attributes_of(ops).numbers(rows, lambda attributes: attributes.number("k"))

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
@@ -35,14 +34,14 @@ class Slower:
         at_most_ns: per op, the time saved against the fastest one.
     """
 
-    rows: NDArray[np.int64]
-    twins: NDArray[np.int64]
-    at_least_ns: NDArray[np.float64]
-    usual_ns: NDArray[np.float64]
-    at_most_ns: NDArray[np.float64]
+    rows: Integers
+    twins: Integers
+    at_least_ns: Floats
+    usual_ns: Floats
+    at_most_ns: Floats
 
 
-def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
+def slower_than_twins(ops: OpTable, rows: Integers) -> Slower:
     """Rows of a config whose ops all take longer than any op of another config for the same work.
 
     Ops whose attributes print no config are left out.
@@ -54,7 +53,7 @@ def slower_than_twins(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
     return _slower(ops, rows, _work_of(ops, rows), _config_of(ops, rows))
 
 
-def slower_forms(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
+def slower_forms(ops: OpTable, rows: Integers) -> Slower:
     """Matmuls whose op or placements are always slower than another op or other placements for equal work.
 
     Equal work is equal tiles of rows in all batches together, of inner size and columns, equal data types and fidelity.
@@ -69,7 +68,7 @@ def slower_forms(ops: OpTable, rows: NDArray[np.int64]) -> Slower:
     return _slower(ops, rows, work, numbered(len(rows), [names, *(one.placement.codes[rows] for one in operands)]))
 
 
-def _slower(ops: OpTable, rows: NDArray[np.int64], work: NDArray[np.int64], config: NDArray[np.int64]) -> Slower:
+def _slower(ops: OpTable, rows: Integers, work: Integers, config: Integers) -> Slower:
     took = ops.numbers("kernel_ns")[rows]
     quickest = np.full(len(rows), -1, dtype=np.int64)  # place of the fastest op of the faster config
     high, usual = np.zeros(len(rows)), np.zeros(len(rows))
@@ -88,7 +87,7 @@ def _slower(ops: OpTable, rows: NDArray[np.int64], work: NDArray[np.int64], conf
     return Slower(rows[kept], rows[twins], *(took[kept] - each for each in (high[kept], usual[kept], took[twins])))
 
 
-def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _work_of(ops: OpTable, rows: Integers) -> Integers:
     """A number per row: equal if all cells except `CHOICES` are equal."""
     codes, places, back = np.unique(ops.texts("attributes").codes[rows], return_index=True, return_inverse=True)
     number_of: dict[str, int] = {}
@@ -100,7 +99,7 @@ def _work_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbered(len(rows), [signatures(ops)[rows], works[back], ops.texts("fidelity").codes[rows]])
 
 
-def _config_of(ops: OpTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _config_of(ops: OpTable, rows: Integers) -> Integers:
     """A number per row: equal for equal attributes and core counts."""
     cores = np.nan_to_num(ops.numbers("cores")[rows]).astype(np.int64)
     return numbered(len(rows), [ops.texts("attributes").codes[rows], cores])

@@ -13,14 +13,15 @@ from ttnn_mcp.run.ops.op_names import family
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.window import Scope
 
 UNFIT = 0.1  # of the matmuls: the operands of all 2,000 on 37 real reports fit (ours)
 
 
-def doubts_of_work(ops: OpTable, roofline: Roofline) -> tuple[Doubt, ...]:
-    """What the operands of a window's ops contradict."""
-    doubts = _operands_at_odds(ops, roofline), _beyond_peak(ops, roofline)
-    return tuple(doubt for doubt in doubts if doubt is not None)
+def doubted_by_work(scope: Scope, roofline: Roofline, *, some_ops: bool = True) -> Scope:
+    """The window with what the operands of its ops contradict; without `some_ops` only what all of it rests on."""
+    doubts = _operands_at_odds(scope.critical, roofline), _beyond_peak(scope.critical, roofline)
+    return scope.doubted(tuple(doubt for doubt in doubts if doubt is not None and (some_ops or doubt.of_all)))
 
 
 def _operands_at_odds(ops: OpTable, roofline: Roofline) -> Doubt | None:

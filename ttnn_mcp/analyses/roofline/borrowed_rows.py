@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.iterations import device_order, signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_HASH = ("Binary",)  # canonical names; BinaryNg is one of them
@@ -27,7 +26,7 @@ WHY_BORROWED = "the row shows another op's operands: they fit neither the op bef
 
 
 @artefact
-def borrowed(ops: OpTable) -> NDArray[np.bool_]:
+def borrowed(ops: OpTable) -> Booleans:
     """Ops whose element counts fit neither neighbour, though another row has the very same description.
 
     Neighbours are the nearest ops on the same device that cannot have borrowed theirs. `ops` must be all ops of a
@@ -56,12 +55,12 @@ def borrowed(ops: OpTable) -> NDArray[np.bool_]:
     return same & _repeated(ops)
 
 
-def _shared(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _shared(left: Integers, right: Integers) -> Booleans:
     """Rows that have an element count in common."""
     return ((left[:, :, None] == right[:, None, :]) & (left[:, :, None] > 0)).any(axis=(1, 2))
 
 
-def _repeated(ops: OpTable) -> NDArray[np.bool_]:
+def _repeated(ops: OpTable) -> Booleans:
     """Rows that have the same attributes and operands as another row of their device."""
     device = np.nan_to_num(ops.numbers("device")).astype(np.int64)  # an op of a graph has none
     described = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes, device])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 
+if TYPE_CHECKING:
     from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -19,20 +19,18 @@ WHY_UNFIT = "the inputs of this matmul do not fit together as the report shows t
 WHY_EXPERTS = "sparse matmul without nnz: how many experts were active is not in the report"
 
 
-def active_experts(settings: AttributeColumns, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def active_experts(settings: AttributeColumns, rows: Integers) -> Floats:
     """How many experts each of these sparse matmuls multiplies; NaN where no nnz is printed."""
     return settings.numbers(rows, lambda attributes: attributes.number("nnz"))
 
 
-def active_share(ops: OpTable, settings: AttributeColumns, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def active_share(ops: OpTable, settings: AttributeColumns, rows: Integers) -> Floats:
     """The same as a share of all experts in INPUT_1."""
     experts = ops.inputs[1].padded[rows, :2].prod(axis=1)
     return np.minimum(active_experts(settings, rows) / np.maximum(experts, 1), 1)
 
 
-def matmul_flops(
-    ops: OpTable, rows: NDArray[np.int64], settings: AttributeColumns, why: Reasons
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def matmul_flops(ops: OpTable, rows: Integers, settings: AttributeColumns, why: Reasons) -> tuple[Floats, Floats]:
     """2 x batches x M x K x N of `rows`, on logical and on padded shapes.
 
     Operands are transposed as the attributes say, unless only the untransposed shapes fit: some builds transpose in
@@ -55,7 +53,7 @@ def matmul_flops(
     why.add(rows[~fits], WHY_UNFIT)
     why.add(rows[sparse & np.isnan(active)], WHY_EXPERTS)
 
-    def flops(a: NDArray[np.int64], b: NDArray[np.int64], outs: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+    def flops(a: Integers, b: Integers, outs: list[Integers]) -> Floats:
         m, k, inner, n = _sides(a, b, turn_a, turn_b)
         # with M, K and N the product may leave 64 bits
         batches = np.maximum(a[:, 0], b[:, 0]).astype(np.float64) * np.maximum(a[:, 1], b[:, 1])
@@ -73,13 +71,13 @@ def matmul_flops(
 
 
 def _sides(
-    a: NDArray[np.int64], b: NDArray[np.int64], turn_a: NDArray[np.bool_], turn_b: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    a: Integers, b: Integers, turn_a: Booleans, turn_b: Booleans
+) -> tuple[Integers, Integers, Integers, Integers]:
     """M and K of A, K and N of B."""
     m, k = np.where(turn_a, a[:, 3], a[:, 2]), np.where(turn_a, a[:, 2], a[:, 3])
     inner, n = np.where(turn_b, b[:, 3], b[:, 2]), np.where(turn_b, b[:, 2], b[:, 3])
     return m, k, inner, n
 
 
-def _like(ops: OpTable, rows: NDArray[np.int64], word: str) -> NDArray[np.bool_]:
+def _like(ops: OpTable, rows: Integers, word: str) -> Booleans:
     return ops.texts("op_code").where(lambda text: re.search(word, text, re.IGNORECASE) is not None)[rows]

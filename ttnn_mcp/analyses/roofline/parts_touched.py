@@ -8,6 +8,7 @@ assumption, and falls where the op was faster.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +27,10 @@ from ttnn_mcp.analyses.roofline.transformer_parts import (
     shares_out,
     takes_heads,
 )
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.roofline.touched import Touched
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -52,84 +50,84 @@ BY_OPERANDS = (
 _SLICES = ("Slice", "PaddedSlice", "InterleavedToShardedPartial", "UntilizeWithUnpadding", "NlpKVCacheLoadSlice")
 
 
-def _first_inputs(count: int) -> Callable[[Touched, NDArray[np.int64]], None]:
-    def correct(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _first_inputs(count: int) -> Callable[[Touched, Integers], None]:
+    def correct(touched: Touched, rows: Integers) -> None:
         touched.reads[count:, rows] = 0
 
     return correct
 
 
-def _reads_a_part(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _reads_a_part(touched: Touched, rows: Integers) -> None:
     """Of the input, what ends up in the output."""
     touched.reads[1:, rows] = 0
     touched.reads[0, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
 
 
-def _writes_a_part(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _writes_a_part(touched: Touched, rows: Integers) -> None:
     """Of a larger output, what the input fills; the output stands among the inputs too."""
     touched.reads[1:, rows] = 0
     touched.writes[0, rows] *= share(touched.ops.inputs[0], touched.ops.outputs[0], rows)
 
 
-def _samples(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _samples(touched: Touched, rows: Integers) -> None:
     """The grid says where in the image (INPUT_0) the op reads, possibly nowhere."""
     touched.reads[0, rows] = 0
     touched.why.add(rows, WHY_SAMPLES)
 
 
-def _slides(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _slides(touched: Touched, rows: Integers) -> None:
     """Of the image (INPUT_0), the pixels below some window; without a printed window, one per pixel of the output."""
     pixels = touched.settings.numbers(rows, pixels_read)
     pixels = np.where(np.isnan(pixels), touched.ops.outputs[0].height[rows], pixels)
     touched.reads[0, rows] *= np.minimum(pixels / np.maximum(touched.ops.inputs[0].height[rows], 1), 1.0)
 
 
-def _pads(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _pads(touched: Touched, rows: Integers) -> None:
     """Nothing but the padding, in place."""
     out = touched.ops.outputs[0]
     touched.reads[:, rows] = 0
     touched.writes[0, rows] *= 1 - without_padding(out, rows)
 
 
-def _picks(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _picks(touched: Touched, rows: Integers) -> None:
     """INPUT_1 says which elements of INPUT_0 become the output."""
     touched.reads[0, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
 
 
-def _scatters(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _scatters(touched: Touched, rows: Integers) -> None:
     """Of the source (INPUT_2), as much as there are indices (INPUT_1)."""
     if len(touched.ops.inputs) > 2:
         touched.reads[2, rows] *= share(touched.ops.inputs[1], touched.ops.inputs[2], rows)
 
 
-def _taken_whole(why: str) -> Callable[[Touched, NDArray[np.int64]], None]:
+def _taken_whole(why: str) -> Callable[[Touched, Integers], None]:
     return lambda touched, rows: touched.why.add(rows, why)
 
 
-def _routes(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _routes(touched: Touched, rows: Integers) -> None:
     """Operands of a mixture of experts may be the weights of experts that are not active."""
     touched.reads[1:, rows] = 0
     touched.why.add(rows, WHY_EXPERTS)
 
 
-def _exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _exchanges(touched: Touched, rows: Integers) -> None:
     """Scratch and persistent buffers are listed on both sides; the last output is the result."""
     touched.reads[1:, rows] = 0
     _last_output(touched, rows)
 
 
-def _multiplies(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _multiplies(touched: Touched, rows: Integers) -> None:
     for number, operand in enumerate(touched.ops.inputs[2:], start=2):
         touched.reads[number, rows[operand.height[rows] > BIAS_ROWS]] = 0
 
 
-def _multiplies_and_exchanges(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _multiplies_and_exchanges(touched: Touched, rows: Integers) -> None:
     touched.reads[2:, rows] = 0
     _last_output(touched, rows)
     touched.why.add(rows, WHY_LINKS)
 
 
-def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _multiplies_sparsely(touched: Touched, rows: Integers) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
         active = active_share(touched.ops, touched.settings, rows)
@@ -137,7 +135,7 @@ def _multiplies_sparsely(touched: Touched, rows: NDArray[np.int64]) -> None:
         touched.why.add(rows[np.isnan(active)], WHY_EXPERTS)
 
 
-def _last_output(touched: Touched, rows: NDArray[np.int64]) -> None:
+def _last_output(touched: Touched, rows: Integers) -> None:
     for earlier, later in zip(touched.writes[:-1], touched.ops.outputs[1:], strict=True):
         earlier[rows[later.present[rows]]] = 0
 
@@ -162,7 +160,7 @@ def _has(pattern: str) -> Callable[[str], bool]:
     return lambda text: re.search(pattern, text) is not None
 
 
-def taken_whole(ops: OpTable) -> NDArray[np.bool_]:
+def taken_whole(ops: OpTable) -> Booleans:
     """Mask of the ops whose bound assumes that they touch operands whole."""
     return ops.texts("op_code").where(lambda text: _ANY_UNKNOWN(text) or _UNEVEN_EXCHANGE(text))
 
@@ -172,7 +170,7 @@ _ANY_UNKNOWN = _unknown("")
 _UNEVEN_EXCHANGE = _like(
     "collective", "^(?!.*(AllGather|ReduceScatter|AllReduce|AllBroadcast)|MeshPartition)|Heads|Concat|Mo[eE]|Llama"
 )
-EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, NDArray[np.int64]], None]], ...] = (
+EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, Integers], None]], ...] = (
     (_like("movement"), _first_inputs(1)),
     (_like("layout"), _first_inputs(1)),
     (_like("reduction"), _first_inputs(1)),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.texts import Texts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Reasons:
@@ -19,7 +15,7 @@ class Reasons:
         self._codes = np.full(rows, -1, dtype=np.int64)
         self._texts: list[str] = []
 
-    def add(self, ops: NDArray[np.bool_] | NDArray[np.int64], text: str) -> None:
+    def add(self, ops: Booleans | Integers, text: str) -> None:
         """Give these ops (a mask or positions) the reason `text`, if they have none yet."""
         places = np.flatnonzero(ops) if ops.dtype == np.bool_ else ops
         places = places[self._codes[places] < 0]
@@ -30,7 +26,7 @@ class Reasons:
         self._codes[places] = self._texts.index(text)
 
     @property
-    def silent(self) -> NDArray[np.bool_]:
+    def silent(self) -> Booleans:
         """Mask of the ops without a reason."""
         return self._codes < 0
 

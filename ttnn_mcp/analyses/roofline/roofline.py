@@ -17,14 +17,13 @@ from ttnn_mcp.analyses.roofline.parts_touched import taken_whole
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import dram_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.texts import Texts
@@ -62,19 +61,19 @@ class Roofline:
         why: what stands in the way of a model, or what a figure leaves out, per op; empty where nothing does.
     """
 
-    flops: NDArray[np.float64]
-    padded_flops: NDArray[np.float64]
-    dram_bytes: NDArray[np.float64]
-    compute_ns: NDArray[np.float64]
-    compute_used_ns: NDArray[np.float64]
-    dram_ns: NDArray[np.float64]
-    dram_achievable_ns: NDArray[np.float64]
+    flops: Floats
+    padded_flops: Floats
+    dram_bytes: Floats
+    compute_ns: Floats
+    compute_used_ns: Floats
+    dram_ns: Floats
+    dram_achievable_ns: Floats
     bound: Texts
-    efficiency: NDArray[np.float64]
-    impossible: NDArray[np.bool_]
+    efficiency: Floats
+    impossible: Booleans
     why: Texts
 
-    def take(self, rows: NDArray[np.int64]) -> Roofline:
+    def take(self, rows: Integers) -> Roofline:
         """The bounds of some ops, in the order wanted."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
         return Roofline(**{name: part.take(rows) for name, part in parts.items()})  # arrays and texts alike
@@ -130,10 +129,10 @@ def roofline_of(ops: OpTable, chip: Chip) -> Roofline:
 
 def _bound(
     ops: OpTable,
-    exchanged: NDArray[np.bool_],
-    compute_ns: NDArray[np.float64],
-    dram_ns: NDArray[np.float64],
-    least_ns: NDArray[np.float64],
+    exchanged: Booleans,
+    compute_ns: Floats,
+    dram_ns: Floats,
+    least_ns: Floats,
 ) -> Texts:
     """What binds each op, by the first rule that applies."""
     kernel_ns = _positive(ops.numbers("kernel_ns"))
@@ -153,17 +152,17 @@ def _bound(
     return bound.texts()
 
 
-def _on_chip(ops: OpTable) -> NDArray[np.bool_]:
+def _on_chip(ops: OpTable) -> Booleans:
     """Ops whose first input and first output lie in L1."""
     if not ops.inputs or not ops.outputs:
         return np.zeros(len(ops), dtype=np.bool_)
     return ops.inputs[0].in_l1 & ops.outputs[0].in_l1
 
 
-def _over(amount: NDArray[np.float64], rate: float | None) -> NDArray[np.float64]:
+def _over(amount: Floats, rate: float | None) -> Floats:
     """Nothing takes no time, even at an unknown rate."""
     return np.where(amount == 0, 0.0, amount / (rate or np.nan))
 
 
-def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _positive(values: Floats) -> Floats:
     return np.where(values > 0, values, np.nan)

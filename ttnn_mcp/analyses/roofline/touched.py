@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.attribute_columns import AttributeColumns
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -23,16 +22,16 @@ class Touched:
 
     ops: OpTable
     settings: AttributeColumns
-    reads: NDArray[np.float64]
-    writes: NDArray[np.float64]
+    reads: Floats
+    writes: Floats
     why: Reasons
 
 
-def share(part: Operand, whole: Operand, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def share(part: Operand, whole: Operand, rows: Integers) -> Floats:
     """Elements of `part` per element of `whole`, at most 1."""
     return np.minimum(part.elements[rows] / np.maximum(whole.elements[rows], 1), 1.0)
 
 
-def without_padding(operand: Operand, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def without_padding(operand: Operand, rows: Integers) -> Floats:
     """Elements per element in memory."""
     return operand.elements[rows] / np.maximum(operand.padded[rows].prod(axis=1), 1)

@@ -6,6 +6,7 @@ Each operand counts once, as it lies in memory (padding and block-float exponent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +14,9 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.parts_touched import EXCEPTIONS
 from ttnn_mcp.analyses.roofline.touched import Touched
+from ttnn_mcp.arrays import Booleans, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.roofline.reasons import Reasons
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -27,7 +25,7 @@ WHY_OPERANDS = "the report shows no operands of this op"
 WHY_DTYPE = "an operand's data type is unknown, and so are its bytes"
 
 
-def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
+def dram_bytes_of(ops: OpTable, why: Reasons) -> Floats:
     """Bytes per op; NaN where the report does not say what was touched, `why` says what is missing."""
     shown = shows_operands(ops)
     why.add(~shown, WHY_OPERANDS)
@@ -39,7 +37,7 @@ def dram_bytes_of(ops: OpTable, why: Reasons) -> NDArray[np.float64]:
     return np.where(shown, total, np.nan)
 
 
-def shows_operands(ops: OpTable) -> NDArray[np.bool_]:
+def shows_operands(ops: OpTable) -> Booleans:
     """Ops of which the report shows an operand at all."""
     shown = np.zeros(len(ops), dtype=np.bool_)
     for operand in (*ops.inputs, *ops.outputs):
@@ -47,7 +45,7 @@ def shows_operands(ops: OpTable) -> NDArray[np.bool_]:
     return shown
 
 
-def touched_of(ops: OpTable, weigh: Callable[[Operand], NDArray[np.float64]], why: Reasons) -> Touched:
+def touched_of(ops: OpTable, weigh: Callable[[Operand], Floats], why: Reasons) -> Touched:
     """What the ops read and write, each operand weighed by `weigh` (bytes per op; NaN where not known)."""
     reads = np.stack([weigh(operand) for operand in ops.inputs])
     writes = np.stack([weigh(operand) for operand in ops.outputs])
@@ -59,6 +57,6 @@ def touched_of(ops: OpTable, weigh: Callable[[Operand], NDArray[np.float64]], wh
     return touched
 
 
-def _in_dram(operand: Operand) -> NDArray[np.float64]:
+def _in_dram(operand: Operand) -> Floats:
     known = np.where(operand.bytes > 0, operand.bytes, np.nan)
     return np.where(operand.in_dram & (operand.padded.prod(axis=1) > 0), known, 0.0)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.touched import share, without_padding
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.roofline.touched import Touched
 
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
@@ -22,7 +21,7 @@ _OF_PARTS = re.compile("Decode|Chunked|Paged|FlashMLA|Windowed|Sparse|Indexed")
 _KEPT_ROWS = re.compile("PADDED|BINARY")
 
 
-def fills_cache(touched: Touched, rows: NDArray[np.int64]) -> None:
+def fills_cache(touched: Touched, rows: Integers) -> None:
     """INPUT_0 is the cache and the output; INPUT_1 goes into it. Fused ones do so with INPUT_2 and 3 as well.
 
     Paged ones get positions and page tables behind these: where one says -1, nothing is written, and an update does
@@ -47,7 +46,7 @@ def fills_cache(touched: Touched, rows: NDArray[np.int64]) -> None:
     touched.reads[1:, skips[names.where(lambda text: "Update" in text)[skips]]] = 0
 
 
-def attends(touched: Touched, rows: NDArray[np.int64]) -> None:
+def attends(touched: Touched, rows: Integers) -> None:
     """Keys and values may be a cache that is longer than what was attended to, and so may be a mask of it."""
     chunked = np.isfinite(touched.settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx")))
     names = touched.ops.texts("op_code")
@@ -57,20 +56,20 @@ def attends(touched: Touched, rows: NDArray[np.int64]) -> None:
     touched.why.add(rows[chunked | parts], WHY_CACHE)
 
 
-def shares_out(touched: Touched, rows: NDArray[np.int64]) -> None:
+def shares_out(touched: Touched, rows: Integers) -> None:
     """Every device holds all and takes chunks i and 2n-1-i of 2n: of the keys, at least the first half."""
     touched.reads[0, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[0], rows)
     touched.reads[1:3, rows] *= 0.5
     touched.reads[3:, rows] = 0
 
 
-def passes_round(touched: Touched, rows: NDArray[np.int64]) -> None:
+def passes_round(touched: Touched, rows: Integers) -> None:
     """Q, K, V and their joint parts; what a device gathers of its neighbours' K and V depends on its place."""
     touched.reads[6:, rows] = 0
     touched.writes[1:, rows] = 0
 
 
-def multiplies_with_cache(touched: Touched, rows: NDArray[np.int64]) -> None:
+def multiplies_with_cache(touched: Touched, rows: Integers) -> None:
     """Of a cache (INPUT_1), the tokens asked for (AttnMatmulDeviceOperation, num_tokens)."""
     if len(touched.ops.inputs) > 1:
         tokens = touched.settings.numbers(rows, lambda attributes: attributes.number("num_tokens"))
@@ -78,12 +77,12 @@ def multiplies_with_cache(touched: Touched, rows: NDArray[np.int64]) -> None:
         touched.reads[1, rows] *= np.where(tokens > 0, np.minimum(tokens / height, 1.0), 1.0)
 
 
-def multiplies_heads(touched: Touched, rows: NDArray[np.int64]) -> None:
+def multiplies_heads(touched: Touched, rows: Integers) -> None:
     """Heads without what pads them to a tile."""
     touched.reads[0, rows] *= without_padding(touched.ops.inputs[0], rows)
 
 
-def takes_heads(touched: Touched, rows: NDArray[np.int64]) -> None:
+def takes_heads(touched: Touched, rows: Integers) -> None:
     """While decoding, heads and users without what pads them to a tile; with a batch offset, some of the users."""
     outputs, first = touched.ops.outputs, touched.ops.inputs[0]
     results = np.sum([out.elements[rows] for out in outputs], axis=0)
@@ -93,7 +92,7 @@ def takes_heads(touched: Touched, rows: NDArray[np.int64]) -> None:
         touched.writes[number, rows] *= without_padding(out, rows)
 
 
-def rotates(touched: Touched, rows: NDArray[np.int64]) -> None:
+def rotates(touched: Touched, rows: Integers) -> None:
     """Of the tables of cosines and sines as many rows as the input has; at one position, one row of tiles."""
     fused = touched.ops.texts("op_code").where(lambda text: "Fused" in text)[rows]
     token = touched.settings.numbers(rows, lambda attributes: attributes.number("token_idx"))
@@ -104,7 +103,7 @@ def rotates(touched: Touched, rows: NDArray[np.int64]) -> None:
         touched.reads[number, rows] *= np.where(table, np.minimum(needed / np.maximum(height, 1), 1.0), 1.0)
 
 
-def looks_up(touched: Touched, rows: NDArray[np.int64]) -> None:
+def looks_up(touched: Touched, rows: Integers) -> None:
     """Of the table (INPUT_1), the rows that become the output; rows of a padding token are kept on the core."""
     if len(touched.ops.inputs) > 1:
         touched.reads[1, rows] *= share(touched.ops.outputs[0], touched.ops.inputs[1], rows)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.arrays import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 DRAM_SHARDED = "DRAMSharded"  # in the name of a config, batched or not
 
 
-def working_cores(ops: OpTable, chip: Chip) -> NDArray[np.float64]:
+def working_cores(ops: OpTable, chip: Chip) -> Floats:
     """Per op, the most cores that can compute; NaN where the chip is not known.
 
     A matmul with DRAM-sharded weights computes on the cores beside the banks of DRAM only, one per bank unless

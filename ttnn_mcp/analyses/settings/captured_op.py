@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.replay import replay_of
@@ -16,8 +17,6 @@ from ttnn_mcp.readers.graph.launches import launch_of
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.readers.graph.graph_memory import GraphMemory
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.run.run import Run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -12,8 +13,6 @@ from ttnn_mcp.analyses.settings.trial import Trial
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.settings.trial import Op, Value
 

@@ -37,8 +37,8 @@ def settings_of(op: Op, safe_bytes: float) -> OpSettings:
         raise QuestionRefused(
             "This report has no operand columns, so no setting can be judged. Profile again with tracy -r."
         )
-    if not all(operand.logical[0].all() for operand in (op.table.inputs[0], op.table.outputs[0])):
-        raise QuestionRefused("The report gives this op a tensor without elements, so no setting can be judged.")
+    if not (op.table.inputs[0].present[0] and op.table.outputs[0].present[0]):
+        raise QuestionRefused("The report does not show what this op read and wrote, so no setting can be judged.")
     if name == "GroupNorm":
         return GroupNormSettings(op, group_norm_in(op))
     if normed:

@@ -19,6 +19,7 @@ from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.run.ops.lost_shapes import lost_shapes
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -97,7 +98,8 @@ _FLAGS = (
 def row_of(launch: Launch, arguments: Mapping[str, str]) -> OpTable | None:
     """The op as a table of one row; None where the graph prints it in a form that is not read here."""
     attributes = _attributes(launch, arguments)
-    return _table(launch, attributes) if attributes is not None else None
+    table = _table(launch, attributes) if attributes is not None else None
+    return None if table is None or lost_shapes(table)[0] else table
 
 
 def bare_row(launch: Launch) -> OpTable | None:

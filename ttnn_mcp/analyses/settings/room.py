@@ -7,6 +7,7 @@ space below it, and holes do not count.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.models import models_of
@@ -21,8 +22,6 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.readers.graph.launches import Launch
     from ttnn_mcp.readers.memory.report import MemoryReport

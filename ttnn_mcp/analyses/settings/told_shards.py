@@ -7,6 +7,7 @@ that wrote a tensor of that description tell the same shard. (What was uploaded 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -19,8 +20,6 @@ from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.graph.specs import Spec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -13,8 +14,6 @@ from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable

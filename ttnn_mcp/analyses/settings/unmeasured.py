@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,6 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
     from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.settings.trial import Value
     from ttnn_mcp.readers.graph.launches import Launch

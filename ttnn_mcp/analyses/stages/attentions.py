@@ -19,13 +19,12 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.stages.stretches import any_between, begins_trace
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import WRITES_CACHE, canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
@@ -65,7 +64,7 @@ def attentions_of(ops: OpTable) -> list[StageAttention]:
     return _among(ops, judged)
 
 
-def writes_cache(ops: OpTable) -> NDArray[np.bool_]:
+def writes_cache(ops: OpTable) -> Booleans:
     """Mask of the ops that write keys or values into a cache."""
     return ops.texts("op_code").where(lambda text: re.search(WRITES_CACHE, canonical(text)) is not None)
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.stages.stretches import any_between
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 CHOOSES = r"^(ArgMax|Argmax|TopK|Sampling)"
@@ -25,7 +24,7 @@ WIDENS = (
 
 
 @artefact
-def lm_heads(ops: OpTable) -> NDArray[np.int64]:
+def lm_heads(ops: OpTable) -> Integers:
     """Rows of matmuls onto the vocabulary.
 
     The last matmul of a pass is one if an op then chooses a token, or if it is far wider than the model; so are matmuls
@@ -44,13 +43,13 @@ def lm_heads(ops: OpTable) -> NDArray[np.int64]:
     return multiplies[np.isin(shape, shape[last])]
 
 
-def head_groups(ops: OpTable, heads: NDArray[np.int64]) -> int:
+def head_groups(ops: OpTable, heads: Integers) -> int:
     """The number of passes that end with one of these heads; the parts of a split head follow each other."""
     multiplies = np.flatnonzero(ops.of_family("matmul"))
     return int((np.diff(np.searchsorted(multiplies, heads), prepend=-2) > 1).sum())
 
 
-def choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
+def choosing(ops: OpTable, heads: Integers) -> Booleans:
     """Mask of the ops behind an LM head, if one of them chooses a token.
 
     They end before the next embedding; where the next pass begins without one, with the last op that chooses.
@@ -66,7 +65,7 @@ def choosing(ops: OpTable, heads: NDArray[np.int64]) -> NDArray[np.bool_]:
     return mask
 
 
-def _next(ops: OpTable, rows: NDArray[np.int64], *families: str) -> NDArray[np.int64]:
+def _next(ops: OpTable, rows: Integers, *families: str) -> Integers:
     """The next op of these families behind each row; the number of ops where there is none."""
     members = np.flatnonzero(ops.of_family(*families))
     return np.append(members, len(ops))[np.searchsorted(members, rows, side="right")]

@@ -1,7 +1,7 @@
 """Stages of a language model in the ops of one device: prefill, decode, encoder, sampling.
 
-Signposts that name a stage decide (module `marks`). Without them the attention ops decide (module `attentions`). Ops
-that follow the LM head and choose a token are sampling (module `heads`).
+Signposts that name a stage decide. Without them the attention ops decide (module `attentions`). Ops that follow the LM
+head and choose a token are sampling (module `heads`).
 """
 
 from __future__ import annotations
@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, SAMPLING, attentions_of
-from ttnn_mcp.analyses.stages.heads import choosing, lm_heads
-from ttnn_mcp.analyses.stages.marks import KINDS, stages_by_signposts
-from ttnn_mcp.analyses.stages.passes import next_stage, passes_of
+from ttnn_mcp.analyses.stages.attentions import DECODE, ENCODER, PREFILL, SAMPLING, attentions_of
+from ttnn_mcp.analyses.stages.heads import choosing, head_groups, lm_heads
+from ttnn_mcp.analyses.stages.stretches import begins_trace
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.signpost_words import ENDS, ends, words_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
+
+KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
+# Whole words: 'upsample' chooses no token, and a 'decoder layer' runs in prefill too.
+NAMES = {
+    **dict.fromkeys(("prefill", "prefilling"), PREFILL),
+    **dict.fromkeys(("decode", "decoding", "generate", "generating", "generation"), DECODE),
+    **dict.fromkeys(("encode", "encoder", "vision"), ENCODER),
+    **dict.fromkeys(("sampling", "sampler"), SAMPLING),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +48,10 @@ class Stage:
 
     kind: str
     why: str
-    rows: NDArray[np.int64]
+    rows: Integers
     passes: int
     whole: bool
-    head: NDArray[np.int64]
+    head: Integers
 
 
 @artefact
@@ -72,7 +80,7 @@ def stages_of(ops: OpTable, signposts: OpTable) -> list[Stage]:
     return stages
 
 
-def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[NDArray[np.int64], dict[str, str]] | None:
+def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[Integers, dict[str, str]] | None:
     """A stage's code per op and the reason for each stage, by attention; None if there is none.
 
     Stages whose first or last op is a guess come into `guessed`.
@@ -101,7 +109,7 @@ def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[NDArray[np.int64], d
     return codes, why
 
 
-def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
+def _patches(ops: OpTable, codes: Integers) -> int | None:
     """The conv or fold before the first attention of an encoder: it makes the patches of an image."""
     inside = codes == KINDS.index(ENCODER)
     attends = [attention.row for attention in attentions_of(ops) if attention.kind == ENCODER]
@@ -109,7 +117,7 @@ def _patches(ops: OpTable, codes: NDArray[np.int64]) -> int | None:
     return int(makes[0]) if len(makes) and makes[0] < attends[0] else None
 
 
-def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
+def chosen_behind(stage: Stage, stages: list[Stage]) -> Integers:
     """The sampling ops that directly follow this stage: each of its tokens needs them."""
     nothing = np.zeros(0, dtype=np.int64)
     if stage.kind != DECODE:
@@ -121,6 +129,89 @@ def chosen_behind(stage: Stage, stages: list[Stage]) -> NDArray[np.int64]:
     return sampling[np.isin(last, stage.rows)]
 
 
-def _some(ops: OpTable, rows: NDArray[np.int64]) -> str:
+def _some(ops: OpTable, rows: Integers) -> str:
     lines = [str(int(ops.lines[row])) for row in rows[:3]]
     return ", ".join(lines) + (" and more" if len(rows) > len(lines) else "")
+
+
+def stages_by_signposts(ops: OpTable, signposts: OpTable) -> tuple[Integers, dict[str, str]] | None:
+    """A stage's code per op, and the reason for each stage; None if no signpost among the ops names one.
+
+    A stage lasts until a signpost says that it ends, or the next one begins. A signpost for the end of a stage that
+    none began means the ops since the signpost before it.
+    """
+    codes, why = np.zeros(len(ops), dtype=np.int64), dict[str, str]()
+    code, since = 0, 0
+    for line, text in _among(ops, signposts):
+        kind, at = _named(text), int(np.searchsorted(ops.lines, line))
+        named = KINDS.index(kind)
+        if ends(text):
+            if named and code not in (0, named):  # of another stage, within this one
+                continue
+            codes[since:at] = code or named
+            code, since = 0, at
+        else:
+            codes[since:at] = code
+            code, since = named, at
+        if kind:
+            why.setdefault(kind, f"signpost at line {line}")
+    codes[since:] = code
+    return (codes, why) if why else None
+
+
+def _among(ops: OpTable, signposts: OpTable) -> list[tuple[int, str]]:
+    """(line, text) of the signposts among these ops that name a stage, or only say that something ends."""
+    if not len(ops):
+        return []
+    first, last = int(ops.lines.min()) - 1, int(ops.lines.max())
+    texts = signposts.texts("op_code")
+    marks = [(int(line), texts[row]) for row, line in enumerate(signposts.lines.tolist())]
+    return [mark for mark in marks if first <= mark[0] <= last and (_named(mark[1]) or _only_ends(mark[1]))]
+
+
+def _named(text: str) -> str:
+    return next((NAMES[word] for word in words_of(text) if word in NAMES), "")
+
+
+def _only_ends(text: str) -> bool:
+    return all(word in ENDS or word.isdigit() for word in words_of(text))
+
+
+def passes_of(ops: OpTable, rows: Integers, heads: Integers) -> int:
+    """The number of passes in the ops of a stage: the most that its rows show in one of three ways.
+
+    They are stretches of ops; LM heads; look-ups that look up the same as the first. Before a pass looks up its tokens
+    it may look up their positions, so embeddings with no attention between them are one look-up.
+    """
+    stretches = 1 + int((np.diff(rows) > 1).sum())
+    return max(stretches, head_groups(ops, heads), _look_ups(ops, rows))
+
+
+def _look_ups(ops: OpTable, rows: Integers) -> int:
+    embeds = rows[ops.of_family("embedding")[rows]]
+    works = np.array([attention.row for attention in attentions_of(ops)], dtype=np.int64)
+    if not len(works):
+        works = np.flatnonzero(ops.of_family("matmul"))
+    place = np.searchsorted(works, embeds)
+    look_ups = np.split(embeds, np.flatnonzero(np.diff(place)) + 1)
+    shapes = [[ops.shapes(int(row)) for row in look_up] for look_up in look_ups]
+    return shapes.count(shapes[0])
+
+
+def next_stage(ops: OpTable, heads: Integers, before: int, after: int) -> tuple[int, bool]:
+    """(first row of the stage of the attention at `after`, whether it is a guess).
+
+    The attention at `before` is the last of another stage. The next one begins where tokens are looked up, behind an
+    LM head, with another trace; a guess is the longest gap.
+    """
+    between = np.arange(before + 1, after + 1)
+    embeds = between[ops.of_family("embedding")[between]]
+    if len(embeds):
+        return int(embeds[0]), False
+    behind = heads[np.searchsorted(heads, before, side="right") : np.searchsorted(heads, after)]
+    if len(behind):
+        return int(behind[-1]) + 1, False
+    changes = between[begins_trace(ops)[between]]
+    if len(changes):
+        return int(changes[0]), False
+    return int(between[np.argmax(np.nan_to_num(ops.numbers("gap_ns")[between]))]), True

@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
 @artefact
-def begins_trace(ops: OpTable) -> NDArray[np.bool_]:
+def begins_trace(ops: OpTable) -> Booleans:
     """Mask of the ops that run in another trace than the op before them; ops outside of traces count as one."""
     traces = np.nan_to_num(ops.numbers("trace_id"), nan=-1.0)
     return np.diff(traces, prepend=traces[:1]) != 0
 
 
-def any_between(
-    marked: NDArray[np.bool_], after: NDArray[np.int64], before: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def any_between(marked: Booleans, after: Integers, before: Integers) -> Booleans:
     """Whether one of the marked ops lies between each two rows."""
     counted = np.concatenate(([0], np.cumsum(marked)))
     return counted[before] > counted[after + 1]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import PREFILL, attentions_of, writes_cache
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.stages.stages import Stage
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -63,7 +62,7 @@ def tokens_of(ops: OpTable, stage: Stage) -> PassTokens | None:
     return PassTokens(users, per_user, held / stage.passes, per_token / stage.passes, int(ops.lines[first]))
 
 
-def _kept(ops: OpTable, rows: NDArray[np.int64], numbers: tuple[int, ...]) -> tuple[float, float]:
+def _kept(ops: OpTable, rows: Integers, numbers: tuple[int, ...]) -> tuple[float, float]:
     """(bytes, bytes per position) of these inputs; integer tensors are positions or page tables, not keys or values."""
     held = per_token = 0.0
     for operand in (ops.inputs[number] for number in numbers if number < len(ops.inputs)):

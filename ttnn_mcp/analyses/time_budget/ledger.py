@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import heaviest_kinds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.devices.balance import Balance
     from ttnn_mcp.analyses.devices.host_gaps import Timeline
     from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
@@ -41,7 +40,7 @@ class Entry:
 
     name: str
     time_ns: float
-    per_op_ns: NDArray[np.float64]
+    per_op_ns: Floats
 
     def heaviest(self, ops: OpTable, most: int) -> list[tuple[str, float, int]]:
         """(op, nanoseconds, line of its heaviest row) of the kinds with the most time, largest first."""
@@ -79,7 +78,7 @@ def ledger_of(ops: OpTable, least: LeastTimes, timeline: Timeline, balance: Bala
     return [entry for entry in entries if entry.time_ns]
 
 
-def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _within_kernels(ops: OpTable, remaining: Floats) -> dict[str, Floats]:
     """The part of the remaining time that times per core and processor explain, and the rest, `above_bounds`.
 
     Remaining time and a time at the end lie in one kernel: they overlap at least by their sum minus the kernel time.
@@ -89,7 +88,7 @@ def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, N
     uneven = np.minimum(parts.uneven_ns, remaining)
     even = remaining - uneven
 
-    def shared(ending: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shared(ending: Floats) -> Floats:
         return np.minimum(np.maximum(ending + even - kernel, 0.0), even)
 
     entries = {name: shared(parts.alone_ns[PARTS.index(part)]) for part, name in ALONE.items()}
@@ -103,7 +102,7 @@ def _within_kernels(ops: OpTable, remaining: NDArray[np.float64]) -> dict[str, N
     }
 
 
-def _waiting_ns(ops: OpTable, balance: Balance) -> NDArray[np.float64]:
+def _waiting_ns(ops: OpTable, balance: Balance) -> Floats:
     """Per op, the time of a collective above that of the fastest device in the same launch."""
     waiting = np.zeros(len(ops))
     place = balance.devices.index(int(ops.numbers("device")[0]))

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.flops import on_engine
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
 
-    Weigh = Callable[[Operand, int | None], NDArray[np.float64]]
+    Weigh = Callable[[Operand, int | None], Floats]
     """An operand and its number among the inputs (None for an output) -> its bytes per op; NaN if unknown."""
 
 NARROW_WEIGHT, NARROW_ACTIVATION = "BFLOAT4_B", "BFLOAT8_B"  # the narrowest that matmuls and convs take
 NARROWED = ("FLOAT32", "BFLOAT16", "BFLOAT8_B")  # tiles of these can be stored narrower; integers cannot
 
 
-def as_stored(operand: Operand, _number: int | None) -> NDArray[np.float64]:
+def as_stored(operand: Operand, _number: int | None) -> Floats:
     """The operand as stored."""
     return np.where(operand.bytes > 0, operand.bytes, np.nan)
 
 
-def without_padding(operand: Operand, number: int | None) -> NDArray[np.float64]:
+def without_padding(operand: Operand, number: int | None) -> Floats:
     """Its logical elements only."""
     padded = operand.padded.prod(axis=1)
     return as_stored(operand, number) * np.where(padded > 0, operand.elements / np.maximum(padded, 1), 1.0)
@@ -40,7 +38,7 @@ def narrowed(ops: OpTable) -> Weigh:
     """Tiles of floats in the narrowest type for the operand's role in the op."""
     weighted = on_engine(ops) & ops.texts("op_code").where(lambda text: family(text) != "attention")
 
-    def weigh(operand: Operand, number: int | None) -> NDArray[np.float64]:
+    def weigh(operand: Operand, number: int | None) -> Floats:
         now = operand.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
         weight = weighted & (number == 1)
         then = np.where(weight, ELEMENT_BYTES[NARROW_WEIGHT], ELEMENT_BYTES[NARROW_ACTIVATION])

@@ -6,22 +6,19 @@ before it, so it can be taken back alone. What does not fit L1 beside the rest i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig, present, set_alone
+from ttnn_mcp.checks.plan.edits import Edit, Resolved
+from ttnn_mcp.checks.plan.plan import Plan
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.checks.plan.edits import Edit, Resolved
-    from ttnn_mcp.checks.plan.plan import Plan
 
 GROUPS_SHOWN = 4  # values of an edit: those for the heaviest ops (ours)
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_blocks import attention_blocks
-from ttnn_mcp.checks.levers import ATTENTION, JOINED_MATMULS, LAYOUT
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import Check, Claim
+from ttnn_mcp.checks.levers import ATTENTION, JOINED_MATMULS, LAYOUT, Lever
 from ttnn_mcp.checks.plan.remaining import Relief
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.checks.check import Check, Claim
-    from ttnn_mcp.checks.levers import Lever
 
 OF_ATTENTION = {ATTENTION.name, JOINED_MATMULS.name, LAYOUT.name}  # what one rewrite of an attention resolves
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from ttnn_mcp.checks.plan.remaining import Remaining, saved_by
+from ttnn_mcp.checks.arrays import Floats
+from ttnn_mcp.checks.expectation import Expectation
+from ttnn_mcp.checks.plan.edits import Resolved
+from ttnn_mcp.checks.plan.remaining import Ground, Remaining, saved_by
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ttnn_mcp.checks.arrays import Floats
-    from ttnn_mcp.checks.expectation import Expectation
-    from ttnn_mcp.checks.plan.edits import Resolved
-    from ttnn_mcp.checks.plan.remaining import Ground
 
 MOSTLY = 0.5  # of what the changes save at most: so much must be that of changes of which something is known (ours)
 
-KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases")
+KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases", "tries")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Check, Claim
 from ttnn_mcp.checks.plan.edits import Edit, edits_of, numbered
 from ttnn_mcp.checks.plan.expected import ExpectedSaving, expected_after, expected_alone
 from ttnn_mcp.checks.plan.remaining import Ground, Remaining, ground_of, saved_by, time_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-    from ttnn_mcp.checks.check import Check, Claim
 
 ACCURACY_COUNTS = 0.5  # of a saving that may cost accuracy: as likely as not the PCC forbids it (ours)
 BOUND_COUNTS = 0.5  # of a bound where nothing is expected: the saving may be anything up to it (ours)

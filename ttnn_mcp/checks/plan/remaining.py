@@ -8,21 +8,17 @@ and has one data type of weights: where two changes set the same, the first one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-    from ttnn_mcp.checks.problem import Bounds
 
 NOTHING_LEFT_NS = 1.0  # of an op: less is the rounding of its time
 

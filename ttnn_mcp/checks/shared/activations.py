@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
 from ttnn_mcp.checks.wording import cite_attribute
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.attributes import Attributes
 
 BINARY_KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
 BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1

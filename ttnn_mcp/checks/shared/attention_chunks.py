@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.laws.printed_op import grid_in
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.checks.check import Rows, WindowFacts
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 WHOLE_GRID = "device.compute_with_storage_grid_size()"
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
-def printed_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
+def printed_chunks(facts: WindowFacts, rows: Rows) -> Rows:
     """q_chunk_size and k_chunk_size of each row; 32 if not set."""
     return of_each_kind(facts, rows, lambda row: printed(facts, row))
 
 
-def larger_chunks(facts: WindowFacts, rows: Rows) -> NDArray[np.int64]:
+def larger_chunks(facts: WindowFacts, rows: Rows) -> Rows:
     """The pair to try for each row, at least the present one."""
     return of_each_kind(facts, rows, lambda row: _largest(facts, row))
 
 
-def of_each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> NDArray[np.int64]:
+def of_each_kind(facts: WindowFacts, rows: Rows, pair_of: Callable[[int], tuple[int, int]]) -> Rows:
     """`pair_of` of each row, computed once for equal signatures and attributes."""
     alike = numbered(len(facts), [signatures(facts.ops), facts.ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)

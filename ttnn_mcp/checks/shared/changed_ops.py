@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.analyses.laws.described import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
     from ttnn_mcp.analyses.laws.descriptions import Described

@@ -1,13 +1,16 @@
-"""What fixes set of compute kernel configs."""
+"""What fixes set of compute kernel configs, and the ops for which they set one: those with an operand of their own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ttnn_mcp.analyses.op_kinds.formats import weight_of
+from ttnn_mcp.checks.check import Subject
+from ttnn_mcp.checks.op_config import OpConfig, Sets
 
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
+WEIGHTED_OPS = Subject(  # of a report that has two operand columns
+    lambda facts: facts.of_family("matmul", "conv") & (weight_of(facts.ops) is not None), "no matmul or conv ops"
+)
 
 
 def sets_compute(**fields: str) -> Sets:

@@ -6,11 +6,14 @@ core beside each bank; on Blackhole eight such cores limit it to less than a 1D 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.descriptions import Described
+from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
@@ -20,12 +23,6 @@ from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.laws.law import Expected
 
 # Wormhole: tech_reports/LLMs/llms.md. Blackhole: ten models of a tt-mlir study of August 2026, one reader per bank
 SHARDED_GB_S = {"wormhole_b0": 240.0, "blackhole": 320.0}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.group_norms import GroupNorm, on_most_cores
+from ttnn_mcp.checks.check import Mask, Rows, WindowFacts
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.check import Mask, Rows, WindowFacts
 
 CHOSEN = (
     "ttnn.group_norm without core_grid and num_out_blocks: TTNN 0.81.1 chooses both; on older builds a grid whose "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ttnn_mcp.readers.memory.columns import Tensor
     from ttnn_mcp.readers.memory.report import MemoryReport
     from ttnn_mcp.readers.printed.shapes import Shape

@@ -6,8 +6,8 @@ A config is told of one problem only: multicast one way comes before small block
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,11 +46,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.attributes import Attributes
 
 # of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
 # config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes), and one at

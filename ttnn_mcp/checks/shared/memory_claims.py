@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Rows, WindowFacts, Words, no_saving
 from ttnn_mcp.errors import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ttnn_mcp.analyses.memory.replayed import Replayed
 
 
 def replay_behind(facts: WindowFacts) -> tuple[Replayed, int]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from ttnn_mcp.analyses.devices.balance import Balance
 from ttnn_mcp.checks.check import Floats, Mask, Rows, Subject, WindowFacts
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.analyses.devices.balance import Balance
 
 
 def _of_several_devices(facts: WindowFacts) -> Mask:

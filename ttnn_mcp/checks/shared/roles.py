@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-from ttnn_mcp.analyses.layers.layering import ends_of
+from ttnn_mcp.analyses.layers.layering import Layering, Stack, ends_of
+from ttnn_mcp.checks.check import Rows, WindowFacts
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ttnn_mcp.analyses.layers.layering import Layering, Stack
-    from ttnn_mcp.checks.check import Rows, WindowFacts
 
 LAYERS_AT_LEAST = 3  # two equal blocks may be anything, such as two encoders (ours)
 NEARLY_ALL = 0.9  # of the layers, and of the claim's ops: the first or last layer of a model may lack an op (ours)

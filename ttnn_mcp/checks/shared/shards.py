@@ -6,12 +6,8 @@ rounded up to whole tiles the last shard may be smaller, which TTNN 0.81.1 takes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 
 def spread_config(operand: Operand, row: int, cores: int, *, wide: bool) -> str:

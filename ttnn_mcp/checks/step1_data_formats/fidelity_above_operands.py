@@ -17,7 +17,6 @@ element-wise ops, which print a fidelity and ignore it.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,14 +31,12 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
+from ttnn_mcp.checks.op_config import Sets
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
 from ttnn_mcp.checks.shared.compute_configs import sets_fidelity
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import Sets
 
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 

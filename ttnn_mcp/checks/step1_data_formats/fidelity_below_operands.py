@@ -17,8 +17,7 @@ from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFact
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
-from ttnn_mcp.checks.shared.compute_configs import sets_compute
-from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
+from ttnn_mcp.checks.shared.compute_configs import WEIGHTED_OPS, sets_compute
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 

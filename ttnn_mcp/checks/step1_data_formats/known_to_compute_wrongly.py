@@ -22,8 +22,8 @@ The line: every such op. Silent where ATTRIBUTES do not print the setting, and a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,16 +47,12 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.op_config import OpConfig
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ttnn_mcp.checks.op_config import OpConfig
-    from ttnn_mcp.readers.printed.attributes import Attributes
 
 COMPARE = "compare the op's output with torch, where it stands in the model; then the PCC of the whole model"
 

@@ -21,9 +21,8 @@ from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Wi
 from ttnn_mcp.checks.levers import ACCUMULATION
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
-from ttnn_mcp.checks.shared.compute_configs import sets_compute
+from ttnn_mcp.checks.shared.compute_configs import WEIGHTED_OPS, sets_compute
 from ttnn_mcp.checks.shared.floors import accumulation_saves
-from ttnn_mcp.checks.shared.weighted_ops import WEIGHTED_OPS
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,14 +40,12 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.checks.check import Affected, CannotTell, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
+from ttnn_mcp.checks.op_config import OpConfig
 from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import OpConfig
 
 REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit (ours)
 # of achievable bandwidth: nothing gained below (CosyVoice); SDXL's, at 39 to 46 %, gained (tt-metal PR #24294)

@@ -15,10 +15,10 @@ have to follow.
 
 from __future__ import annotations
 
-from ttnn_mcp.analyses.op_kinds.permuted_columns import permuted_columns, rows_of_permuted
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.reshapes import permuted_columns, rows_of_permuted
 from ttnn_mcp.checks.wording import cite_op, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 

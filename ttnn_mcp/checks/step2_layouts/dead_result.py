@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-from ttnn_mcp.analyses.memory.unread_results import unread_operations
+from ttnn_mcp.analyses.memory.buffer_spans import before
+from ttnn_mcp.analyses.memory.lifetimes import NOBODY
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.checks.check import (
     Affected,
     CannotTell,
@@ -28,6 +29,7 @@ from ttnn_mcp.checks.check import (
     Mask,
     Problem,
     Problems,
+    Rows,
     Subject,
     WindowFacts,
     Words,
@@ -37,9 +39,6 @@ from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.memory_claims import operation_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
 
 BEYOND = re.compile(r"Cache|Copy|Move|SliceWrite|BatchNorm|AllGather|AllReduce|ReduceScatter|Ring", re.IGNORECASE)
 NOT_PURE = ("collective", "other")  # an op whose work is unknown may do more than its result
@@ -71,6 +70,24 @@ def _tell(identity: TensorIdentity, replay: Replayed, ops: Affected) -> Words:
         verify="re-profile both reports; compare_runs.removed names the ops; PCC unchanged",
         caveat="a read on the host by a method (Tensor.cpu, Tensor.item) may be missing from a memory report",
     )
+
+
+def unread_operations(replay: Replayed, until: int) -> Rows:
+    """Places of the operations whose results were never read, and freed before the operation at place `until`.
+
+    A result that is never freed may be an output of the model. A result in an older buffer (in place, a view, an output
+    tensor of the caller) may be read through the buffer's other tensors. An operation is left out if one of its
+    results is unknown.
+    """
+    lives, spans = replay.lifetimes, replay.lifetimes.spans
+    unread = (
+        (lives.last_reads == NOBODY) & (lives.last_touches == spans.starts // 2) & (spans.ends <= before(until))
+    )
+    if not len(unread):  # without buffers nothing tells who was read
+        return np.empty(0, dtype=np.int64)
+    makers, rows = lives.producers, lives.rows
+    wasted = (rows >= 0) & unread[rows]
+    return np.setdiff1d(makers[wasted], makers[~wasted])
 
 
 CHECK = Check(

@@ -15,7 +15,6 @@ ops that do not broadcast (concat, matmul). Readers are inferred from shapes, ty
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +23,7 @@ from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 PASSING = ("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding", "Typecast")
 

@@ -16,13 +16,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from ttnn_mcp.analyses.op_kinds.repetitions import Repetition, repetitions_of
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.op_table import OpTable
 
+LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer (ours)
+TIMES = 8  # repetitions: a shorter loop over heads or experts is often intended (ours)
 MOVES = ("eltwise", "shape", "layout", "movement")
 BY_USER = ("PagedFillCache", "PagedUpdateCache")  # checks of step 3 tell what to call instead
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
@@ -60,6 +67,54 @@ def _tell(chain: Repetition, ops: Affected) -> Words:
         verify="re-profile; compare_runs.removed lists the repeated ops; PCC unchanged",
         caveat="repetitions that overwrite each other must keep their order: the last value of a place wins",
     )
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A sequence that repeats: its rows in order, and the number of ops of one repetition."""
+
+    rows: Rows
+    period: int
+
+    @property
+    def times(self) -> int:
+        """The number of repetitions."""
+        return len(self.rows) // self.period
+
+
+def repetitions_of(ops: OpTable, joins: Joins, able: Mask) -> list[Repetition]:
+    """The repetitions among `able` ops, shortest sequences first; no op is in two."""
+    kinds = _kinds(ops)
+    taken = ~able
+    repetitions: list[Repetition] = []
+    for period in range(1, LONGEST + 1):
+        again = np.zeros(len(kinds), dtype=np.bool_)
+        again[period:] = (kinds[period:] == kinds[:-period]) & ~taken[period:] & ~taken[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], again, [False])).astype(np.int8)))
+        for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            first = start - period
+            times = (stop - first) // period
+            rows: Rows = np.arange(first, first + times * period, dtype=np.int64)
+            if times >= TIMES and _passed_on(joins, rows, period):
+                repetitions.append(Repetition(rows, period))
+                taken[rows] = True
+    return repetitions
+
+
+def _kinds(ops: OpTable) -> Rows:
+    """Per op a number that equal ops share: name and operands."""
+    operands = (*ops.inputs, *ops.outputs)
+    columns = [ops.texts("op_code").codes, *(column for operand in operands for column in operand.described_by)]
+    return np.ravel(np.unique(np.stack(columns), axis=1, return_inverse=True)[1])
+
+
+def _passed_on(joins: Joins, rows: Rows, period: int) -> bool:
+    """Whether each repetition reads an output of the one before it."""
+    makers, readers = joins.edges
+    within = (readers <= rows[-1]) & (makers >= rows[0])
+    number = (readers[within] - rows[0]) // period
+    before = (makers[within] - rows[0]) // period == number - 1
+    return len(np.unique(number[before])) == len(rows) // period - 1
 
 
 CHECK = Check(

@@ -16,19 +16,16 @@ between. Who reads whom is inferred from shapes.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
 
 MOVES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard")
 ROPES = ops_named("no rotary embeddings", "RotaryEmbeddingLlama")

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.tiny_rows import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.shared.reshapes import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 

@@ -14,8 +14,9 @@ Silent where no nnz is printed, and where another op joins the experts first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,6 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 STEPS_AT_MOST = 6  # back: the activation, the product, the slices of gate and up, and shapes (ours)

@@ -17,17 +17,26 @@ Silent where a step is missing, or where more than one op reads the sum. Who rea
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.formulas import Formula, formulas_of
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
+from ttnn_mcp.checks.arrays import Mask
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.op_table import OpTable
 
 CALLS = {
     "RMSNorm": "ttnn.rms_norm(x, epsilon=1e-5, weight=gamma)",
@@ -37,7 +46,6 @@ CALLS = {
     "SiLU of a multiple": "ttnn.multiply(x, 1.702, activations=[ttnn.UnaryOpType.SILU]) and 1 / 1.702 in the weights "
     "that read it,",
 }
-
 PARTIAL = (
     ", on whole heads: weights' columns in pairs half a head apart, cos=1 and sin=0 for the channels it leaves,"
 )
@@ -68,6 +76,166 @@ def _tell(alike: list[Formula], ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
     )
+
+
+# Functions that TTNN has as one op, written out: norms, softmax, rotary embedding, GELU by a sigmoid.
+class Formula(NamedTuple):
+    """A function's name, its ops in order, and the op that writes what the function returns."""
+
+    name: str
+    rows: tuple[int, ...]
+    last: int
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Masks of the ops that formulas are made of."""
+
+    joins: Joins
+    sums: Mask  # over the last dim
+    thin: Mask  # on what a sum wrote
+    multiplies: Mask
+    scales: Mask  # multiplies or divides
+    subtracts: Mask
+    adds: Mask
+    squares: Mask
+    roots: Mask
+    exponents: Mask
+    negates: Mask
+    sigmoids: Mask
+    by_numbers: Mask  # scales by a number
+
+
+def formulas_of(ops: OpTable, joins: Joins) -> list[Formula]:
+    """The formulas among the ops of one device, in the order of their sums, exponents and negations."""
+    steps = _steps(ops, joins)
+    return [*_norms(steps), *_softmaxes(steps), *_rotations(ops, steps), *_swishes(ops, steps)]
+
+
+def _steps(ops: OpTable, joins: Joins) -> _Steps:
+    spelled_out, one_column = ops.texts("attributes"), ops.outputs[0].logical[:, 3] == 1
+
+    def kind(of: str, *names: str) -> Mask:
+        spelled = re.compile(rf"{of}OpType::({'|'.join(names)})\b")
+        return spelled_out.where(lambda text: spelled.search(text) is not None)
+
+    functions, multiplies = ops.named("Unary"), kind("Binary", "MUL")
+    scales = multiplies | kind("Binary", "DIV")
+    return _Steps(
+        joins,
+        sums=ops.named("Reduce") & one_column,
+        thin=one_column,
+        multiplies=multiplies,
+        scales=scales,
+        subtracts=kind("Binary", "SUB"),
+        adds=kind("Binary", "ADD"),
+        squares=multiplies | kind("Binary", "POWER") | kind("Unary", "SQUARE", "POWER"),
+        roots=functions & kind("Unary", "RSQRT", "SQRT"),
+        exponents=functions & kind("Unary", "EXP"),
+        negates=functions & kind("Unary", "NEG"),
+        sigmoids=functions & kind("Unary", "SIGMOID"),
+        by_numbers=(scales & ~ops.inputs[1].present) | (functions & kind("Unary", "MUL_UNARY_SFPU")),
+    )
+
+
+def _norms(steps: _Steps) -> Iterator[Formula]:
+    """Square, sum, root and product; LayerNorm subtracts the mean first."""
+    joins = steps.joins
+    for total in np.flatnonzero(steps.sums).tolist():
+        square = int(joins.makers[total])
+        scale = joins.chain(total, steps.thin)
+        readers = joins.readers(scale[-1])
+        if square == NOBODY or not steps.squares[square] or not steps.roots[scale].any() or len(readers) != 1:
+            continue
+        last = readers[0]
+        if not steps.scales[last]:
+            continue
+        mean = _mean_before(steps, int(joins.makers[square]))
+        rows = (*mean, square, *scale, last)
+        yield Formula("LayerNorm" if mean else "RMSNorm", rows, last)
+
+
+def _mean_before(steps: _Steps, row: int) -> tuple[int, ...]:
+    """The sum (or greatest value) of a row, and the subtraction of it; nothing if `row` does not subtract it."""
+    if row == NOBODY or not steps.subtracts[row]:
+        return ()
+    reduced = (int(made_by[row]) for made_by in steps.joins.by_input[1:])
+    means = [made_by for made_by in reduced if made_by != NOBODY and steps.sums[made_by]]
+    return (*means, row) if means else ()
+
+
+def _softmaxes(steps: _Steps) -> Iterator[Formula]:
+    """Exponent, sum and quotient; usually the greatest value is subtracted first."""
+    joins = steps.joins
+    for power in np.flatnonzero(steps.exponents).tolist():
+        totals = [reader for reader in joins.readers(power) if steps.sums[reader]]
+        if len(totals) != 1:
+            continue
+        scale = joins.chain(totals[0], steps.thin)
+        readers = joins.readers(scale[-1])
+        if len(readers) == 1 and steps.scales[readers[0]]:
+            before = _mean_before(steps, int(joins.makers[power]))
+            yield Formula("softmax", (*before, power, *scale, readers[0]), readers[0])
+
+
+def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
+    """The sum of x * cos and concat(-x2, x1) * sin, also of a part of x, which is joined to the rest.
+
+    Halves that are no whole tiles are cut and joined as rows, between conversions.
+    """
+    joins, joined, converts = steps.joins, ops.named("Concat"), ops.named(*TO_TILES, *TO_ROWS)
+    halves, products = ops.named("Slice") | converts, steps.multiplies
+    follows = joined | products | steps.adds | converts
+    for negation in np.flatnonzero(steps.negates).tolist():
+        chain = joins.chain(negation, follows)
+        work = [row for row in chain[1:] if not converts[row]]
+        times = len(list(takewhile(products.__getitem__, work[1:])))  # by sin, and by cos where that comes behind
+        if (
+            not 0 < times <= len(("sin", "cos"))
+            or not joined[work[0]]
+            or len(work) < times + len(("concat", "sum"))
+        ):
+            continue
+        sums = work[times + 1 :]
+        if not steps.adds[sums[0]] or (len(sums) > 1 and not joined[sums[1]]):
+            continue
+        last = sums[min(len(sums), 2) - 1]
+        made = [int(made_by[row]) for row in (negation, work[0], sums[0]) for made_by in joins.by_input]
+        rows = {
+            *chain[: chain.index(last) + 1],
+            *(row for row in made if row != NOBODY and (halves | products)[row]),
+        }
+        rows |= _before(joins, negation, halves)
+        between = range(min(rows), last + 1)
+        whole = (halves | follows | steps.negates)[between].all()
+        yield Formula("rotary embedding", tuple(between if whole else sorted(rows)), last)
+
+
+def _before(joins: Joins, row: int, among: Mask) -> set[int]:
+    """The ops of `among` behind which INPUT_0 of a row was made."""
+    rows = set[int]()
+    while (row := int(joins.makers[row])) != NOBODY and among[row]:
+        rows.add(row)
+    return rows
+
+
+def _swishes(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
+    """A tensor times the sigmoid of its multiple by a number: GELU's approximation in CLIP, with 1.702.
+
+    Tensor and sigmoid look alike in a report. A tensor that looks like them and that nobody else reads may be meant.
+    """
+    joins = steps.joins
+    keys = [joins.flow.keys[operand.name] for operand in ops.inputs[:2]]
+    for sigmoid in np.flatnonzero(steps.sigmoids).tolist():
+        scale, readers = int(joins.makers[sigmoid]), joins.readers(sigmoid)
+        if scale == NOBODY or not steps.by_numbers[scale] or len(readers) != 1 or not steps.multiplies[readers[0]]:
+            continue
+        source, last = int(joins.makers[scale]), readers[0]
+        if source == NOBODY or any(key[last] != keys[0][scale] for key in keys):
+            continue
+        before = int(joins.flow.output_before(np.array([source]))[0])
+        if before == NOBODY or joins.reader_counts[before]:
+            yield Formula("SiLU of a multiple", (scale, sigmoid, last), last)
 
 
 CHECK = Check(

@@ -13,12 +13,21 @@ Silent about an erf alone. Scalars are not compared: programs from the cache pri
 
 from __future__ import annotations
 
-from ttnn_mcp.analyses.op_kinds.gelu_formulas import gelu_formulas
+import re
+
+import numpy as np
+
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.run.ops.op_table import OpTable
+
+# GELU written out: x / 2 * (1 + erf(x / sqrt(2))) as ops that run one behind the other.
+_ERF = re.compile(r"UnaryOpType::ERF\b")
+SCALES = ("BinaryOpType::MUL", "BinaryOpType::DIV")
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -44,6 +53,28 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; what else reads their results is not known",
     )
+
+
+def gelu_formulas(ops: OpTable) -> tuple[Rows, Rows]:
+    """The erf ops, and all ops of their formulas.
+
+    Behind an erf run the addition and a multiplication; another one and the scaling in front belong to it if they run.
+    """
+    texts = ops.texts("attributes")
+    erf = texts.where(lambda text: _ERF.search(text) is not None)
+    adds = texts.where(lambda text: "BinaryOpType::ADD" in text)
+    scales = texts.where(lambda text: any(kind in text for kind in SCALES))
+    centres = np.flatnonzero(erf & _shifted(adds, 1) & _shifted(scales, 2))
+    formulas = (centres, centres + 1, centres + 2)
+    around = tuple((centres + step)[_shifted(scales, step)[centres]] for step in (-1, 3))
+    return centres, np.unique(np.concatenate((*formulas, *around)))
+
+
+def _shifted(mask: Mask, by: int) -> Mask:
+    """Per op, the mask of the op that ran `by` ops later."""
+    places = np.arange(len(mask)) + by
+    inside = (places >= 0) & (places < len(mask))
+    return inside & mask[np.where(inside, places, 0)]
 
 
 CHECK = Check(

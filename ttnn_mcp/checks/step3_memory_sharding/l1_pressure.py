@@ -13,8 +13,7 @@ Silent if more is free. Cannot tell without captured graphs: the buffers table s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
@@ -26,9 +25,6 @@ from ttnn_mcp.checks.shared.memory_claims import (
     replay_behind,
 )
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
 
 TIGHT_SHARE = 0.05  # of the bank: the accuracy of the models of conv and matmul L1 (ours)
 

@@ -13,8 +13,8 @@ Saves bytes, not time. Silent about weights, about results that no operation rea
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.memory.lifetimes import LateFrees
 from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
@@ -27,9 +27,6 @@ from ttnn_mcp.checks.shared.memory_claims import (
 )
 from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
 
 WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them (ours)
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)

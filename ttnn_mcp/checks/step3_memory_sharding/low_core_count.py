@@ -100,8 +100,6 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     few[rows_of_chains(facts.attentions)] = False
     few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
     few[shares_left(facts.ops, facts.chip) < 1] = False
-    for operand in (*facts.ops.inputs[:1], *facts.ops.outputs[:1]):
-        few[operand.sharded & ~operand.padded.all(axis=1)] = False  # of a damaged shape: nothing to cut finer
     return np.flatnonzero(few)
 
 

@@ -17,8 +17,6 @@ there, and nothing in the matmuls before them (public ledger of Muse).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
@@ -27,9 +25,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type, neighbours
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.attributes import Attributes
 
 MATMULS = ("Matmul", "Linear")
 APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on others (mish, exp)

@@ -129,7 +129,7 @@ def _is_legal(plan: MatmulPlan | DramSharded) -> bool:
 
 
 CHECK = block_check(
-    title="another config of matmuls, a trial",
+    title="other configs of matmuls, a trial",
     look=look,
     lever=UNTRIED,
     slot=PROGRAM,

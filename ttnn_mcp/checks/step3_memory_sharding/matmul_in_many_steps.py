@@ -20,10 +20,10 @@ on batched weights and rings, in attention that is written out, and where small 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
@@ -40,9 +40,6 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
     takes_many_steps,
 )
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
 
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
 

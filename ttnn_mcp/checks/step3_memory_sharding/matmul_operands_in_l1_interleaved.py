@@ -18,7 +18,6 @@ The fix names compute_kernel_config because core_grid alone lowers bfloat16 from
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,15 +28,12 @@ from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
-from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.iterations import signatures
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import OpConfig
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 GRID, IN_DRAM = "core_grid", "DRAM"  # what can be changed

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +27,7 @@ from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op, cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.attributes import Attributes
 
 RATES = {  # of the full one: compute_throttle_utils.hpp
     "LEVEL_1": 0.73,

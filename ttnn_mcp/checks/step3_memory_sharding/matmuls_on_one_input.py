@@ -22,13 +22,15 @@ near the roofline, on DRAM-sharded weights, on inputs that no op of the window m
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
-from ttnn_mcp.analyses.op_kinds.shared_inputs import on_one_input
 from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
@@ -36,7 +38,16 @@ from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
+from ttnn_mcp.run.ops.alike import numbered
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ttnn_mcp.analyses.dataflow.readers import Joins
+
+# Matmuls that read one activation: the projections of an attention, gate and up of a feed-forward.
+NEAR = 8  # rows from one to the next at most: bias, reshape, transpose and norm of a head stand between (ours)
+_FUSED = "UnaryOpType::"  # in the ATTRIBUTES of a matmul with an activation
 PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
@@ -93,6 +104,45 @@ def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:
     """In step with what each took."""
     took = facts.kernel_ns[group]
     return took * (1 - max(took.max(), best[group].sum()) / took.sum())
+
+
+def on_one_input(joins: Joins, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The groups of `rows`, in order, that read one tensor with weights and fidelity of one kind, near each other.
+
+    A square matmul writes what looks like the tensor it read, so the next one seems to read its output. It is taken to
+    read the tensor before: two matmuls without a function between them would be one.
+    """
+    ops = joins.ops
+    able = np.zeros(len(ops), dtype=np.bool_)
+    able[rows] = True
+    source = np.array([_source(joins, int(row), able) for row in rows], dtype=np.int64)
+    weight = ops.inputs[1]
+    kind = numbered(
+        len(ops),
+        [
+            joins.flow.keys[ops.inputs[0].name],
+            weight.dtype.codes,
+            weight.placement.codes,
+            ops.texts("fidelity").codes,
+        ],
+    )[rows]
+    order = np.lexsort((rows, kind, source))
+    ordered = rows[order]
+    apart = (np.diff(source[order]) != 0) | (np.diff(kind[order]) != 0) | (np.diff(ordered) > NEAR)
+    groups = np.split(ordered, np.flatnonzero(apart) + 1)
+    return [group for group in groups if len(group) > 1 and joins.makers[group[0]] != NOBODY]
+
+
+def _source(joins: Joins, row: int, able: NDArray[np.bool_]) -> int:
+    """The row that made what this matmul reads."""
+    keys, settings = joins.flow.keys, attributes_of(joins.ops)
+    x, y = joins.ops.inputs[0].name, joins.ops.outputs[0].name
+    maker = int(joins.makers[row])
+    while maker != NOBODY and able[maker] and keys[x][maker] == keys[y][maker]:
+        if any(_FUSED in text for text in settings.row(maker).values()):
+            break
+        maker = int(joins.makers[maker])
+    return maker
 
 
 CHECK = Check(

@@ -19,15 +19,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.held_in_l1 import maybe_read_again, most_in_l1
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.from_graph.matmul_cores import IN_L1, chooser_of, cores_of
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
-from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -36,10 +37,7 @@ from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.checks.arrays import Mask
+from ttnn_mcp.run.ops.op_table import OpTable
 
 ALIKE = ("Matmul", "Linear")
 STREAMING = ("eltwise", "norm")  # families that read and write L1 as they do DRAM
@@ -128,6 +126,37 @@ def _keeps_its_cores(facts: WindowFacts, row: int, grid: Grid) -> bool:
     moved = ({"a": a}, {"out": out}, {"a": a, "out": out})
     cores = [cores_of(replace(now, given_grid=True, **each)) or 0 for each in moved]
     return min(cores) >= (cores_of(now) or np.inf)
+
+
+def most_in_l1(ops: OpTable, joins: Joins, makers: Rows, readers: Rows) -> Floats:
+    """Bytes on all cores at the fullest op between each maker and its reader, if all these outputs were in L1.
+
+    A tensor counts from its maker to its last reader; an operand in L1 that no op made counts for the ops that read
+    it. Of tensors that no row shows nothing is known.
+    """
+    size, out = len(ops), ops.outputs[0]
+    into = np.where(out.in_l1, out.bytes, 0.0)
+    into[makers] = out.bytes[makers]
+    last = np.arange(size)
+    np.maximum.at(last, joins.edges[0], joins.edges[1])
+    steps = np.zeros(size + 1)
+    np.add.at(steps, np.arange(size), into)
+    np.add.at(steps, last + 1, -into)
+    held = np.cumsum(steps)
+    for operand, made_by in zip(ops.inputs, joins.by_input, strict=True):
+        held[:-1] += np.where((made_by == NOBODY) & operand.in_l1, operand.bytes, 0.0)
+    spans = np.stack((makers, readers + 1), axis=1).ravel()
+    return np.maximum.reduceat(held, spans)[::2] if len(spans) else np.zeros(0)
+
+
+def maybe_read_again(joins: Joins) -> Mask:
+    """Mask of the ops with an output like both operands of some op: a report does not tell which its second one is."""
+    flow, keys = joins.flow, joins.flow.keys
+    first, *others = (
+        np.where(made, keys[operand.name], -1) for operand, made in zip(joins.ops.inputs, flow.made, strict=True)
+    )
+    twice = np.concatenate([first[first == other] for other in others]) if others else first[:0]
+    return np.isin(keys[joins.ops.outputs[0].name], twice[twice >= 0])
 
 
 CHECK = Check(

@@ -15,7 +15,6 @@ Silent from 60 % of the roofline on, on one row of tiles (minimal-matmul-on-few-
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
-from ttnn_mcp.checks.op_config import sets_program
+from ttnn_mcp.checks.op_config import Sets, sets_program
 from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
@@ -31,9 +30,6 @@ from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import Sets
 
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 

@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, blocks_on
@@ -45,9 +45,6 @@ from ttnn_mcp.checks.shared.group_norm_call import group_norm_call
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
 
 SHORT_NS = (
     12_000.0  # of a layer norm on Wormhole: 9 to 10 us stayed on 8 and 16 cores (tt-metal, Qwen3-TTS's notes)

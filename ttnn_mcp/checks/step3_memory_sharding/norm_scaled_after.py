@@ -16,19 +16,16 @@ where another op reads what lies between.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 NORMS = ("LayerNorm", "RMSNorm")
 PRODUCT, SUM = "BinaryOpType::MUL", "BinaryOpType::ADD"

@@ -19,6 +19,7 @@ One fused op for all of the attention comes first where its mask allows it (unfu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +27,10 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
+from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.programs.matmul_config import Tiles
-from ttnn_mcp.analyses.programs.products import suggested_products
+from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.matmul_config import Tiles, widest_subblock
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import BLOCKS, MORE_CORES
 from ttnn_mcp.checks.shared.dram_sharding import ROOMY_L1_SHARE, by_row
@@ -39,7 +41,7 @@ from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+    from ttnn_mcp.analyses.programs.grids import Grid
 
 FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
 HALF = 0.5  # of the cores that the config uses: measured, products on 10 of 80 to 38 of 76 gained
@@ -98,6 +100,31 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}).cores rises, kernel_us falls; PCC unchanged",
         caveat="per shape: sweep per_core_M; core_grid alone mostly helps too, less",
     )
+
+
+# Suggests a program for products of many matrices with as many: scores and context of an attention written out.
+# `MatmulMultiCoreReuseProgramConfig` gives each core whole rows of tiles of one product, or whole products. TTNN
+# shares out its own choice by blocks of the output; of one or two tiles of N few blocks are left.
+def suggested_products(
+    tiles: Tiles, batch: int, grid: Grid, room: float, *, fp32: bool, packer_l1: bool
+) -> MatmulPlan | None:
+    """The config on most cores whose buffers fit `room` bytes; `tiles.m` is that of one product.
+
+    None if none fits, where a side is no whole tile, and of sizes that no tensor on a chip has. A core gets one block:
+    builds before 0.81 compute wrong values with more (see `MatmulPlan.wrong_values`).
+    """
+    if min(tiles.m, tiles.k, tiles.n) < 1:
+        return None
+    shares = (*divisors(tiles.m), *(tiles.m * products for products in divisors(batch)[1:]))
+    rows = next((rows for rows in shares if batch * tiles.m // rows <= grid[0] * grid[1]), None)
+    if rows is None:
+        return None
+    high, wide = widest_subblock(min(rows, tiles.m), tiles.n, fp32=fp32)
+    whole = MatmulPlan(
+        "Reuse", tiles, grid, grid, tiles.k, high, wide, rows, tiles.n, batch=batch, fp32=fp32, packer_l1=packer_l1
+    )
+    plans = (replace(whole, in0_block_w=depth) for depth in reversed(divisors(tiles.k)))
+    return next((plan for plan in plans if sum(plan.buffers.values()) <= room and all(plan.rules().values())), None)
 
 
 CHECK = block_check(title="products of batches on few cores", look=look, lever=MORE_CORES)

@@ -84,7 +84,7 @@ def _call(facts: WindowFacts, row: int) -> str:
 
 
 CHECK = Check(
-    title="the same work is faster in another form in this run",
+    title="faster in another form in this run",
     look=look,
     lever=AS_ELSEWHERE,
     of=ops_named("no matmuls", *ALIKE),

@@ -24,11 +24,11 @@ Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_siz
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.arrays import Floats, Rows
@@ -40,11 +40,8 @@ from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
 LONG = 512  # rows of Q: the shortest at which larger chunks were measured to win (tt-metal perf_automation, BGE-M3)

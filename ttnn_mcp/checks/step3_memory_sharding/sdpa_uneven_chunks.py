@@ -16,9 +16,9 @@ not fit L1. More cores for the chunks are grid-left-idle.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # of queries: smaller ones read all keys more often (sdpa-small-chunks), one of 256 rows is no less than two of 128
 CHUNKS = range(128, 225, 32)

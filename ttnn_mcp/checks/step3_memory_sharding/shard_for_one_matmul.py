@@ -19,14 +19,18 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.moves.shards_for_one_op import longer_from_dram, moves_for_one_op
+from ttnn_mcp.analyses.moves.move_patterns import KINDS
+from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, Subject, WindowFacts, Words
+from ttnn_mcp.analyses.roofline.roofline import Roofline
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, moved, took
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 def look(facts: WindowFacts) -> Problems:
@@ -55,6 +59,28 @@ def _tell(readers: Rows, ops: Affected) -> Words:
         verify=f"re-profile; the move is gone and the matmul of line {facts.line(reader)} grew by less; PCC unchanged",
         caveat="the matmul gets slower, by 22 % where it was measured; joins are inferred from shapes and order",
     )
+
+
+def moves_for_one_op(moves: Moves, able: Mask) -> tuple[Rows, Rows]:
+    """Such moves, and the op of `able` that reads each as INPUT_0."""
+    ops, made = moves.joins.ops, moves.joins.flow.producers[0]
+    into = (moves.kinds == KINDS.index("interleaved-to-sharded")) & ops.inputs[0].in_dram[moves.rows]
+    moved = [
+        (int(moves.rows[index]), readers[0])
+        for index in np.flatnonzero(into)
+        if len(readers := moves.readers(int(index))) == 1
+        and able[readers[0]]
+        and int(made[readers[0]]) == int(moves.rows[index])
+    ]
+    pairs = np.array(moved or np.zeros((0, 2)), dtype=np.int64)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def longer_from_dram(ops: OpTable, roofline: Roofline, readers: Rows, gb_s: float) -> Floats:
+    """Per reader, what it takes longer at least if INPUT_0 comes from DRAM: if its bytes alone hold it up."""
+    streamed = np.nan_to_num(roofline.dram_achievable_ns[readers])
+    then = streamed + ops.inputs[0].bytes[readers] / gb_s
+    return np.maximum(then - ops.numbers("kernel_ns")[readers], 0.0)
 
 
 CHECK = Check(

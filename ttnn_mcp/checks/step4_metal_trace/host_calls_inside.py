@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,9 +26,7 @@ from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.errors import shown
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 NAMED = 3  # kinds of calls that a claim names (ours)
 

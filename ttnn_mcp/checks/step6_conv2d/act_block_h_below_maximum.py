@@ -24,8 +24,7 @@ from ttnn_mcp.analyses.programs.convs import Conv, larger_block
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_forms import grown
-from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, l1_caveat
+from ttnn_mcp.checks.shared.conv_ops import candidates, cite_height, conv_check, grown, l1_caveat
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth

@@ -15,21 +15,17 @@ shapes, types and placements.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.op_config import set_alone
+from ttnn_mcp.checks.op_config import OpConfig, Sets, set_alone
 from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
 
 PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDSIGMOID")
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one

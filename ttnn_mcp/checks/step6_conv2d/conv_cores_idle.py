@@ -15,7 +15,6 @@ use more cores (conv-shard-layout-slow).
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +22,12 @@ from ttnn_mcp.analyses.op_kinds.convs import share_on_grid
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES
-from ttnn_mcp.checks.op_config import present
-from ttnn_mcp.checks.shared.conv_forms import on_grid
-from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
+from ttnn_mcp.checks.op_config import Sets, present
+from ttnn_mcp.checks.shared.conv_ops import conv_check, on_grid, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import Sets
 
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 

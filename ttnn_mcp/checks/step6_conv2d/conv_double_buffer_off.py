@@ -28,8 +28,15 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
 from ttnn_mcp.checks.op_config import DOUBLES
-from ttnn_mcp.checks.shared.conv_forms import ACTIVATIONS, WEIGHTS, doubled, with_doubles
-from ttnn_mcp.checks.shared.conv_ops import candidates, conv_check, l1_caveat
+from ttnn_mcp.checks.shared.conv_ops import (
+    ACTIVATIONS,
+    WEIGHTS,
+    candidates,
+    conv_check,
+    doubled,
+    l1_caveat,
+    with_doubles,
+)
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth

@@ -19,27 +19,25 @@ one layout for all convs.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_peers import NO_PEER, peers_of
-from ttnn_mcp.analyses.op_kinds.convs import sizes_of
+from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
 from ttnn_mcp.analyses.programs.conv_cores import fits_in
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
-from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG, PROGRAM
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, CORES, L1_LIMIT
-from ttnn_mcp.checks.shared.conv_forms import in_other_layout
-from ttnn_mcp.checks.shared.conv_ops import conv_check, whole_grid
+from ttnn_mcp.checks.op_config import OpConfig, Sets
+from ttnn_mcp.checks.shared.conv_ops import conv_check, in_other_layout, whole_grid
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.ops.op_table import OpTable
 
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import OpConfig, Sets
-
+NO_PEER = -1  # no place of an op (ours)
 TIMES_AS_FAST = 2.0  # per operation: below it fidelity, padding and halo explain the difference as well (ours)
 SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are compared; both ways (ours)
 STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)
@@ -116,6 +114,43 @@ def _is_starved(conv: Conv) -> bool:
     thin = {HEIGHT: (conv.per_core_h, conv.per_core_w), WIDTH: (conv.per_core_w, conv.per_core_h)}
     narrow, long = thin.get(conv.layout, (0, 0))
     return narrow == 1 and long >= STARVED_LENGTH
+
+
+def peers_of(ops: OpTable, flops: Floats, *, within: float) -> Rows:
+    """Per conv, the position of the fastest similar one of another layout; NO_PEER where there is none.
+
+    Similar convs have the same fidelity and weight type, and sizes that differ by a factor of `within` at most.
+    `flops` are per op.
+    """
+    convs, took = convs_of(ops), ops.numbers("kernel_ns")
+    fastest = _fastest(took, convs.rows, convs.kinds, len(convs.distinct))
+    layouts = np.array(["" if conv is None else conv.layout for conv in convs.distinct])
+    fidelity = ops.texts("fidelity").codes[fastest]
+    weights = ops.inputs[1].dtype.codes[fastest]
+    comparable = (layouts != "") & (fastest != NO_PEER)
+    similar = (layouts[:, None] != layouts) & comparable & comparable[:, None]
+    similar &= (fidelity[:, None] == fidelity) & (weights[:, None] == weights)
+    for size in _sizes(ops, fastest):
+        similar &= (size[:, None] <= within * size) & (size <= within * size[:, None])
+    rate = flops[fastest] / np.maximum(took[fastest], 1.0)
+    best = np.where(similar, rate, -1.0).argmax(axis=1)
+    return np.where(similar.any(axis=1), fastest[best], NO_PEER)[convs.kinds]
+
+
+def _fastest(took: Floats, rows: Rows, kinds: Rows, count: int) -> Rows:
+    """Per kind of conv, the position of its fastest op; NO_PEER if all its times are lost."""
+    fastest = np.full(count, NO_PEER, dtype=np.int64)
+    timed = took[rows] > 0
+    rows, kinds = rows[timed], kinds[timed]
+    order = np.argsort(-took[rows], kind="stable")
+    fastest[kinds[order]] = rows[order]  # the last one written stays: the least time
+    return fastest
+
+
+def _sizes(ops: OpTable, rows: Rows) -> tuple[Rows, ...]:
+    """Output rows, inner size and output channels: a layout that suits many rows may not suit few."""
+    weights, output = ops.inputs[1].padded[rows], ops.outputs[0].padded[rows]
+    return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
 
 
 CHECK = conv_check(

@@ -13,7 +13,6 @@ inferred from shapes, types and placements; only a memory report makes them cert
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,12 +20,9 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import BLOCK_CONFIG, L1_LIMIT
-from ttnn_mcp.checks.op_config import set_alone
+from ttnn_mcp.checks.op_config import OpConfig, set_alone
 from ttnn_mcp.checks.shared.conv_ops import conv_check, makers_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.op_config import OpConfig
 
 
 def look(facts: WindowFacts) -> Problems:

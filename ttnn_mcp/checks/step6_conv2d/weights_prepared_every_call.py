@@ -18,13 +18,15 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.conv_weights import preparations_of
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
+from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONSTANTS
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.conv_ops import conv_check
 from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.run.ops.op_table import OpTable
 
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare (ours)
 
@@ -56,6 +58,23 @@ def _tell(prepared: dict[int, list[int]], ops: Affected) -> Words:
         verify="re-profile; the ops are gone from list_ops(group_by='op_code'), PCC >= 0.99",
         caveat="that the tensor is a weight is inferred: no op made it and a conv takes it as INPUT_1",
     )
+
+
+def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
+    """Per conv the ops (`most` at most) between a tensor that no op made and its INPUT_1; only convs with such ops."""
+    flow = flow_of(ops)
+    converts = ops.of_family("layout", "shape")
+    makers, makers_of_weights = flow.makers_of(0), flow.makers_of(1)
+    rows_by_weight: dict[int, list[int]] = {}
+    for conv in convs_of(ops).rows.tolist():
+        chain: list[int] = []
+        at = int(makers_of_weights[conv])
+        while at != NOBODY and converts[at] and len(chain) < most:
+            chain.append(at)
+            at = int(makers[at])
+        if chain and at == NOBODY:
+            rows_by_weight[conv] = chain
+    return rows_by_weight
 
 
 CHECK = conv_check(

@@ -13,19 +13,16 @@ Silent where anything else reads the gathered logits. Not applicable with one de
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
 from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
 
 CHOOSES = ("TopK", "ArgMax", "Argmax")
 

@@ -6,7 +6,14 @@ from functools import lru_cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE, filled_up
+from ttnn_mcp.hardware import (
+    ELEMENT_BYTES,
+    ELEMENTS_AT_MOST,
+    LOCAL_L1_ALIGNMENT_BYTES,
+    TILE_BYTES,
+    TILE_SIDE,
+    filled_up,
+)
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 from ttnn_mcp.records import dataclass
@@ -20,7 +27,7 @@ class Spec:
     """A tensor as a graph prints it.
 
     Attributes:
-        shape: logical, at least two dimensions.
+        shape: logical, at least two dimensions, each at least 1.
         dtype: as in `hardware.TILE_BYTES`.
         tiled: TILE layout, not ROW_MAJOR.
         placement: None where the text cannot be read.
@@ -112,9 +119,9 @@ def read_spec(shape: str, dtype: str, layout: str, placement: str) -> Spec | Non
 
 
 def made_spec(shape: Shape, dtype: str, layout: str, placement: Placement | None) -> Spec | None:
-    """A tensor of a shape; None for a data type without tiles."""
+    """A tensor of a shape; None for a data type without tiles, without elements, and of more than a chip could hold."""
     name = dtype.rpartition("::")[2].rpartition(".")[2]
-    if name not in TILE_BYTES:
+    if name not in TILE_BYTES or not 0 < shape.elements <= ELEMENTS_AT_MOST:
         return None
     sizes = (1, 1, *shape.logical)[-max(len(shape.logical), 2) :]
     return Spec(sizes, name, "TILE" in layout, placement)

@@ -1,4 +1,4 @@
-"""Which chips a run used, each named once.
+"""Which chips a run used, each named once; and caveats about what is not read of them.
 
 Since TTNN 0.70 a device that is opened is a mesh with an id of its own: the `devices` table lists the mesh's id and
 the chips' side by side, tensors carry the mesh's.
@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.readers.memory.tables import DEVICES_AT_MOST
+
 if TYPE_CHECKING:
     from ttnn_mcp.readers.memory.columns import Device, Executions, Tensors
     from ttnn_mcp.readers.memory.rows import Rows
 
+_IDS = {"operations": "operation_id", "tensors": "tensor_id"}
 _GRAPHS = 40  # looked at; the first tensor on the device tells
 _GRAPH_CHARS = 200_000
 _CHIP = re.compile(r'device_id\\*":\s*(\d{1,6}),\s*\\*"mesh_device_id')  # JSON within JSON: quotes are escaped
@@ -45,3 +48,14 @@ async def read_sub_devices(rows: Rows) -> tuple[str, ...]:
     )
     most = max((sub_device for *_, sub_device in managers), default=0) + 1
     return (f"the run cut its grid into {most} sub-devices: figures are of the whole grid",) if most > 1 else ()
+
+
+async def rows_left_out(rows: Rows, devices: tuple[Device, ...]) -> tuple[str, ...]:
+    """One caveat for each table that has rows which are not read."""
+    caveats = [f"only the first {DEVICES_AT_MOST} rows of devices are read"] * (len(devices) == DEVICES_AT_MOST)
+    for table, column in _IDS.items():
+        [number] = rows.numbers(table, (column,))
+        [[count]] = await rows.few(table, [f"COUNT(CASE WHEN {number} < 0 THEN 1 END)"]) or [[0]]
+        if count:
+            caveats.append(f"left out, because TTNN counts to no such {column}: rows of {table} ({count})")
+    return tuple(caveats)

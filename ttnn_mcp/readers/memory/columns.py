@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.printed.memory_config import BufferType, Placement
     from ttnn_mcp.readers.printed.shapes import Shape
 
-    Integers = NDArray[np.int64]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -46,7 +43,7 @@ class Operations:
 
     ids: Integers
     names: tuple[str, ...]
-    duration_s: NDArray[np.float64]
+    duration_s: Floats
     """NaN where the operation never finished."""
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
     import aiosqlite

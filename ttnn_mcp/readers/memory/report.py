@@ -7,6 +7,7 @@ closed in between.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +15,16 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
-from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices
+from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices, rows_left_out
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
-from ttnn_mcp.readers.memory.left_out import rows_left_out
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from sqlite3 import Row
 
     from ttnn_mcp.readers.memory.columns import (

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.memory.spaces import NUMBER_BITS
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
 
     import aiosqlite
 
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.schema import Schema
 
 _BATCH = 8_000  # rows turned into arrays at a time: bounds the Python objects alive

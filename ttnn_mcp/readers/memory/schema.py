@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, ReportForeign
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import aiosqlite
 
 NEWEST_VERSION = "3.5"  # the newest schema whose writer we have read

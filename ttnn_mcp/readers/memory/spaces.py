@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Integers
 
 DRAM, L1, HOST, L1_SMALL, TRACE = range(len(BUFFER_TYPES))  # codes of BUFFER_TYPES
 SPACES = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import canonical_dtype, tensor_bytes
 from ttnn_mcp.readers.memory.columns import (
     Chunks,
@@ -23,10 +25,8 @@ from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.shapes import parse_database_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from sqlite3 import Row
 
-    from ttnn_mcp.readers.memory.columns import Integers
     from ttnn_mcp.readers.memory.rows import Rows
     from ttnn_mcp.readers.printed.shapes import Shape
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.frame import TextColumn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.performance.column import Column
 
 WORD_CHARS = 100  # formats, placements, fidelities: the longest real one has 25
@@ -21,7 +20,7 @@ DISTINCT_AT_MOST = 20_000  # different texts of one column; real reports have a 
 MANY_ARE_USUAL = frozenset({"op_code", "program_hash", "loc"})  # columns whose texts may differ from row to row
 
 
-def impossible(column: Column, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def impossible(column: Column, values: Floats) -> Booleans:
     """Mask of the cells whose value cannot be true: infinite, beyond the column's limit, or no count among counts."""
     beyond = np.abs(values) > column.limit
     if column.counts:

@@ -1,22 +1,26 @@
 """The bytes of a CSV on their way to the parser: an impossible file is refused before the parser reads all of it.
 
-Otherwise an endless line, a quote that is never closed or a block of NULs would fill the memory first.
+Otherwise an endless line, a quote that is never closed or a block of NULs would fill the memory first. And pandas
+leaves out the fields beyond the header without a word where columns are chosen by name. But a row is too long because a
+text holds a comma without quotes: the cells behind it stand under the wrong headers.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.header import does_not_read
-from ttnn_mcp.readers.performance.row_lengths import RowLengths
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+_SEPARATOR, _NEWLINE, _QUOTE = b',\n"'  # as numbers
 LINE_BYTES = 1 << 20  # the longest real line has 3 kB; a cell comes from one of Tracy's messages, at most 64 KiB
 QUOTE, NEWLINE = b'"', b"\n"
 
@@ -90,3 +94,31 @@ class CsvBytes:
         if self._cell > LINE_BYTES:
             raise ReportBroken(does_not_read(self._path))
         self._quoted ^= quotes % 2 == 1
+
+
+class RowLengths:
+    """Counts separators outside of quotes, line by line.
+
+    Attributes:
+        may_be_long: whether a row has more fields than the header; a stray quote inside a cell may mislead it.
+    """
+
+    def __init__(self, fields: int) -> None:
+        self._separators_at_most = fields - 1
+        self._is_quoted = False  # whether the next byte is inside quotes
+        self._separators = 0  # in the line so far
+        self.may_be_long = False
+
+    def add(self, block: bytes) -> None:
+        """Take the next bytes into account."""
+        if not block:
+            return
+        cells = np.frombuffer(block, dtype=np.uint8)
+        outside = np.logical_xor.accumulate(cells == _QUOTE) == self._is_quoted
+        ends = np.flatnonzero((cells == _NEWLINE) & outside)
+        separators = ((cells == _SEPARATOR) & outside).view(np.uint8)
+        counts = np.add.reduceat(separators, [0, *ends.tolist()], dtype=np.int32)  # at last the line that goes on
+        counts[0] += self._separators
+        self._separators = int(counts[-1])
+        self._is_quoted = not outside[-1]
+        self.may_be_long |= bool((counts > self._separators_at_most).any())

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.header import header_of
-from ttnn_mcp.readers.performance.plain_file import plain_frame
+from ttnn_mcp.readers.performance.plain_rows import plain_frame
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.checksum import PieceSums
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
     from ttnn_mcp.readers.performance.header import Header
 
@@ -60,8 +58,8 @@ class PerformanceCsv:
     caveats: tuple[str, ...]
 
 
-def read_performance_csv(path: Path, sums: PieceSums | None = None) -> PerformanceCsv:
-    """Read the CSV at `path`; `sums` gets the checksums of its pieces where it is plain.
+def read_performance_csv(path: Path) -> PerformanceCsv:
+    """Read the CSV at `path`.
 
     Raises:
         ReportMissing: no such file, or it cannot be opened.
@@ -69,7 +67,7 @@ def read_performance_csv(path: Path, sums: PieceSums | None = None) -> Performan
         ReportBroken: binary, cut off before its first row, rows that do not fit the header, or too large.
     """
     header = header_of(path)
-    columns, caveats = _columns(path, header, sums)
+    columns, caveats = _columns(path, header)
     if header.device_only:
         _check_device_only(path, columns, header)
     return PerformanceCsv(
@@ -84,8 +82,8 @@ def read_performance_csv(path: Path, sums: PieceSums | None = None) -> Performan
     )
 
 
-def _columns(path: Path, header: Header, sums: PieceSums | None) -> tuple[Frame, list[str]]:
-    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK, sums), b"", list[str]()
+def _columns(path: Path, header: Header) -> tuple[Frame, list[str]]:
+    frame, tail, caveats = plain_frame(path, header, ROWS_AT_MOST, BLANK), b"", list[str]()
     if frame is None:
         from ttnn_mcp.readers.performance.parsed_rows import parsed  # noqa: PLC0415 - pandas takes 0.4 s to load
 
@@ -110,7 +108,7 @@ def _counted(header: Header, cells: dict[str, int], verdict: str) -> list[str]:
 
 def _without_impossible(path: Path, frame: Frame, header: Header, caveats: list[str]) -> Frame:
     """The frame without impossible values and without texts that are too long or too many; adds to `caveats`."""
-    changed: dict[str, TextColumn | NDArray[np.float64]] = {}
+    changed: dict[str, TextColumn | Floats] = {}
     wrong: dict[str, int] = {}
     for name in header.read.values():
         if frame.is_blank(name):  # unmoved: it only spares the look at cells that are all blank

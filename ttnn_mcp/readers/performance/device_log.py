@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
@@ -17,7 +18,6 @@ from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 
@@ -54,7 +54,7 @@ class Frame:
         column = self.columns[name]
         return not isinstance(column, TextColumn) and len(column) != self.rows
 
-    def numbers(self, name: str, places: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+    def numbers(self, name: str, places: Integers | None = None) -> Floats:
         """A number column, or its rows at `places`, with NaN for "not measured"."""
         values = self.columns[name]
         assert not isinstance(values, TextColumn)  # noqa: S101 - `columns` declares which columns hold numbers
@@ -72,12 +72,12 @@ class Frame:
         """The same rows with some columns more, or others of the same name."""
         return Frame(self.rows, {**self.columns, **columns})
 
-    def taken(self, places: NDArray[np.int64] | slice, rows: int) -> Frame:
+    def taken(self, places: Integers | slice, rows: int) -> Frame:
         """The rows at `places`, of which there are `rows`."""
         return Frame(rows, {name: _taken(column, places, self.rows) for name, column in self.columns.items()})
 
 
-def lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
+def lengthened(values: NDArray[Any]) -> Floats:
     """Whole numbers as float64, NaN for the least that their type has; float64 as it is."""
     if values.dtype == np.float64:
         return values
@@ -86,9 +86,7 @@ def lengthened(values: NDArray[Any]) -> NDArray[np.float64]:
     return numbers
 
 
-def _taken(
-    column: TextColumn | NDArray[Any], places: NDArray[np.int64] | slice, rows: int
-) -> TextColumn | NDArray[Any]:
+def _taken(column: TextColumn | NDArray[Any], places: Integers | slice, rows: int) -> TextColumn | NDArray[Any]:
     if isinstance(column, TextColumn):
         return TextColumn(column.codes[places], column.distinct)
     return column[places] if len(column) == rows else column

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -29,7 +30,7 @@ ALIGNED = 64  # bytes: columns begin at multiples of it
 DTYPES = ("<f8", "|i1", "<i2", "<i4", "<i8")
 WHOLE = ("|i1", "<i2", "<i4")  # in which whole numbers are tried; the least of each stands for "not measured"
 BLANK = "blank"  # written as: a column without any value
-NO_NUMBERS: NDArray[np.float64] = np.zeros(0)
+NO_NUMBERS: Floats = np.zeros(0)
 
 
 def packed(
@@ -98,7 +99,7 @@ def _bytes_of(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
     yield _padding(plain.nbytes)
 
 
-def _shortened(values: NDArray[np.float64]) -> NDArray[Any]:
+def _shortened(values: Floats) -> NDArray[Any]:
     """The numbers in the shortest type that holds them exactly; no numbers if all are NaN."""
     missing = np.isnan(values)
     measured = len(values) - int(np.count_nonzero(missing))

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
@@ -17,7 +19,6 @@ from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.header import does_not_read, line_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -140,7 +141,7 @@ def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[Frame, 
     return Frame(rows, columns), unread
 
 
-def _as_codes(column: pd.Series, number: dict[str, int]) -> NDArray[np.int64]:
+def _as_codes(column: pd.Series, number: dict[str, int]) -> Integers:
     """A code per cell; `number` has the code of each distinct text, and gets new ones.
 
     pandas 3 turns categories into numbers if all of them look like numbers.
@@ -149,11 +150,11 @@ def _as_codes(column: pd.Series, number: dict[str, int]) -> NDArray[np.int64]:
     return np.array([*distinct, -1], dtype=np.int64)[column.cat.codes.to_numpy()]
 
 
-def _short(codes: NDArray[np.int64], distinct: dict[str, int]) -> NDArray[np.signedinteger[Any]]:
+def _short(codes: Integers, distinct: dict[str, int]) -> NDArray[np.signedinteger[Any]]:
     return codes.astype(np.min_scalar_type(-max(len(distinct), 1)))
 
 
-def _as_numbers(column: pd.Series) -> tuple[NDArray[np.float64], int]:
+def _as_numbers(column: pd.Series) -> tuple[Floats, int]:
     """The column as float64 (NaN = not measured), and how many of its cells hold something else than a number."""
     import pandas as pd  # noqa: PLC0415
 

@@ -1,27 +1,25 @@
 """Blocks of a CSV without quotes: where each cell of some thousand rows ends, found by numpy in one look.
 
-Every report that TTNN writes is plain: ATTRIBUTES has ';' for ',', and no cell is quoted. A file that is not (quotes,
-different line ends, a row with another number of fields) is left to a parser of CSV.
+Every report that TTNN writes is plain: ATTRIBUTES has ';' for ',', and no cell is quoted. Its header line tells where
+the rows begin, how they end, and their fields. A file that is not plain (quotes, different line ends, a row with
+another number of fields) is left to a parser of CSV.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.readers.checksum import PIECE_BYTES
-from ttnn_mcp.readers.performance import row_shape
-from ttnn_mcp.readers.performance.row_shape import LEAD_BYTES, QUOTE
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.performance.row_shape import RowShape
-
-BLOCK_BYTES = PIECE_BYTES  # with what is computed of it, it fits into the cache of a core
+LEAD_BYTES = 16  # read before the first row: a number is loaded as the 16 bytes before its end
+LINE_BYTES = 1 << 17  # of the last row, which may end beyond the block; the longest real one has 3 kB
+QUOTE = b'"'
+NOT_PLAIN = (QUOTE, b"\0")
+LINE_ENDS = (b"\r\n", b"\n")  # Python's csv module writes the first
+BLOCK_BYTES = 1_048_576  # with what is computed of it, it fits into the cache of a core
 SEPARATOR, RETURN, NEWLINE = b",\r\n"
 
 
@@ -38,8 +36,8 @@ class Block:
 
     contents: bytes
     rows: int
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    before: Integers
+    after: Integers
 
 
 def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | None:
@@ -55,7 +53,7 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
         OSError: the file cannot be read.
     """
     before = begin - 1 - LEAD_BYTES  # the byte at begin - 1 tells whether a row begins at `begin`
-    until = min(end + row_shape.LINE_BYTES, shape.size)
+    until = min(end + LINE_BYTES, shape.size)
     contents = os.pread(descriptor, until - before, before)
     if len(contents) != until - before:
         return None  # it became shorter
@@ -69,7 +67,7 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
     controls = int(np.count_nonzero(separates))
     separates |= cells == SEPARATOR
     separates[: first - 1] = False
-    places: NDArray[np.int64] = separates.nonzero()[0]
+    places: Integers = separates.nonzero()[0]
     width = shape.fields - 1 + len(shape.line_end)  # separators of a row: a carriage return ends its last cell
     rows = (len(places) - 1) // width
     feeds = places[::width]
@@ -83,3 +81,35 @@ def block_at(descriptor: int, begin: int, end: int, shape: RowShape) -> Block | 
         return None
     before, after = (np.reshape(side, (rows, width))[:, : shape.fields] for side in (places[:-1], places[1:]))
     return Block(contents, rows, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape:
+    """What all rows of a file share.
+
+    Attributes:
+        begin: where the first row begins.
+        size: bytes of the file.
+        fields: cells of a row.
+        line_end: the bytes that end each line.
+    """
+
+    begin: int
+    size: int
+    fields: int
+    line_end: bytes
+
+
+def shape_of(descriptor: int, fields: int) -> RowShape | None:
+    """The shape by the header line; None if that is not plain.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    start = os.pread(descriptor, LINE_BYTES, 0)
+    begin = start.find(b"\n") + 1
+    line_end = next((mark for mark in LINE_ENDS if start.endswith(mark, 0, begin)), b"")
+    quoted = any(mark in start[:begin] for mark in NOT_PLAIN)
+    if begin <= LEAD_BYTES or quoted or start.count(b"\r", 0, begin) != len(line_end) - 1:
+        return None
+    return RowShape(begin, os.fstat(descriptor).st_size, fields, line_end)

@@ -161,8 +161,9 @@ def _json_ranges(*specs: str | None) -> tuple[CoreRange, ...]:
 
 
 def _sizes(spec: PrintedStruct, key: str) -> tuple[int, ...]:
-    text = spec.text_of(key)
-    return tuple(int(size) for size in _SIZES.findall(text)) if text else ()
+    """None of a shard without elements, which is damage."""
+    sizes = tuple(int(size) for size in _SIZES.findall(spec.text_of(key) or ""))
+    return sizes if all(sizes) else ()
 
 
 def _enum(spec: PrintedStruct, key: str) -> str | None:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _TOKEN = re.compile(

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import QuestionRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 COLOURS = {  # the light ones of the page

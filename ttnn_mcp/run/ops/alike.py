@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ttnn_mcp.arrays import Integers
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 2**62  # numbers of rows stay below it while columns are added  # unmoved: less room only costs time
@@ -20,7 +21,7 @@ TABLE_PER_ROW = 8  # unmoved: it only decides how long the same numbers take
 FEW_ROWS = 64  # unmoved: it only decides how long the same numbers take
 
 
-def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
+def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> Integers:
     """A number per row, from 0 in order of appearance: equal for rows that agree in all columns, and only for them.
 
     The columns become the digits of one number per row. Before the numbers outgrow a table, or if that is too late,
@@ -47,21 +48,21 @@ def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> ND
     return _by_appearance(*_counted(folded, room, table))
 
 
-def first_rows(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def first_rows(numbers: Integers) -> Integers:
     """The first row of each number from 0 on, given the numbers of `numbered`."""
     rows = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
     rows[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the last one that is written stays
     return rows
 
 
-def _of_few(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> NDArray[np.int64]:
+def _of_few(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> Integers:
     """The numbers of `numbered`, of a few rows."""
     number: dict[tuple[int, ...], int] = {}
     alike = zip([0] * rows, *(column.tolist() for column in columns), strict=True)
     return np.array([number.setdefault(cells, len(number)) for cells in alike], dtype=np.int64)
 
 
-def _counted(values: NDArray[np.int64], room: int, table: int) -> tuple[NDArray[np.int64], int]:
+def _counted(values: Integers, room: int, table: int) -> tuple[Integers, int]:
     """The distinct values, which lie below `room`, replaced by 0, 1, 2, ... in their order; and how many there are."""
     if room > table:
         distinct, numbers = np.unique(values, return_inverse=True)
@@ -72,8 +73,8 @@ def _counted(values: NDArray[np.int64], room: int, table: int) -> tuple[NDArray[
     return (number - 1)[values], int(number[-1])
 
 
-def _by_appearance(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _by_appearance(numbers: Integers, count: int) -> Integers:
     """The numbers below `count`, all of which occur, replaced by 0, 1, 2, ... in order of appearance."""
-    place: NDArray[np.int64] = np.empty(count, dtype=np.int64)
+    place: Integers = np.empty(count, dtype=np.int64)
     place[np.argsort(first_rows(numbers))] = np.arange(count)
     return place[numbers]

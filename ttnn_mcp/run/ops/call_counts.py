@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Integers
 
+if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 DEVICE_BITS = 10
 
 
-def runtime_ids(ops: OpTable) -> NDArray[np.int64] | None:
+def runtime_ids(ops: OpTable) -> Integers | None:
     """Per op, the id that its rows on all devices share.
 
     None unless every call count is (id << 10) | device, as TTNN writes it since 2025.

@@ -8,15 +8,14 @@ turn its cycles into time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 CLOCKS_GHZ = (0.2, 1.5)  # tt-zephyr-platforms, aiclk_ppm.c: AICLK runs at 200 to 1400 MHz; no older chip is faster
@@ -36,7 +35,7 @@ def clock_of(ops: OpTable) -> float | None:
     return clock if at_odds(ops, clock).sum() <= MOST_AT_ODDS * np.isfinite(ratios).sum() else None
 
 
-def at_odds(ops: OpTable, clock_ghz: float | None) -> NDArray[np.bool_]:
+def at_odds(ops: OpTable, clock_ghz: float | None) -> Booleans:
     """Mask of the rows whose cycles and nanoseconds imply another clock than their device's.
 
     Args:
@@ -52,7 +51,7 @@ def at_odds(ops: OpTable, clock_ghz: float | None) -> NDArray[np.bool_]:
     return known & (np.abs(ratios * ops.numbers("fw_ns") - expected) > AGREE * expected + AGREE_CYCLES)
 
 
-def implied_clocks(ops: OpTable) -> NDArray[np.float64]:
+def implied_clocks(ops: OpTable) -> Floats:
     """Cycles per nanosecond of the rows that tell both; not above 0 where an op ends before it starts."""
     ratios = _ratios(ops)
     return ratios[np.isfinite(ratios)]
@@ -71,9 +70,7 @@ def clocks_apart(ops: OpTable, clock_ghz: float | None) -> list[tuple[int, float
     return [(device, clock) for device, clock in clocks if abs(clock / clock_ghz - 1) > CLOCKS_APART]
 
 
-def clock_of_rows(
-    rows: OpTable, clock_ghz: float, apart: Sequence[tuple[int, float]]
-) -> float | NDArray[np.float64]:
+def clock_of_rows(rows: OpTable, clock_ghz: float, apart: Sequence[tuple[int, float]]) -> float | Floats:
     """GHz of each row's device, or of all rows."""
     if not apart:  # unmoved: it only saves the memory of a number per row
         return clock_ghz
@@ -83,7 +80,7 @@ def clock_of_rows(
     return clocks
 
 
-def _ratios(ops: OpTable) -> NDArray[np.float64]:
+def _ratios(ops: OpTable) -> Floats:
     """Cycles per nanosecond of each row; NaN, or not above 0, where a row does not tell."""
     took = ops.numbers("fw_ns")
     cycles = ops.numbers("fw_end_cycle") - ops.numbers("fw_start_cycle")

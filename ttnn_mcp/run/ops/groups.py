@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.texts import Texts
 
 
@@ -29,11 +27,11 @@ class Group:
     """
 
     key: int
-    rows: NDArray[np.int64]
+    rows: Integers
     kernel_ns: float
 
 
-def grouped(keys: NDArray[np.int64], kernel_ns: NDArray[np.float64]) -> list[Group]:
+def grouped(keys: Integers, kernel_ns: Floats) -> list[Group]:
     """One group per distinct key, the one with the most kernel time first. The key -1 means "no label"."""
     distinct, places = np.unique(keys, return_inverse=True)
     order = np.argsort(places, kind="stable")
@@ -45,9 +43,7 @@ def grouped(keys: NDArray[np.int64], kernel_ns: NDArray[np.float64]) -> list[Gro
     return sorted(groups, key=lambda group: (-group.kernel_ns, group.key))
 
 
-def heaviest_kinds(
-    op_codes: Texts, time_ns: NDArray[np.float64], most: int
-) -> list[tuple[str, float, NDArray[np.int64]]]:
+def heaviest_kinds(op_codes: Texts, time_ns: Floats, most: int) -> list[tuple[str, float, Integers]]:
     """(canonical name, time, positions of its ops with any) of the kinds of op with the most of a time per op."""
     names, rows = op_codes.folded(canonical), np.flatnonzero(time_ns > 0)
     groups = grouped(names.codes[rows], time_ns[rows])
@@ -55,7 +51,7 @@ def heaviest_kinds(
     return [(names.distinct[group.key], group.kernel_ns, rows[group.rows]) for group in islice(named, most)]
 
 
-def keyed(labels: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+def keyed(labels: Sequence[str]) -> tuple[Integers, list[str]]:
     """A key per label, and the sorted distinct labels, which the keys index."""
     distinct = sorted(set(labels))
     number = {label: place for place, label in enumerate(distinct)}

@@ -163,6 +163,18 @@ class OpTable:
         """The same rows as rows of device 0: for a report without any DEVICE ID."""
         return self._assigned(device=np.zeros(len(self)))
 
+    def renamed(self, chosen: NDArray[np.bool_], name: str) -> OpTable:
+        """The same rows, the chosen ones under another name, and without operands and attributes."""
+        frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))
+        named = frame.texts("op_code")
+        codes = np.where(chosen, len(named.distinct), named.codes.astype(np.int64))
+        columns = {"op_code": TextColumn(codes, (*named.distinct, name))}
+        for blank in frame.columns:
+            if blank == "attributes" or is_operand(blank):
+                texts = frame.texts(blank)
+                columns[blank] = TextColumn(np.where(chosen, -1, texts.codes), texts.distinct)
+        return OpTable(frame.assigned(columns), self.lines, self._report)
+
     def with_attributes(self, text: str) -> OpTable:
         """The same rows, all with these attributes: an op with another setting."""
         frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.hardware import ELEMENT_BYTES
+from ttnn_mcp.hardware import ELEMENT_BYTES, ELEMENTS_AT_MOST
 from ttnn_mcp.readers.performance.columns import OPERAND_HEADER
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell
 from ttnn_mcp.readers.printed.shapes import parse_cell
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
-ELEMENTS_AT_MOST = 1 << 40  # at least a thousand GB; the largest card has 64. Products of dims stay within 64 bits
 _DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
 
 
@@ -151,23 +150,28 @@ class Operand:
         return tuple(texts_of(column, self.places).codes for column in self.columns.values() if column.distinct)
 
     @cached_property
-    def absurd(self) -> NDArray[np.bool_]:
-        """Mask of the rows whose shape no chip could hold; they count as rows without the operand."""
-        most = [np.maximum(dims.max(axis=0, initial=1), 1).astype(np.float64).prod() for dims in self._written]
-        if max(most) <= ELEMENTS_AT_MOST:  # unmoved: it only saves the look at every row
-            return np.zeros(self.rows, dtype=np.bool_)
-        elements = [np.maximum(dims, 1).astype(np.float64).prod(axis=1) for dims in self._written]
-        return np.maximum(*elements) > ELEMENTS_AT_MOST
+    def broken(self) -> NDArray[np.bool_]:
+        """Mask of the rows that tell an operand without a shape, or with one that none has, or no chip could hold."""
+        odd = ((self.padded == 0) != (self.logical == 0)).any(axis=1) | ~self._sides_read.all(axis=0)
+        sides = np.array([np.maximum(dims, 1).astype(np.float64) for dims in (self.padded, self.logical)])
+        return self._told & (odd | (sides.prod(axis=2).max(axis=0) > ELEMENTS_AT_MOST))
+
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        """Mask of the rows that tell an operand with a side of 0."""
+        return self._told & ~self.padded.all(axis=1)
+
+    @cached_property
+    def _told(self) -> NDArray[np.bool_]:
+        read = self._sides_read.any(axis=0)
+        return read | (self.layout.among("TILE", "ROW_MAJOR") & read.any())  # a report may have no shapes at all
+
+    @cached_property
+    def _sides_read(self) -> NDArray[np.bool_]:
+        return np.array([self._texts(dim).where(lambda text: parse_cell(text) is not None) for dim in DIMS])
 
     @cached_property
     def _dims(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        padded, logical = self._written
-        if self.absurd.any():  # unmoved: it only saves time where none is
-            padded[self.absurd], logical[self.absurd] = 0, 0
-        return padded, logical
-
-    @cached_property
-    def _written(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Padded and logical dims as written in the file."""
         padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
         logical = np.zeros_like(padded)

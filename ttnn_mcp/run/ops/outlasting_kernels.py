@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Booleans, Floats
 
+if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 ROUNDING = 1.01  # of the firmware's time: clocks are measured to 0.1 % (ours)
 ROUNDING_NS = 1_000.0  # the same for short ops (ours)
 
 
-def outlasting(rows: OpTable, clock_ghz: float | NDArray[np.float64] | None) -> NDArray[np.bool_]:
+def outlasting(rows: OpTable, clock_ghz: float | Floats | None) -> Booleans:
     """Mask of the rows whose kernel takes longer than their firmware; none without a clock or firmware cycles."""
     if clock_ghz is None:
         return np.zeros(len(rows), dtype=np.bool_)
@@ -31,10 +31,10 @@ def outlasting(rows: OpTable, clock_ghz: float | NDArray[np.float64] | None) -> 
 
 def within_firmware(
     rows: OpTable,
-    outlast: NDArray[np.bool_],
-    times: tuple[NDArray[np.float64], NDArray[np.float64]],
-    clock_ghz: float | NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    outlast: Booleans,
+    times: tuple[Floats, Floats],
+    clock_ghz: float | Floats,
+) -> tuple[Floats, Floats]:
     """(kernel times, gaps) in ns, those of the outlasting rows by their firmware; the row before ends where it did."""
     kernel, gap = (np.array(each) for each in times)
     kernel[outlast] = _firmware_ns(rows, clock_ghz)[outlast]
@@ -48,5 +48,5 @@ def within_firmware(
     return kernel, gap
 
 
-def _firmware_ns(rows: OpTable, clock_ghz: float | NDArray[np.float64]) -> NDArray[np.float64]:
+def _firmware_ns(rows: OpTable, clock_ghz: float | Floats) -> Floats:
     return (rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle")) / clock_ghz

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.frame import TextColumn
@@ -27,7 +27,7 @@ class Texts:
         distinct: the texts.
     """
 
-    codes: NDArray[np.int64]
+    codes: Integers
     distinct: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -37,11 +37,11 @@ class Texts:
         code = int(self.codes[row])
         return self.distinct[code] if code >= 0 else ""
 
-    def where(self, is_so: Callable[[str], bool]) -> NDArray[np.bool_]:
+    def where(self, is_so: Callable[[str], bool]) -> Booleans:
         """Mask of the rows whose text `is_so` accepts; never a row with an empty cell."""
         return self.mapped(is_so, missing=False, dtype=np.bool_)
 
-    def among(self, *texts: str) -> NDArray[np.bool_]:
+    def among(self, *texts: str) -> Booleans:
         """Mask of the rows whose text is one of `texts`."""
         return self.where(lambda text: text in texts)
 
@@ -60,12 +60,12 @@ class Texts:
         counts = np.bincount(self.codes + 1, minlength=1)[1:]
         return [self.distinct[code] for code in np.flatnonzero(counts).tolist()]
 
-    def take(self, rows: NDArray[np.int64]) -> Texts:
+    def take(self, rows: Integers) -> Texts:
         """The texts of `rows`."""
         return Texts(self.codes[rows], self.distinct)
 
 
-def texts_of(column: TextColumn, places: NDArray[np.int64] | None = None) -> Texts:
+def texts_of(column: TextColumn, places: Integers | None = None) -> Texts:
     """A text column, or its rows at `places`."""
     codes, texts = (column.codes if places is None else column.codes[places]), column.distinct
     if len(texts) > len(codes):  # a window of few rows holds few of a long report's texts

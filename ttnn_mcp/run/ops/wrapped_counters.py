@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING, ROUNDING_NS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 WRAPPED_GAP_NS = 1e6  # a gap this far below zero cannot be an overlap: the rule of tt-perf-report
@@ -27,7 +26,7 @@ AGREE = 1e-3  # of a kernel time: in #48043 such a row and its gap differ by up 
 USUAL_GAP_NS = 1_000.0  # if no row has a usable gap: traced Wormhole has a median of 0.66 us, a p90 of 1.9 us
 
 
-def wrapped(rows: OpTable) -> NDArray[np.bool_]:
+def wrapped(rows: OpTable) -> Booleans:
     """Mask of the rows with an impossible duration: the gap subtracts most of it again, and not more than it."""
     gap = rows.numbers("gap_ns")
     far_below = gap < -WRAPPED_GAP_NS
@@ -38,7 +37,7 @@ def wrapped(rows: OpTable) -> NDArray[np.bool_]:
     return subtracted & ~_by_the_firmware(rows)
 
 
-def _by_the_firmware(rows: OpTable) -> NDArray[np.bool_]:
+def _by_the_firmware(rows: OpTable) -> Booleans:
     """Rows whose firmware took as long as their kernel, and started after that of all rows before them."""
     starts, devices = rows.numbers("fw_start_cycle"), rows.numbers("device")
     in_turn = np.zeros(len(rows), dtype=np.bool_)
@@ -48,9 +47,7 @@ def _by_the_firmware(rows: OpTable) -> NDArray[np.bool_]:
     return in_turn & (rows.numbers("kernel_ns") <= ROUNDING * rows.numbers("fw_ns") + ROUNDING_NS)
 
 
-def unwrapped(
-    rows: OpTable, doubtful: NDArray[np.bool_], clock_ghz: float | NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def unwrapped(rows: OpTable, doubtful: Booleans, clock_ghz: float | Floats) -> tuple[Floats, Floats]:
     """Kernel times and gaps in ns of all rows, those of the doubtful rows computed from firmware ends.
 
     The first op of a replay stays unknown (NaN), because the pause before it is longer than a usual gap.
@@ -60,10 +57,10 @@ def unwrapped(
         doubtful: mask of the rows whose times are wrong or blank.
         clock_ghz: the device clock, to turn cycles into ns; per row where devices differ.
     """
-    kernel: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("kernel_ns"))
-    gap: NDArray[np.float64] = np.where(doubtful, np.nan, rows.numbers("gap_ns"))
+    kernel: Floats = np.where(doubtful, np.nan, rows.numbers("kernel_ns"))
+    gap: Floats = np.where(doubtful, np.nan, rows.numbers("gap_ns"))
     ends, devices = rows.numbers("fw_end_cycle"), rows.numbers("device")
-    session: NDArray[np.float64] = np.nan_to_num(rows.numbers("trace_session"), nan=-1.0)
+    session: Floats = np.nan_to_num(rows.numbers("trace_session"), nan=-1.0)
     order = np.lexsort((ends, devices))
     later, earlier = order[1:], order[:-1]
     follows = (devices[later] == devices[earlier]) & (session[later] == session[earlier])

@@ -5,18 +5,16 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.ops.op_table import OpTable
 
 
 @artefact
-def written_kinds(ops: OpTable) -> NDArray[np.int64]:
+def written_kinds(ops: OpTable) -> Integers:
     """A number per row, from 0 in order of appearance, equal for rows with the same code and operand cells."""
     alike = ops.alike()
     if alike is None:
@@ -25,6 +23,6 @@ def written_kinds(ops: OpTable) -> NDArray[np.int64]:
     return _by_cells(ops.take(first_rows(read_alike)))[read_alike]
 
 
-def _by_cells(ops: OpTable) -> NDArray[np.int64]:
+def _by_cells(ops: OpTable) -> Integers:
     cells = (part for operand in ops.operands_once() for part in operand.written_by)
     return numbered(len(ops), chain([ops.texts("op_code").codes], cells))

@@ -5,6 +5,7 @@ Nothing heavy is imported here: the command line is read with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,7 +13,6 @@ from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

@@ -20,11 +20,10 @@ from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.server.front_desk import leave
 from ttnn_mcp.server.http.arrivals import Arrivals
 from ttnn_mcp.server.http.home_page import HomePage
-from ttnn_mcp.server.http.impatience import Impatient
 from ttnn_mcp.server.http.shares import IDLE_S, SessionShares
 from ttnn_mcp.server.http.streams import EndedStreams
 from ttnn_mcp.server.http.token_file import TokenFile
-from ttnn_mcp.server.http.turns import Turns, as_its_client
+from ttnn_mcp.server.http.turns import Impatient, Turns, as_its_client
 from ttnn_mcp.server.server import build
 
 if TYPE_CHECKING:

@@ -7,13 +7,11 @@ are named.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from ttnn_mcp.quoting import line
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
 MODULE_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")

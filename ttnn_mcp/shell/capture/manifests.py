@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,8 +17,6 @@ from ttnn_mcp.readers.manifest import NAME
 from ttnn_mcp.readers.regular_file import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.shell.capture.build import Build
 
 GIT_S = 20  # unmoved: it is how long a git that hangs is waited for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import QuestionRefused, TtnnMcpError
@@ -11,8 +12,6 @@ from ttnn_mcp.shell.terminal import own_name
 from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.shell.capture.mock_run import MockCapture
 

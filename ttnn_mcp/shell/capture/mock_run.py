@@ -6,10 +6,10 @@ import itertools
 import os
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.readers.discover import DATABASE
@@ -22,9 +22,6 @@ from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build, ttnn_of
 from ttnn_mcp.shell.capture.streaming import BY_SIGNAL, streamed
 from ttnn_mcp.shell.capture.target import UserCommand, target_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 MOCKED = Path(__file__).with_name("mocked.py")
 LOGS = {"TT_METAL_LOGGER_LEVEL": "ERROR", "TT_LOGGER_LEVEL": "ERROR"}  # else 30 lines of drivers that are not there

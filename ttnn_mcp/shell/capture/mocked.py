@@ -17,11 +17,9 @@ import resource
 import signal
 import struct
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 VARIABLE = b"TT_METAL_MOCK_CLUSTER_DESC_PATH"
 REAL_DEVICES = "/dev/tenstorrent"

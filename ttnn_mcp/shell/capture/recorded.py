@@ -15,12 +15,10 @@ import os
 import runpy
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import ExitStack
 from importlib import import_module, util
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 OPENING = ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")
 CLOSING = ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices")

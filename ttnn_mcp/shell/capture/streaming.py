@@ -8,12 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+from typing import TextIO
 
 PASSED_ON = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 OF_THE_KEYBOARD = ("SIGINT", "SIGQUIT")  # a terminal sends them to the command as well

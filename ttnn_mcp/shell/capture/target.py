@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MODULES = frozenset({"pytest", "py.test"})  # started by a script that Tracy may run as a module too
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")

@@ -6,6 +6,7 @@ what a deep one does not (a ViT of 12 layers bore what 24 layers of BGE-M3 did n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,20 +14,15 @@ import numpy as np
 from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.wire import Cell, Table
 
-    Rows = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
 
 SUSPECTS = Columns("risk", "op_code", "ops", "layers", "op", "pcc_here", "pcc_elsewhere", "source")
 BLOCK_FLOATS = ("BFLOAT8_B", "BFLOAT4_B")
@@ -47,7 +43,7 @@ class Suspect:
 
     risk: str
     op_code: str
-    rows: Rows
+    rows: Integers
     pcc_here: float | None
     pcc_elsewhere: float | None
     source: str
@@ -79,7 +75,7 @@ def table_of(facts: WindowFacts, most: int) -> Table:
     return SUSPECTS.exact(rows)
 
 
-def layers_of(facts: WindowFacts, rows: Rows) -> list[int | None]:
+def layers_of(facts: WindowFacts, rows: Integers) -> list[int | None]:
     """The number of each op's layer; None outside the layers, or where the window shows none."""
     layering = facts.layering_here
     numbers = layering.layer[rows].tolist() if layering else [0] * len(rows)
@@ -90,7 +86,7 @@ def _known(pcc: float | None) -> float:
     return 1.0 if pcc is None else pcc
 
 
-def _risks(facts: WindowFacts) -> Iterator[tuple[str, Mask, float | None, str]]:
+def _risks(facts: WindowFacts) -> Iterator[tuple[str, Booleans, float | None, str]]:
     ops = facts.ops
     first, lofi = ops.inputs[0].dtype, ops.texts("fidelity").among("LoFi")
     norm = facts.named("LayerNorm", "RMSNorm", "LayerNormPreAllGather", "LayerNormPostAllGather")
@@ -118,7 +114,7 @@ def _risks(facts: WindowFacts) -> Iterator[tuple[str, Mask, float | None, str]]:
         yield "mask in a block float", mask, None, "16 values share an exponent: -inf takes it from the others"
 
 
-def _recorded(facts: WindowFacts) -> Iterator[tuple[str, Mask, float | None, str]]:
+def _recorded(facts: WindowFacts) -> Iterator[tuple[str, Booleans, float | None, str]]:
     """What missed its bound alone, by TTNN's own comparison."""
     memory, linked = facts.run.memory, facts.run.linked
     missed = {one.operation for one in losses_of(memory) if one.record.scope == "local"} if memory else set[int]()
@@ -145,13 +141,13 @@ def _compared(facts: WindowFacts) -> dict[int, float]:
     return lowest
 
 
-def _off(facts: WindowFacts, able: Mask, field: str) -> Mask:
+def _off(facts: WindowFacts, able: Booleans, field: str) -> Booleans:
     """Among those ops, the ones that print the field as off."""
     rows = np.flatnonzero(able)
     return np.isin(np.arange(len(able)), rows[compute_setting(facts.ops, rows, field) == 0])
 
 
-def _approximates(facts: WindowFacts, rows: Rows) -> Mask:
+def _approximates(facts: WindowFacts, rows: Integers) -> Booleans:
     """Whether the program config of attention asks for the approximate exponential."""
     structs = (facts.attributes(int(row)).struct("program_config") for row in rows)
     return np.array([bool(one and one.number("exp_approx_mode")) for one in structs], dtype=np.bool_)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.comparison import Delta
 from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.edits import Listed, Rewritten
     from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta

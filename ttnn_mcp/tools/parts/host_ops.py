@@ -1,4 +1,4 @@
-"""ttnn operations of a memory report by host time: what a run without device times can say of cost."""
+"""What a run without device times can say of cost: ttnn operations of a memory report by host time."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped, keyed
 from ttnn_mcp.wire import Columns, Ms, Table, Wire
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.run.run import Run
+    from ttnn_mcp.tools.tool import Arguments
     from ttnn_mcp.wire import Cell
 
+OBEYED = ("run", "op_code", "min_share", "limit", "cursor", "iteration")  # whatever their value
+VALUES = {"group_by": ("none", "op_code"), "sort": ("kernel", "order")}
 GROUPS = Columns("operation", "count", "host_ms", "first_id", quoted=("operation",))
 OPERATIONS = Columns("op", "operation", "host_ms", quoted=("operation",))
 PREFIX = "ttnn."
@@ -55,7 +57,7 @@ def host_operations(
         if in_order:
             rows.sort(key=lambda row: row[-1] or 0)
     else:
-        order: NDArray[np.int64] = kept if in_order else kept[np.argsort(-known[kept], kind="stable")]
+        order: Integers = kept if in_order else kept[np.argsort(-known[kept], kind="stable")]
         picked: list[int] = order[known[order] >= least_s].tolist()
         rows = [(int(operations.ids[row]), names[row], float(seconds[row]) * 1e3) for row in picked]
     unfinished = operations.ids[kept][np.isnan(seconds[kept])]
@@ -69,7 +71,7 @@ def host_operations(
     return totals, len(rows)
 
 
-def _named(names: list[str], wanted: str | None) -> NDArray[np.int64]:
+def _named(names: list[str], wanted: str | None) -> Integers:
     """Positions of the operations of this name, with or without `ttnn.`; all without a name."""
     if wanted is None:
         return np.arange(len(names))
@@ -79,3 +81,19 @@ def _named(names: list[str], wanted: str | None) -> NDArray[np.int64]:
             f"No operation '{shown(wanted)}' in this memory report.{nearest(wanted, sorted(set(names)))}"
         )
     return np.array(kept, dtype=np.int64)
+
+
+def refuse_device_arguments(asked: Arguments) -> None:
+    """A memory report has no device ops: what would choose among them is refused.
+
+    Raises:
+        QuestionRefused: an argument that a memory report alone cannot obey; says what works instead.
+    """
+    for name, field in type(asked).model_fields.items():
+        value = getattr(asked, name)
+        if value == field.default or name in OBEYED or value in VALUES.get(name, ()):
+            continue
+        instead = f"can be {' or '.join(VALUES[name])}" if name in VALUES else "must be left out"
+        raise QuestionRefused(
+            f"'{name}' needs device times, and this run is a memory report alone: here it {instead}."
+        )

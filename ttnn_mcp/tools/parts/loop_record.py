@@ -1,22 +1,28 @@
-"""What `record` does: measures a change, looks for reasons to doubt it, judges it, and writes it down."""
+"""What `record` does: measures a change, looks for reasons to doubt it, judges it, and writes it down.
+
+It also tells which finding an experiment tried, and what that promised on the baseline.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
-from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
+from ttnn_mcp.experiments.decision import check_named
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
 from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
+from ttnn_mcp.experiments.rules import walls_of_blocks
 from ttnn_mcp.experiments.story import story_of
-from ttnn_mcp.experiments.walls import walls_of_blocks
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_actions import readable
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded, blocks_of
-from ttnn_mcp.tools.parts.loop_finding import finding_of, tried
-from ttnn_mcp.tools.parts.loop_runs import log_of
+from ttnn_mcp.tools.parts.loop_runs import log_of, outlook_now
 from ttnn_mcp.tools.parts.loop_story import target_progress
 from ttnn_mcp.tools.parts.proof_tables import engaged, suspicious
 from ttnn_mcp.wire import BeforeAfterMs, NextCall
@@ -127,3 +133,37 @@ def _next(experiment: Experiment) -> NextCall:
         arguments={"baseline": experiment.baseline.id, "candidate": experiment.candidate.id},
         why="where the time went; more iterations lower the noise",
     )
+
+
+class Tried(NamedTuple):
+    """A check, and the most that its finding promised; None where it is not known."""
+
+    finding: str | None
+    at_most_us: float | None
+
+
+def finding_of(asked: Arguments) -> str | None:
+    """The check that was given, or the one that the texts name.
+
+    Raises:
+        ArgumentsInvalid: there is no such check; names the nearest.
+    """
+    checks = {check.id for check in CATALOGUE}
+    if asked.finding is None:
+        return check_named(f"{asked.change} {asked.hypothesis}", checks)
+    if asked.finding not in checks:
+        near = get_close_matches(asked.finding, checks, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else "Take it from a finding's `check` in optimization_check."
+        raise ArgumentsInvalid(f"experiments: no check is called '{shown(asked.finding)}'. {hint}")
+    return asked.finding
+
+
+async def tried(baseline: Run, finding: str | None) -> Tried:
+    """What a finding promises on the run before the change; 0 where the run does not have it."""
+    if finding is None:
+        return Tried(None, None)
+    outlook = await outlook_now(baseline, inf)
+    if outlook is None:
+        return Tried(finding, None)
+    promises = [each.saving_us.at_most for each in outlook.findings if each.check == finding]
+    return Tried(finding, max(promises, default=0.0))

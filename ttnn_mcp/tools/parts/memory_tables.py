@@ -1,24 +1,30 @@
-"""The tables of `memory_summary`, from the replay of a run."""
+"""The tables of `memory_summary`, from the replay of a run.
+
+A long series of levels is told as a few stretches, each near one level.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttnn_mcp.analyses.memory.l1_moment import cores_of, kind_of
-from ttnn_mcp.analyses.memory.level_segments import stretches
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Cell, Columns, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.memory.core_load import Ranges
     from ttnn_mcp.analyses.memory.l1_moment import Moment
     from ttnn_mcp.analyses.memory.lifetimes import LateFrees
     from ttnn_mcp.analyses.memory.replayed import Replayed
 
+_TOLERANCES = (0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
 TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", quoted=("name",))
 _HELD = ("tensor", "kind", "bytes_per_bank", "shape", "producer", "line", "last_use")
 HOLDERS = Columns(*_HELD, quoted=("line",))
@@ -181,3 +187,43 @@ def devices(replayed: Replayed) -> Table | None:
         for device in sorted(followed, key=lambda device: device.device or 0)
     ]
     return DEVICES.table(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Places first to last, both included; `highest` is the place with the highest level."""
+
+    first: int
+    last: int
+    highest: int
+
+
+def stretches(levels: Integers, most: int) -> list[Stretch]:
+    """At most `most` stretches over all places, with the smallest tolerance that allows it.
+
+    Levels that always jump up and down form no stretches: they are cut evenly.
+    """
+    if not len(levels):
+        return []
+    top = max(int(levels.max()), 1)
+    values: list[int] = levels.tolist()
+    tried = (_cuts(values, share * top) for share in _TOLERANCES)
+    cuts = next((segments for segments in tried if len(segments) <= most), None)
+    if cuts is None or (cuts == [0] and min(values) < max(values)):
+        cuts = sorted({len(values) * n // most for n in range(most)})
+    return [
+        Stretch(first, last - 1, first + int(np.argmax(levels[first:last])))
+        for first, last in zip(cuts, [*cuts[1:], len(values)], strict=True)
+    ]
+
+
+def _cuts(values: list[int], tolerance: float) -> list[int]:
+    """The starts of stretches: a stretch ends before it would span more than `tolerance`."""
+    cuts = [0]
+    low = high = values[0]
+    for place, value in enumerate(values):
+        low, high = min(low, value), max(high, value)
+        if high - low > tolerance:
+            cuts.append(place)
+            low = high = value
+    return cuts

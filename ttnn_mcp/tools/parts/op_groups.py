@@ -1,31 +1,40 @@
-"""Groups of ops in an answer, by what they have in common, with the rates they reached."""
+"""Groups of ops in an answer, by what they have in common, with the rates they reached.
+
+A role of a layer is called by the line of the model, else by its shapes and neighbours.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
 from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.source_lines import parse_loc
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, keyed
-from ttnn_mcp.run.ops.op_names import FAMILIES, family
-from ttnn_mcp.tools.parts.role_names import role_names
+from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.wire import Columns, Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.layers.layering import Layering
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
     from ttnn_mcp.wire import Cell
 
+# MLPs of transformers widen 2.7 times (gated) or 4 times; projections of attention keep the width, or narrow keys
+# and values to fewer heads.
+WIDENS = 2.0
+NEAR = 2  # ops: a mask or a scale may stand between scores and softmax
+MAKES_HEADS = re.compile(r"(Create|Split).*Heads", re.IGNORECASE)
+JOINS_HEADS = re.compile(r"Concat\w*Heads", re.IGNORECASE)
 GroupBy = Literal["none", "op_code", "signature", "category", "source_line", "layer", "role"]
 RATES = ("gflop", "padded_gflop", "tflop_s", "flop_share", "dram_mb", "gb_s", "dram_share")
 GROUPS = Columns(
@@ -49,14 +58,14 @@ class Grouping:
         differ: by layers or roles only: per op, the number to name where it takes an unusual time; 0 elsewhere.
     """
 
-    keys: NDArray[np.int64]
+    keys: Integers
     labels: list[str]
     caveat: str | None = None
-    differ: NDArray[np.int64] | None = None
+    differ: Integers | None = None
 
 
 def grouping_of(
-    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layering: Layering | None
+    run: Run, everything: OpTable, kept: Integers, group_by: GroupBy, layering: Layering | None
 ) -> Grouping:
     """The groups asked for.
 
@@ -91,7 +100,7 @@ def grouping_of(
 
 
 def _by_layering(
-    run: Run, everything: OpTable, kept: NDArray[np.int64], group_by: GroupBy, layers: Layering | None
+    run: Run, everything: OpTable, kept: Integers, group_by: GroupBy, layers: Layering | None
 ) -> Grouping:
     if layers is None:
         raise QuestionRefused(
@@ -148,7 +157,7 @@ def groups_table(
     bounds: Roofline,
     groups: list[Group],
     *,
-    gaps_ns: NDArray[np.float64],
+    gaps_ns: Floats,
     grouping: Grouping,
     total_ns: float,
 ) -> Table:
@@ -207,8 +216,65 @@ def _rates(run: Run, ops: OpTable, bounds: Roofline, group: Group) -> tuple[Cell
     return tuple(cells)
 
 
-def _different(numbers: NDArray[np.int64]) -> str | None:
+def _different(numbers: Integers) -> str | None:
     """Layers (of a role) or roles (of a layer) that take another time than usual: `1, 10, 11`."""
     different = sorted({*numbers.tolist()} - {0})
     more = f" and {len(different) - DIFFERENT_SHOWN} more" if len(different) > DIFFERENT_SHOWN else ""
     return ", ".join(map(str, different[:DIFFERENT_SHOWN])) + more or None
+
+
+def role_names(run: Run, ops: OpTable, layering: Layering) -> dict[int, str]:
+    """Role -> its name, of the roles that something names.
+
+    Args:
+        run: the run.
+        ops: all ops of the window; with only some of them, others would seem to be neighbours.
+        layering: their layers. The first of each block shows shapes and neighbours.
+    """
+    names: dict[int, str] = {}
+    for block in layering.blocks:
+        rows = np.flatnonzero(layering.layer == block.layers[0])[: len(block.roles)]  # of its first pass
+        for place, row in enumerate(rows.tolist()):
+            name = _line(run, ops, row) or _by_neighbours(ops, rows, place)
+            if name:
+                names[int(layering.role[row])] = name
+    return names
+
+
+def _line(run: Run, ops: OpTable, row: int) -> str | None:
+    """The line of the model that calls the op, by LOC or the linked memory report."""
+    if run.performance_report.csv.compiler:
+        place = parse_loc(ops.texts("loc")[row])
+        return None if place is None else shown_path(place)
+    operation = run.linked.operation_at.get(int(ops.lines[row])) if run.linked else None
+    source = None if operation is None else run.sources.get(operation)
+    return None if source is None else shown_path(source)
+
+
+def _by_neighbours(ops: OpTable, rows: Integers, place: int) -> str | None:
+    """What a matmul is for, and by which rule."""
+    names, row = ops.texts("op_code"), int(rows[place])
+    if family(names[row]) != "matmul" or len(ops.inputs) < 2 or not ops.outputs:
+        return None
+    before = [canonical(names[at]) for at in rows[max(place - NEAR, 0) : place].tolist()]
+    behind = [canonical(names[at]) for at in rows[place + 1 : place + 1 + NEAR].tolist()]
+    if int(ops.inputs[1].logical[row, :2].prod()) > 1:
+        return _of_attention(before, behind)
+    return _of_weights(before, behind, int(ops.inputs[0].logical[row, 3]), int(ops.outputs[0].logical[row, 3]))
+
+
+def _of_attention(before: list[str], behind: list[str]) -> str | None:
+    """Both operands have heads: neither is a weight."""
+    if "softmax" in map(family, behind):
+        return "attention scores: softmax follows"
+    return "attention times values: softmax precedes" if "softmax" in map(family, before) else None
+
+
+def _of_weights(before: list[str], behind: list[str], inner: int, width: int) -> str | None:
+    if any(map(MAKES_HEADS.search, behind[:1])):
+        return f"QKV: {shown(behind[0])} follows"
+    if any(map(JOINS_HEADS.search, before[-1:])):
+        return f"attention output: {shown(before[-1])} precedes"
+    if inner and width >= WIDENS * inner:
+        return f"up: widens {figure(width / inner, '.2g')} times"
+    return f"down: narrows {figure(inner / width, '.2g')} times" if width and inner >= WIDENS * width else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.arrays import Rows
     from ttnn_mcp.checks.plan.configs import Configs, Served

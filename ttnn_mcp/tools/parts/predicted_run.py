@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ttnn_mcp.errors import QuestionRefused, shown
@@ -12,8 +13,6 @@ from ttnn_mcp.tools.parts.memory_tables import model_line
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.analyses.memory.replayed import Replayed
     from ttnn_mcp.analyses.settings.unmeasured import UnmeasuredOp

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.wire import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.comparison.engaged import Engaged
     from ttnn_mcp.analyses.comparison.places import LayersReached
     from ttnn_mcp.analyses.comparison.reasons import Reason

@@ -5,6 +5,7 @@ A value is listed with the kernel time to expect of it where a law of time tells
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.anchored import outlook
@@ -22,8 +23,6 @@ from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared, unm
 from ttnn_mcp.wire import Cell, Us, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ttnn_mcp.analyses.settings.trial import Op
 
 CHOICES_AT_MOST = 24  # values listed beside those that are marked; the ones nearest to today's are kept
