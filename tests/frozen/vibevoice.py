@@ -69,6 +69,7 @@ def streams() -> Block:
     block = Block("blackhole", grid=GRID, gap_us=1)
     for name in ("other", "speech"):
         stream(block, name)
+    block.norm("last", block.tensor([1, 1, 32, HIDDEN]), 24, cores=1)  # or two equal halves pass for two passes
     return block
 
 
