@@ -16,7 +16,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from generate.layout import ROOT
-from tests.frozen import FIFTH_MODELS, FOURTH_MODELS, LAYERS, MODELS, SECOND_MODELS, SIXTH_MODELS, THIRD_MODELS
+from tests.frozen import (
+    FIFTH_MODELS,
+    FOURTH_MODELS,
+    LAYERS,
+    MODELS,
+    SECOND_MODELS,
+    SEVENTH_MODELS,
+    SIXTH_MODELS,
+    THIRD_MODELS,
+)
 from tests.frozen.promises import judged
 from tests.frozen.verdict import NEAR, Verdict
 
@@ -45,6 +54,7 @@ MEETINGS = (
     Meeting(FOURTH_MODELS, FOLDER / "fourth_meeting.csv", "The fourth meeting"),
     Meeting(FIFTH_MODELS, FOLDER / "fifth_meeting.csv", "The fifth meeting"),
     Meeting(SIXTH_MODELS, FOLDER / "sixth_meeting.csv", "The sixth meeting"),
+    Meeting(SEVENTH_MODELS, FOLDER / "seventh_meeting.csv", "The seventh meeting"),
 )
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
