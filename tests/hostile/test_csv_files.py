@@ -90,7 +90,7 @@ def test_as_many_signposts_as_one_likes_are_no_op_codes(tmp_path, monkeypatch):
 
 
 def test_texts_that_are_too_many_to_take_apart_count_as_not_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("ttnn_mcp.readers.performance.column.DISTINCT_AT_MOST", 3)
+    monkeypatch.setattr("ttnn_mcp.readers.performance.cells.DISTINCT_AT_MOST", 3)
 
     def spoil(rows):
         for number, row in enumerate(rows):

@@ -46,13 +46,6 @@ def test_a_grid_gives_each_pair_of_matrices_one_core_and_dram_cuts_them(deeplab)
     assert cores_of(moved_to(now, IN_DRAM)) == 88
 
 
-@for_all("spec", ["a", "b"])
-def test_a_damaged_shape_without_a_side_is_not_told(deeplab, spec):
-    now = chooser(deeplab, 388)
-    damaged = replace(now, **{spec: replace(getattr(now, spec), shape=(0, 0, 32, 2048))})
-    assert cores_of(damaged) is cores_of(replace(damaged, given_grid=True)) is None
-
-
 def test_shards_are_not_told(deeplab):
     sharded = next(row for row in deeplab.matmuls.rows if deeplab.ops.inputs[0].sharded[row])
     assert chooser_of(deeplab.ops, int(sharded), (11, 10), deeplab.safe_l1_bytes) is None

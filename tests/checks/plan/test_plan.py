@@ -359,6 +359,20 @@ def test_what_is_about_ops_that_go_away_is_instead_of_the_edit_that_takes_them(t
     assert (plan.ranked[1].instead_of, plan.ranked[1].after) == (rival, () if rival == 0 else (0,))
 
 
+def test_an_alternative_is_one_to_what_sets_the_same_not_to_all_that_changes_its_ops(case):
+    """All three edits above change the ops of the last: gaps, another setting, and the same one."""
+    plan = planned(
+        case,
+        check("trace", 0.9, TRACE, gap=True),
+        check("weights", 0.6, WEIGHTS, rows=[1, 2]),
+        check("better", 0.5, MATMUL_CONFIG, rows=[1, 2]),
+        check("worse", 0.2, MATMUL_CONFIG, rows=[1, 2]),
+    )
+    rivals = {each.edit.name: each.instead_of for each in plan.ranked}
+    assert rivals["matmul-config-2"] == [each.edit.name for each in plan.ranked].index("matmul-config")
+    assert [rivals[name] for name in ("trace", "weights-format", "matmul-config")] == [None, None, None]
+
+
 def test_a_trace_is_no_alternative_to_ops_that_go_away(case):
     plan = planned(case, check("gone", 1.0, rows=[1, 2, 3]), check("trace", 0.2, TRACE, gap=True))
     assert [each.instead_of for each in plan.ranked if each.edit.name == "trace"] == [None]

@@ -221,7 +221,7 @@ def _causes(ground: Ground, edits: list[Edit]) -> Mask:
 
 def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Iterator[Ranked]:
     """Make one edit after the other."""
-    made: list[Rows] = []
+    made: list[Edit] = []
     changed_by = np.zeros(len(ground.spent), dtype=np.int64)  # a bit for each edit
     left = remaining.whole_ns
     for edit, rows, alone, expected, symptom in ordered:
@@ -252,7 +252,7 @@ def _made(ground: Ground, remaining: Remaining, ordered: Sequence[Alone]) -> Ite
         )
         if len(made) < MOST_RELATED and then > 0:
             changed_by[rows] |= 1 << len(made)
-        made.append(rows)
+        made.append(edit)
 
 
 def _united(bits: Rows) -> int:
@@ -263,16 +263,26 @@ def _united(bits: Rows) -> int:
     return united
 
 
-def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Rows]) -> int | None:
+def _rival(ground: Ground, edit: Edit, taken: list[Mask], made: list[Edit]) -> int | None:
     """The edit above that sets the same on the ops with most of what this one saves, or takes these ops away."""
     lost, saved = 0.0, 0.0
-    rows: list[Rows] = []
     for part, mask in zip(edit.parts, taken, strict=True):
         bounds = part.claim.at_most_ns[part.change.at] if not part.change.in_gaps else np.zeros(len(mask))
         saved += float(bounds.sum())
         lost += float(bounds[mask].sum())
-        rows.append(part.change.rows[mask])
     if lost < MOSTLY * saved:
         return None
-    overlap = [float(ground.spent[np.intersect1d(np.concatenate(rows), others)].sum()) for others in made]
-    return int(np.argmax(overlap)) if overlap and max(overlap) > 0 else None
+    shared = [_shared(ground, edit, taken, other) for other in made]
+    best = max(range(len(made)), key=shared.__getitem__, default=None)
+    return best if best is not None and max(shared[best]) > 0 else None
+
+
+def _shared(ground: Ground, edit: Edit, taken: list[Mask], other: Edit) -> tuple[float, float]:
+    """The time of the taken ops on which another edit sets the same, and on which it changes kernels or gaps alike."""
+    same, alike = 0.0, 0.0
+    for part, mask in zip(edit.parts, taken, strict=True):
+        for theirs in (each.change for each in other.parts if each.change.in_gaps == part.change.in_gaps):
+            time = float(ground.spent[np.intersect1d(part.change.rows[mask], theirs.rows)].sum())
+            alike += time
+            same += time if theirs.slot == part.change.slot else 0.0
+    return same, alike
