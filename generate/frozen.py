@@ -79,6 +79,8 @@ for all. The fifth has convolutions on Wormhole, experts, recurrent layers and a
 it. Checks of four meetings before, without the trials that the fourth taught, had 26 of its gains right (42%).
 The sixth is mostly of models that fold proteins, of kinds that no set had before: attention written out over batches of
 pairs. Tries that were added after the fifth had 20 more gains of the first five right, and none of the sixth.
+The seventh is of five models on Blackhole, all from tt-metal; two of them, the Falcon3, have equal layers. One norm was
+added to one layer after it was frozen, as its two equal streams were taken for two passes; no verdict was known then.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
