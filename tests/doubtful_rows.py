@@ -89,7 +89,7 @@ LIES = {
     "half of the counter": (wrapped, {"counter_wrapped", "not_in_order", "gaps_at_odds"}),
     "a kernel above its firmware": (
         last(each(**{KERNEL: lambda row: number(row, FIRMWARE) * 1.2})),
-        {"kernel_above_firmware", "gaps_at_odds"},
+        {"kernel_above_firmware", "kernels_above_their_cores", "gaps_at_odds"},
     ),
     "kernels of a tenth": (
         scaled(0.1, KERNEL),

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.for_all import for_all
-from ttnn_mcp.wire import Columns, Saving, Table, Wire, bytes_of, rounded
+from ttnn_mcp.wire import Columns, Saving, Table, Us, Wire, bytes_of, rounded
 
 LINES = Columns("op", "kernel_us", "share", "note", maybe=("share", "note"))
 EXACT = Columns("op", "pcc")
@@ -35,6 +35,19 @@ def test_numbers_are_sent_short_and_what_was_not_measured_as_null(value, sent):
     told = [rounded(value, 2), Saving(at_least=0, at_most=value).spoken()["at_most"]]
     assert told == [sent, sent]
     assert [type(each) for each in told] == [type(sent)] * 2
+
+
+def test_a_number_that_is_none_is_left_out_where_a_field_may_be():
+    """Its schema has no null; a field that must be there, or whose silence says something else, keeps it."""
+
+    class Measured(Wire):
+        must_us: Us
+        may_us: Us | None = None
+        one_us: Us | None = 1.0
+
+    nothing = float("nan")
+    assert Measured(must_us=nothing, may_us=nothing, one_us=nothing).spoken() == {"must_us": None, "one_us": None}
+    assert Measured(must_us=1, may_us=2, one_us=3).spoken() == {"must_us": 1, "may_us": 2, "one_us": 3}
 
 
 @for_all(

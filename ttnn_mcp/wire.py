@@ -79,8 +79,11 @@ class Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # built when first asked
 
     def spoken(self) -> dict[str, Any]:
-        """Plain JSON values; a field that still has its default says nothing and is left out."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+        """Plain JSON values; left out is what says nothing: a field with its default, and a number that is none."""
+        plain, fields = self.model_dump(mode="json", exclude_defaults=True), type(self).model_fields
+        return {
+            name: value for name, value in plain.items() if value is not None or fields[name].default is not None
+        }
 
 
 class Table(Wire):

@@ -257,9 +257,9 @@ def test_a_tenth_of_the_times_and_a_hundredth_of_the_cycles_may_be_lost(examined
     assert ("times_lost" in examined(change, iteration="all")[0]) == doubted
 
 
-@for_all(("over", "known", "doubted"), [(-10, 3, False), (10, 3, True), (10, 2, False)])
+@for_all(("over", "known", "doubted"), [(-10, 2, False), (10, 2, True), (10, 1, False)])
 def test_a_kernel_may_outlast_its_cores_by_a_tenth_and_200_ns(examined, over, known, doubted):
-    """Where three columns say what cores took: one or two may be of cores that end early."""
+    """Where two columns say what cores took: one may be of a core that ends early."""
     every = [*OF_CORES, "DEVICE KERNEL DURATION PER CORE MAX [ns]", "DEVICE ERISC KERNEL DURATION [ns]"]
 
     def change(rows):

@@ -158,8 +158,8 @@ def _folded(
             names = [OTHER, *([None] * (len(named_by) - 1))]
         spent = float(facts.kernel_ns[members].sum())
         figures = [
-            float(values[members] @ facts.kernel_ns[members]) / spent
-            if name == "waste" and spent
+            np.average(values[members], weights=facts.kernel_ns[members] if spent else None)
+            if name == "waste"
             else values[members].sum()
             for name, values in measured.items()
         ]
