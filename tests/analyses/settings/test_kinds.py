@@ -65,6 +65,13 @@ def test_of_a_tensor_without_elements_no_setting_is_judged(tmp_path, empty):
         settings_of(ops_in(tmp_path, program)[0], 0)
 
 
+@for_all("lost", ["INPUT_0_DATATYPE", "INPUT_2_DATATYPE", "OUTPUT_0_DATATYPE"])
+@for_all("code", ["Matmul", "LayerNorm", "Softmax"])
+def test_of_a_tensor_of_no_known_data_type_no_setting_is_judged(made, code, lost):
+    with pytest.raises(QuestionRefused, match="no data type whose size is known"):
+        settings_of(made(code, lost), 0)
+
+
 def test_the_l1_of_an_op_as_it_ran_is_that_of_the_config_that_its_row_prints(made, tmp_path):
     """Two blocks of A and of B (1x2 and 2x2 tiles), and 1x2 tiles of sums; where TTNN chose the config, none is told."""
     conv, multiplied = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in, l1_of
 from ttnn_mcp.analyses.settings.group_norms import GroupNormSettings, group_norm_in
 from ttnn_mcp.analyses.settings.matmul import MatmulSettings
@@ -39,6 +41,10 @@ def settings_of(op: Op, safe_bytes: float) -> OpSettings:
         )
     if not (op.table.inputs[0].present[0] and op.table.outputs[0].present[0]):
         raise QuestionRefused("The report does not show what this op read and wrote, so no setting can be judged.")
+    if any(one.present[0] and np.isnan(one.element_bytes[0]) for one in (*op.table.inputs, *op.table.outputs)):
+        raise QuestionRefused(
+            "A tensor of this op has no data type whose size is known, so no setting can be judged."
+        )
     if name == "GroupNorm":
         return GroupNormSettings(op, group_norm_in(op))
     if normed:
