@@ -107,7 +107,7 @@ def test_half_of_the_bytes_of_float32_may_go_and_all_of_a_cast_to_it(check):
 
     def told(dtype, ns=10_000):
         program = of()
-        x, y, z = (program.tensor([1, 1, 1024, 1024], each) for each in ("BFLOAT16", dtype, dtype))
+        x, y, z = (program.tensor([1, 1, 256, 256], each) for each in ("BFLOAT16", dtype, dtype))
         put(program, DeviceOp("TypecastDeviceOperation", (x,), (y,), ns))
         put(program, DeviceOp("BinaryNgDeviceOperation", (y, y), (z,), ns))
         return [claim for claim in check.ask(program).claims if "16 bits for 32" in claim.claim]
@@ -119,6 +119,14 @@ def test_half_of_the_bytes_of_float32_may_go_and_all_of_a_cast_to_it(check):
     assert not told("BFLOAT16")
     assert told("FLOAT32", 5_100)
     assert not told("FLOAT32", 4_900)
+
+
+def test_what_no_chip_can_do_in_its_time_is_not_tried(check):
+    """A sum of three tensors of 4 MB in 10 us, and a matmul of 69 Gflop in 10: operands or times are false."""
+    program = of(ns=10_000, result="BFLOAT16")
+    x, y, z = (program.tensor([1, 1, 1024, 1024], "FLOAT32") for _ in range(3))
+    put(program, DeviceOp("BinaryNgDeviceOperation", (x, y), (z,), 10_000))
+    assert check.ask(program).status == "clean"
 
 
 def test_float32_between_casts_is_another_checks(check):

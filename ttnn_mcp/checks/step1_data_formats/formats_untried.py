@@ -57,7 +57,8 @@ ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
 def look(facts: WindowFacts) -> Problems:
     """Yield weights, results, and keys and values."""
     weight, took = facts.ops.inputs[1], facts.kernel_ns
-    matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & (took >= SMALL_NS)
+    long = (took >= SMALL_NS) & ~facts.roofline.impossible  # operands or times of the others are false
+    matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & long
     beside = bool((matmul & weight.dtype.among("BFLOAT4_B")).any()) & weight.dtype.among("BFLOAT8_B")
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
@@ -73,7 +74,7 @@ def look(facts: WindowFacts) -> Problems:
     beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes)
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
-    wide = (took >= SMALL_NS) & (halved > 0) & _reads_or_writes_float32(facts)
+    wide = long & (halved > 0) & _reads_or_writes_float32(facts)
     wide[spoken_of(float32_between_bfloat16.look(facts))] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 
