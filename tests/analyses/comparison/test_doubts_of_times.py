@@ -3,14 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from tests.analyses.comparison.test_comparison import opened
 from tests.for_all import for_all
-from tests.profiles import DRAM, L1, Program, write_performance_report
+from tests.profiles import DRAM, L1, Program
 from ttnn_mcp.analyses.comparison.alignment import Alignment
-from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.suspicion import below_floor, impossible_times, zero_times
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
@@ -27,15 +23,6 @@ def program(kernel_ns, where=L1, fidelity="HiFi4", **settings):
     x = made.tensor(SHAPE, placement=where)
     made.op("UnaryDeviceOperation", [x], kernel_ns=kernel_ns, fidelity=fidelity, attributes=settings)
     return made
-
-
-@pytest.fixture
-def compare(tmp_path):
-    def compared(before, after):
-        paths = [write_performance_report(tmp_path / name, each) for name, each in (("a", before), ("b", after))]
-        return Comparison(*like_windows(*map(opened, paths)))
-
-    return compared
 
 
 SLOW = 200_000

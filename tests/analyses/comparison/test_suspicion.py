@@ -4,13 +4,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from tests.analyses.comparison.test_comparison import opened
 from tests.for_all import for_all
-from tests.profiles import L1, Program, write_performance_report
-from ttnn_mcp.analyses.comparison.comparison import Comparison
-from ttnn_mcp.analyses.comparison.matching_windows import like_windows
+from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.suspicion import (
     device_worse,
@@ -105,15 +101,6 @@ def program(**change):
     if not change.get("headless"):
         made.op("EmbeddingsDeviceOperation", [z], kernel_ns=change.get("head_ns", 100_000))
     return made
-
-
-@pytest.fixture
-def compare(tmp_path):
-    def compared(before, after):
-        paths = [write_performance_report(tmp_path / name, each) for name, each in (("a", before), ("b", after))]
-        return Comparison(*like_windows(*map(opened, paths)))
-
-    return compared
 
 
 BFP8 = {"weights": "BFLOAT8_B"}
