@@ -145,7 +145,7 @@ def depth(how: Depth) -> Callable[[], Block]:
         gate = block.unary("silu", "SILU", linear("gate", fed, 6144, 96), 7, cores=CORES)
         wide = block.binary("gated", "MUL", gate, linear("up", fed, 6144, 96), 10, cores=CORES)
         block.binary("feed_added", "ADD", x, linear("down", wide, hidden, 64), 6, cores=CORES)
-        linear("all_heads", block.tensor([1, 1, 32, hidden]), 7168, 112)
+        linear("all_heads", block.tensor([1, 1, 32, hidden]), 7168, 75)
         return block
 
     return build

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.anchored import SAME
 from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
@@ -179,8 +180,8 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
         if expected is not None and expected.high_ns.sum() <= 0:
             return None
-        if expected is not None and expected.saved_ns.sum() <= 0:  # more likely a loss: a trial, whatever cases say
-            return problem
+        if expected is not None and expected.saved_ns.sum() <= SAME * facts.kernel_ns[problem.rows].sum():
+            return problem  # no difference, or more likely a loss: a trial, whatever cases say
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None:
         is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)

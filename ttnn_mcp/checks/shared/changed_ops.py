@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -29,6 +30,11 @@ def changed(facts: WindowFacts, row: int, **into: Any) -> Described | None:
 def becomes(facts: WindowFacts, **into: Any) -> Becomes:
     """Every op with these fields changed."""
     return lambda row: changed(facts, row, **into)
+
+
+def of_one_row(facts: WindowFacts, becomes: Becomes) -> Becomes:
+    """The same of matmuls of one row of tiles: laws of many rows see no blocks of K, and err about formats."""
+    return lambda row: becomes(row) if facts.ops.inputs[0].height[row] <= TILE_SIDE else None
 
 
 def configured(facts: WindowFacts, config_of: Callable[[int], MatmulConfig | None]) -> Becomes:

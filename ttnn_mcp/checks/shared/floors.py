@@ -40,9 +40,9 @@ def accumulation_saves(facts: WindowFacts, rows: Rows) -> Floats:
     return np.where(facts.of_family("matmul"), saved, 0.0)[rows]
 
 
-def compute_saves(facts: WindowFacts) -> Floats:
-    """Per op, all above its arithmetic at its present fidelity: the most that fewer bytes save."""
-    return facts.kernel_ns - _floor(facts, facts.roofline.compute_ns)
+def compute_saves(facts: WindowFacts, left: Floats | float = 1.0) -> Floats:
+    """Per op, all above its arithmetic, of whose passes such a share is left: the most that fewer bytes save."""
+    return facts.kernel_ns - _floor(facts, left * facts.roofline.compute_ns)
 
 
 def made_bytes_save(facts: WindowFacts) -> Floats:

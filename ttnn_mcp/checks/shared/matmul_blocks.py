@@ -37,7 +37,7 @@ from ttnn_mcp.checks.check import (
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
-from ttnn_mcp.checks.shared.changed_ops import configured
+from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards, suggested_config, two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -96,7 +96,7 @@ def short_of_roofline(
             (facts.kernel_ns - achievable_ns(facts))[at],
             sets=sets_program(partial(config_to_try, two_sided=two_sided)),
             tell=tell,
-            becomes=None if is_trial else configured(facts, partial(config_of, facts)),
+            becomes=None if is_trial else of_one_row(facts, configured(facts, partial(config_of, facts))),
             is_trial=is_trial,
         )
 

@@ -9,6 +9,10 @@ whose arithmetic outweighs its DRAM traffic and explains at least half of a matm
 from ops that gained and ops that did not); together 1 % of the window. The bound is in proportion to the passes and
 never below DRAM traffic or the launch.
 
+Matmuls and convs, and attention, are told apart: HiFi2 brought nothing to attention at a fifth of its peak (three tries
+in two ledgers of tt-metal), whose softmax takes no passes; at 30 to 40 % it gained beside other changes. So attention
+expects a gain only where its law tells one.
+
 Silent on memory-bound ops, which gain nothing from fewer passes (a DRAM-sharded decode matmul on Blackhole may still
 gain from LoFi, tt-metal PR #50662: try it, no figure can be given), on float32 operands, and on tilize, halo and
 element-wise ops, which print a fidelity and ignore it.
@@ -45,16 +49,19 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all ops that compute more passes than they need."""
     needed = needed_phases(facts.ops)
     saves = fewer_passes_save(facts.ops, facts.roofline, needed)
-    rows = np.flatnonzero(waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0))
+    able = waits_for_arithmetic(facts.ops, facts.roofline) & (saves > 0)
     sets = sets_fidelity(lambda row: NAMES[float(needed[row])])
-    yield Problem(
-        rows,
-        saves[rows],
-        passes=(needed / phases(facts.ops))[rows],
-        sets=sets,
-        tell=partial(_tell, sets),
-        becomes=lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])]),
-    )
+    attends = facts.of_family("attention")
+    for rows, kind in ((np.flatnonzero(able & ~attends), ""), (np.flatnonzero(able & attends), "attention")):
+        yield Problem(
+            rows,
+            saves[rows],
+            passes=(needed / phases(facts.ops))[rows],
+            sets=sets,
+            tell=partial(_tell, sets),
+            becomes=lambda row: changed(facts, row, fidelity=NAMES[float(needed[row])]),
+            kind=kind,
+        )
 
 
 def _tell(sets: Sets, ops: Affected) -> Words:

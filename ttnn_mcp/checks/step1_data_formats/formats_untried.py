@@ -4,15 +4,18 @@ Where bytes explain the time other checks promise (wide-weights, eight-bit-weigh
 was measured both ways: on whole layers of tt-metal's ledgers experts' weights one format narrower saved 33 and 41 % of
 their matmuls, attention's 17 %, results, keys and values in BFLOAT8_B 11 to 41 %; a quarter of the tries brought
 nothing or lost their PCC. LoFi saved time 12 times, and brought nothing or lost PCC 14 times. So nothing is expected,
-and it stands last in the plan; only narrower keys and values gained in seven of nine tries, and expect what these did.
+and it stands last in the plan, unless a law of time tells what weights or passes bring: of decode matmuls it told gains
+from dead ends in four ledgers, most within a tenth. Narrower keys and values gained in seven of nine tries, and expect
+what these did.
 
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
-beside BFLOAT4_B. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys
-and values in BFLOAT16. Passes of matmuls above LoFi, where arithmetic takes half of the time. Any op that reads or
-writes FLOAT32: BFLOAT16 saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a projection's in three
-ledgers. Each 1 % of the window to save; the bound is the part of the bytes or passes that goes, of all the time: of
-bytes no more than what is above the arithmetic; of a cast to or from FLOAT32 all of it.
+beside BFLOAT4_B. Where passes are the limit those that narrower weights have no bits for go with them, as in four
+ledgers. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys and values
+in BFLOAT16. Passes of matmuls above LoFi, where arithmetic takes half of the time. Any op that reads or writes FLOAT32:
+BFLOAT16 saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a projection's in three ledgers. Each 1 % of
+the window to save; the bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what
+is above the arithmetic; of a cast to or from FLOAT32 all of it.
 
 Silent on passes of which second-pass-for-eight-bits speaks, on FLOAT32 of which float32-between-bfloat16 does, on
 element-wise ops in BFLOAT16 (wide-activations), on convs, and on results in L1.
@@ -26,7 +29,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, reads_weights, waits_for_bytes
+from ttnn_mcp.analyses.op_kinds.formats import (
+    FEWER_PASSES_FROM,
+    fewer_passes_save,
+    phases,
+    reads_weights,
+    waits_for_bytes,
+)
 from ttnn_mcp.checks.check import (
     Affected,
     Check,
@@ -41,15 +50,21 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES
+from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NARROWER = {"BFLOAT16": "bfloat8_b", "FLOAT32": "bfloat8_b", "BFLOAT8_B": "bfloat4_b"}
+    from ttnn_mcp.analyses.laws.descriptions import Described
+    from ttnn_mcp.checks.shared.changed_ops import Becomes
+
+NARROWER = {"BFLOAT8_B": ("BFLOAT16", "FLOAT32"), "BFLOAT4_B": ("BFLOAT8_B",)}
+LOFI = "LoFi"
+ENOUGH = {"BFLOAT8_B": "HiFi2", "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
 
@@ -63,8 +78,12 @@ def look(facts: WindowFacts) -> Problems:
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
-    weights = able & matmul & reads_weights(facts.ops, facts.flow) & weight.dtype.among(*NARROWER) & untold
-    yield _of(weights, saved, "narrower weights", _narrower_weights)
+    weights = able & matmul & reads_weights(facts.ops, facts.flow) & untold
+    for dtype, wider in NARROWER.items():
+        left = _passes_left(facts, dtype)
+        most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
+        fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
+        yield _of(weights & weight.dtype.among(*wider), most, "narrower weights", fix, of_one_row(facts, then))
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
@@ -72,16 +91,29 @@ def look(facts: WindowFacts) -> Problems:
     passes = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), second_pass_for_eight_bits.LOFI))
     beyond = able & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
-    yield _of(beyond, passes, "fewer passes", _fewer_passes)
+    yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
     wide = long & (halved > 0) & _reads_or_writes_float32(facts)
     wide[spoken_of(float32_between_bfloat16.look(facts))] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 
 
-def _of(able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str]) -> Problem:
+def _of(
+    able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str], then: Becomes | None = None
+) -> Problem:
     rows = np.flatnonzero(able)
-    return Problem(rows, saved[rows], tell=partial(_tell, what, fix), is_trial=True, kind=what)
+    return Problem(rows, saved[rows], tell=partial(_tell, what, fix), becomes=then, is_trial=True, kind=what)
+
+
+def _passes_left(facts: WindowFacts, dtype: str) -> Floats:
+    """Per op, the share of its passes that weights of this type have bits for, where passes are its limit; else 1."""
+    roofline, needed = facts.roofline, FIDELITY_PHASES[ENOUGH[dtype]] / phases(facts.ops)
+    limit = roofline.compute_used_ns >= np.fmax(roofline.dram_achievable_ns, FEWER_PASSES_FROM * facts.kernel_ns)
+    return np.where(limit & (needed < 1), needed, 1.0)
+
+
+def _narrowed(facts: WindowFacts, dtype: str, left: Floats, row: int) -> Described | None:
+    return changed(facts, row, in1_dtype=dtype, **({"fidelity": ENOUGH[dtype]} if left[row] < 1 else {}))
 
 
 def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> Words:
@@ -94,8 +126,8 @@ def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> W
     )
 
 
-def _fewer_passes(_facts: WindowFacts, _row: int) -> str:
-    return "math_fidelity=ttnn.MathFidelity.LoFi in its compute_kernel_config, the rest as now"
+def _fewer_passes(_facts: WindowFacts, _row: int, fidelity: str = LOFI) -> str:
+    return f"math_fidelity=ttnn.MathFidelity.{fidelity} in its compute_kernel_config, the rest as now"
 
 
 def _reads_or_writes_float32(facts: WindowFacts) -> Mask:
@@ -109,9 +141,11 @@ def _half_as_wide(_facts: WindowFacts, _row: int) -> str:
     )
 
 
-def _narrower_weights(facts: WindowFacts, row: int) -> str:
-    dtype = NARROWER[facts.ops.inputs[1].dtype[row]]
-    return f"w = ttnn.from_torch(torch_w, dtype=ttnn.{dtype}, layout=ttnn.TILE_LAYOUT, device=device)"
+def _narrower_weights(dtype: str, left: Floats, facts: WindowFacts, row: int) -> str:
+    fewer = f"; {_fewer_passes(facts, row, ENOUGH[dtype])}" if left[row] < 1 else ""
+    return (
+        f"w = ttnn.from_torch(torch_w, dtype=ttnn.{dtype.lower()}, layout=ttnn.TILE_LAYOUT, device=device){fewer}"
+    )
 
 
 def _narrower_results(_facts: WindowFacts, _row: int) -> str:
