@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.printed.attributes import Attributes
@@ -32,6 +33,27 @@ def compute_setting(ops: OpTable, rows: Integers, field: str) -> Floats:
         return None if config is None else config.number(field)
 
     return attributes_of(ops).numbers(rows, of)
+
+
+def fills_half_of_dst(ops: OpTable, rows: Integers) -> Floats:
+    """1 where an output subblock is as large as FLOAT32 sums let it be, and 16-bit sums would let it grow; else 0.
+
+    NaN where no sizes are printed.
+    """
+    return attributes_of(ops).numbers(rows, _fills_half)
+
+
+def _fills_half(attributes: Attributes) -> float | None:
+    tiles, config = _product(attributes, SUBBLOCKS), attributes.struct("program_config")
+    per_core = [config.number(f"per_core_{side}") for side in "MN"] if config else [None]
+    if tiles is None or tiles == DST_TILES_FP32 or None in per_core:
+        return None if tiles is None else float(tiles == DST_TILES_FP32)
+    high, wide = (int(side or 0) for side in per_core)
+    fitting = {
+        a * b for a in range(1, DST_TILES + 1) for b in range(1, DST_TILES + 1) if not (high % a or wide % b)
+    }
+    most = [max((size for size in fitting if size <= limit), default=0) for limit in (DST_TILES_FP32, DST_TILES)]
+    return float(tiles == most[0] < most[1])
 
 
 def subblock_tiles(ops: OpTable, rows: Integers) -> Floats:

@@ -8,14 +8,18 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.arrays import Integers
+from ttnn_mcp.hardware import TILE_SIDE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.dataflow.readers import Joins
+    from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
 
 DECODE_ATTENTION = ("ScaledDotProductAttentionDecode", "PagedScaledDotProductAttentionDecode")
 QUERY_KEYS_VALUES = 3
 SIMPLE = ("eltwise", "shape")
 ALSO = ("Typecast", "Ternary", "Where")
+NUMBERS = ("INT32", "UINT32", "UINT16")  # of positions and pages
 
 
 def makers_of_decode_masks(joins: Joins) -> tuple[Integers, Integers]:
@@ -27,7 +31,7 @@ def makers_of_decode_masks(joins: Joins) -> tuple[Integers, Integers]:
         int(made_by[row])
         for row in np.flatnonzero(attends).tolist()
         for operand, made_by in list(zip(ops.inputs, joins.by_input, strict=True))[QUERY_KEYS_VALUES:]
-        if made_by[row] != NOBODY and operand.logical[row, 3] == ops.inputs[1].logical[row, 2]
+        if made_by[row] != NOBODY and _is_mask(ops, operand, row)
     }
     making: set[int] = set()
     while waiting:
@@ -39,3 +43,9 @@ def makers_of_decode_masks(joins: Joins) -> tuple[Integers, Integers]:
     rows = np.array(sorted(making), dtype=np.int64)
     readers = {reader for row in rows.tolist() for reader in joins.readers(row) if attends[reader]}
     return rows, np.array(sorted(readers), dtype=np.int64)
+
+
+def _is_mask(ops: OpTable, operand: Operand, row: int) -> bool:
+    """Whether an operand has a column for each key, or for those of the filled part of the cache."""
+    filled = TILE_SIDE <= operand.logical[row, 3] <= ops.inputs[1].logical[row, 2]
+    return bool(filled) and operand.dtype[row] not in NUMBERS

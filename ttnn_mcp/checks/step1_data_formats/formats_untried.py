@@ -23,6 +23,7 @@ element-wise ops in BFLOAT16 (wide-activations), on convs, and on results in L1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,13 +49,14 @@ from ttnn_mcp.checks.check import (
     ops_of_family,
     spoken_of,
 )
+from ttnn_mcp.checks.expectation import COVERED, EXPLAINED
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
+from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES, TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 NARROWER = {"BFLOAT8_B": ("BFLOAT16", "FLOAT32"), "BFLOAT4_B": ("BFLOAT8_B",)}
 LOFI = "LoFi"
+NARROWER_WEIGHTS = "narrower weights"
 ENOUGH = {"BFLOAT8_B": "HiFi2", "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
@@ -78,12 +81,17 @@ def look(facts: WindowFacts) -> Problems:
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
+    few_rows = facts.ops.inputs[0].height <= TILE_SIDE
     weights = able & matmul & reads_weights(facts.ops, facts.flow) & untold
     for dtype, wider in NARROWER.items():
         left = _passes_left(facts, dtype)
         most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
         fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
-        yield _of(weights & weight.dtype.among(*wider), most, "narrower weights", fix, of_one_row(facts, then))
+        told = weights & weight.dtype.among(*wider)
+        streams = few_rows & ~(facts.roofline.dram_achievable_ns < EXPLAINED * took)  # unknown: experts
+        problem = _of(told, most, NARROWER_WEIGHTS, fix, of_one_row(facts, then))
+        streamed = most[told & streams].sum() >= COVERED * most[told].sum()
+        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streamed else problem
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
@@ -93,7 +101,7 @@ def look(facts: WindowFacts) -> Problems:
     beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
-    wide = long & (halved > 0) & _reads_or_writes_float32(facts)
+    wide = long & (halved > 0) & _reads_or_writes_float32(facts) & ~facts.of_family("collective")
     wide[spoken_of(float32_between_bfloat16.look(facts))] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 
