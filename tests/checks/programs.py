@@ -59,12 +59,14 @@ def conv(program: Program, *, fidelity: str = "HiFi4", weights: str = NARROW, bl
 
 
 def configured(
-    program: Program, *, fp32: int = 0, packer: int = 1, subblock: tuple[int, int] = (1, 4), n: int = 4096
-) -> None:
+    program: Program, *, fp32: int = 0, packer: int = 1, subblock: tuple[int, int] = (1, 4), n: int = 4096,
+    per_core: tuple[int, int] = (16, 16),
+) -> None:  # fmt: skip
     """A compute-bound matmul whose ATTRIBUTES say how it accumulates and what its subblock is."""
     config = (
         "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=8,y=8),in0_block_w=4,"
-        f"out_subblock_h={subblock[0]},out_subblock_w={subblock[1]},per_core_M=16,per_core_N=16)"
+        f"out_subblock_h={subblock[0]},out_subblock_w={subblock[1]},"
+        f"per_core_M={per_core[0]},per_core_N={per_core[1]})"
     )
     x, w = program.tensor([1, 1, 4096, 4096]), program.weight([1, 1, 4096, n], NARROW)
     y = program.tensor([1, 1, 4096, n])

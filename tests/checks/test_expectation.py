@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from ttnn_mcp.checks import expectation
 from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, explains, seen_in_run
 from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.checks.shared.changed_ops import becomes
+from ttnn_mcp.checks.shared.dram_sharding import banked as to_banks
 
 ROWS, MOST_NS = np.array([0, 1]), np.array([10.0, 4])
 
@@ -193,6 +195,26 @@ def test_a_change_that_nobody_measured_is_told_of_no_op_that_its_law_hits(tmp_pa
     law = law_of(linears(tmp_path, 60_000))
     facts = linears(tmp_path, round(law.us * 1e3))
     assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, out_place="L1_INTERLEAVED")) is None
+
+
+@for_all(("times", "saves"), [(1.16, False), (1.19, True)])
+def test_another_program_that_is_expected_to_save_too_little_saves_nothing(tmp_path, times, saves):
+    """Of the time after it; 15 % of the time before are the line."""
+    program = Program("wormhole_b0")
+    decoding(program, kernel_ns=round(81_510 * times))
+    facts = case_of(tmp_path, program)
+    told = by_law(facts, ROWS[:1], facts.kernel_ns, partial(to_banks, facts))
+    assert (told.saved_ns[0] > 0) == saves
+
+
+def test_a_law_that_sees_a_change_and_expects_no_difference_tells_so(tmp_path):
+    """Cores that take turns over their tiles do not wait for narrower ones."""
+    program = Program("blackhole", grid=(11, 10))
+    name = "MatmulMultiCoreReuseMultiCast1DProgramConfig(compute_with_storage_grid_size=(x=11;y=8);in0_block_w=2;"
+    decoding(program, k=3072, n=5120, kernel_ns=45_000, cores=80,
+             program_config=f"{name}out_subblock_h=1;out_subblock_w=2;per_core_M=1;per_core_N=2;mcast_in0=1)")  # fmt: skip
+    facts = case_of(tmp_path, program)
+    assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, in1_dtype="BFLOAT4_B")).saved_ns.tolist() == [0]
 
 
 @for_all("what", ["passes", "spared_bytes"])

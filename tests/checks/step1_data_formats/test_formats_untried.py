@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.checks.matmul_programs import decoding
 from tests.checks.rows import put
 from tests.for_all import for_all
-from tests.profiles import Program
+from tests.profiles import DRAM, Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
 
@@ -136,3 +137,60 @@ def test_float32_between_casts_is_another_checks(check):
     for name, read, written in (("Typecast", w, x), ("Unary", x, y), ("Typecast", y, z)):
         put(program, DeviceOp(f"{name}DeviceOperation", (read,), (written,), 20_000))
     assert not any("16 bits for 32" in claim.claim for claim in check.ask(program).claims)
+
+
+def banked(weights, *, fidelity="HiFi2", ns=94_000, k=4096, n=6144, m=32):
+    """DRAM-sharded weights of one token on Blackhole: eight cores multiply, and passes are the limit."""
+    program = Program("blackhole", grid=(11, 10))
+    config = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=6)"
+    decoding(program, m=m, k=k, n=n, inner=weights, where=Placement("DRAM", "WIDTH_SHARDED"), fidelity=fidelity,
+             program_config=config, kernel_ns=ns)  # fmt: skip
+    return program
+
+
+def narrower(outcome):
+    (claim,) = (claim for claim in outcome.claims if "narrower weights" in claim.claim)
+    return claim
+
+
+def test_passes_that_narrower_weights_have_no_bits_for_go_with_them_and_the_law_tells_both(check):
+    """Music3's QKV took 168 us in BFLOAT16 at HiFi4, 94 in BFLOAT8_B at HiFi2 and 58 at LoFi."""
+    wide = narrower(check.ask(banked("BFLOAT16", fidelity="HiFi4", ns=168_000)))
+    assert "dtype=ttnn.bfloat8_b" in wide.fix
+    assert "; math_fidelity=ttnn.MathFidelity.HiFi2 in its compute_kernel_config" in wide.fix
+    assert wide.expected.basis == "law: decode matmul, DRAM-sharded weights"
+    assert wide.expected.saved_ns.tolist() == [pytest.approx(168_000 - 94_000, rel=0.05)]
+    assert wide.at_most_ns.tolist() == [pytest.approx(84_000)]
+    eight = narrower(check.ask(banked("BFLOAT8_B")))
+    assert "dtype=ttnn.bfloat4_b" in eight.fix
+    assert "MathFidelity.LoFi" in eight.fix
+
+
+def test_passes_stay_where_arithmetic_takes_less_than_half_of_the_time(check):
+    """At HiFi2 72.8 us on the cores of the banks."""
+    needed = check.ask(banked("BFLOAT8_B")).case.roofline.compute_used_ns[0]
+    fixes = [narrower(check.ask(banked("BFLOAT8_B", ns=round(needed / used)))).fix for used in (0.51, 0.49)]
+    assert ["MathFidelity.LoFi" in fix for fix in fixes] == [True, False]
+
+
+def test_a_law_of_one_row_of_tiles_tells_what_weights_and_passes_bring_and_none_of_many(check):
+    def passes(m, ns):
+        claims = check.ask(banked("BFLOAT4_B", m=m, ns=ns)).claims
+        return next(claim.expected for claim in claims if "fewer passes" in claim.claim)
+
+    assert passes(32, 94_000).basis == "law: decode matmul, DRAM-sharded weights"
+    assert passes(64, 188_000) is None
+
+
+def test_weights_that_one_token_waits_for_expect_what_such_tries_brought(check):
+    """K is beyond what laws know; 142.6 MB take 320 us at 445 GB/s."""
+
+    def expected(used, m=32, weights="BFLOAT8_B"):
+        program = Program("blackhole", grid=(11, 10))
+        beside = {"into": DRAM, "program_config": None, "fidelity": "LoFi"}
+        decoding(program, k=512, n=512, inner="BFLOAT4_B", kernel_ns=4_000, **beside)
+        decoding(program, m=m, k=32_768, n=4096, inner=weights, kernel_ns=round(320_000 / used), **beside)
+        return narrower(check.ask(program)).expected
+
+    assert expected(0.73).basis == "7 tries of formats-untried: narrower weights, streamed"
+    assert expected(0.67) is expected(0.73, m=64) is None

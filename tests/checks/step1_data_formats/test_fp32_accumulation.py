@@ -31,12 +31,12 @@ def test_a_run_without_matmuls_and_convs_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-def test_a_try_expects_nothing_and_keeps_every_other_setting_as_it_is(check, program):
+def test_a_try_expects_what_tries_brought_and_keeps_every_other_setting_as_it_is(check, program):
     in_float32(program, packer=0)
     outcome = check.ask(program)
     claim = outcome.claim
     assert claim.at_most_ns.tolist() == [outcome.took_ns / 2]
-    assert claim.expected is None
+    assert claim.expected.basis == "5 tries of fp32-accumulation"
     assert "fp32_dest_acc_en=False, packer_l1_acc=False" in claim.fix
     assert "fill the 4 tiles it leaves" in claim.claim
     assert claim.assumption.startswith("a trial: 8 destination tiles, not 4")
@@ -46,6 +46,20 @@ def test_a_try_expects_nothing_and_keeps_every_other_setting_as_it_is(check, pro
 def test_a_subblock_below_the_limit_would_not_grow_without_float32(check, program, subblock):
     in_float32(program, subblock=subblock)
     assert check.ask(program).status == "clean"
+
+
+@for_all(
+    ("per_core", "silent", "fires"), [((5, 18), (1, 2), (1, 3)), ((6, 1), (2, 1), (3, 1)), ((3, 3), (3, 1), (1, 4))]
+)
+def test_one_that_divides_its_block_no_better_would_grow_if_eight_tiles_allow_more(check, per_core, silent, fires):
+    """Of 18 columns 3, or 6; of 6 rows 3, or 6; of 3 x 3 tiles 3, and nothing up to 8."""
+
+    def of(subblock):
+        program = Program("wormhole_b0")
+        in_float32(program, subblock=subblock, per_core=per_core)
+        return program
+
+    check.pair(of, silent=silent, fires=fires)
 
 
 def test_an_op_that_accumulates_in_16_bits_is_not_claimed_with_others(check, program):

@@ -20,8 +20,7 @@ def test_what_no_rule_tells_of_may_be_tried_over_the_banks(check):
         "1 matmul reads interleaved weights, DRAM-sharded ones were not tried (86 us, 100.0%)"
     )
     assert "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig" in claim.fix
-    assert claim.expected.basis == "law: decode matmul, DRAM-sharded weights"
-    assert claim.expected.saved_ns.tolist() == [pytest.approx(85_800 - 81_500, abs=50)]
+    assert claim.expected is None  # the law expects 5 % less: moves may eat that
     assert claim.at_most_ns.tolist() == [pytest.approx(85_800 - moved / PEAK_GB_S, rel=0.01)]
 
 

@@ -67,27 +67,26 @@ def test_bytes_are_padded_to_the_banks(check):
 
 def test_on_blackhole_interleaved_weights_win_from_where_sharded_ones_end(check):
     """A healthy 1D multicast reads 348 to 390 GB/s there; of a DRAM-sharded matmul at HiFi2 61.8 us are expected."""
-    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=65_030, fires=65_040).claim
+    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=64_960, fires=64_980).claim
     assert claim.at_most_ns.tolist() == [
-        pytest.approx(65_040 - 48_545 / 0.87, abs=1)
+        pytest.approx(64_980 - 48_545 / 0.87, abs=1)
     ]  # eight cores compute 48.5 us
     assert "often slower on Blackhole" in claim.caveat
 
 
 def test_on_blackhole_sharded_weights_are_a_trial_where_no_law_tells_how_long_eight_cores_compute(check):
     """Qwen2.5-Coder's four matmuls lost a fifth at HiFi2; what such a change gained elsewhere is no expectation."""
-    how = {"where": DRAM, "inner": "BFLOAT16", "kernel_ns": 200_000}
-    told, trial = (check.ask(on_blackhole(fidelity=fidelity, **how)).claim for fidelity in ("HiFi2", "HiFi4"))
-    assert told.at_most_ns.tolist() == [pytest.approx(200_000 - 2 * 2048 * 8192 / 320, abs=1)]  # wide ones: no 492
+    how = {"where": DRAM, "kernel_ns": 200_000}
+    told, trial = (check.ask(on_blackhole(fidelity=fidelity, **how)).claim for fidelity in ("HiFi4", "HiFi3"))
     assert (told.expected is None, trial.expected is None) == (False, True)
 
 
 def test_on_blackhole_sharded_weights_are_quicker_at_lofi(check):
     """39.2 us are expected, at least 36.2: the banks deliver narrow weights at up to 492 GB/s."""
     outcome = check.pair(
-        lambda ns: on_blackhole(where=DRAM, fidelity="LoFi", kernel_ns=ns), silent=41_220, fires=42_500
+        lambda ns: on_blackhole(where=DRAM, fidelity="LoFi", kernel_ns=ns), silent=41_070, fires=41_090
     )
-    assert outcome.at_most_ns == pytest.approx(42_500 - 17_825_792 / 492, abs=1)
+    assert outcome.at_most_ns == pytest.approx(41_090 - 17_825_792 / 492, abs=1)
 
 
 def test_on_blackhole_a_config_comes_before_banks(check):
@@ -253,16 +252,17 @@ def test_with_float32_sums_and_with_shallow_blocks_on_wormhole_nothing_is_expect
     """All six DRAM-sharded matmuls of a drafter that sums in float32 lost 19 % and more."""
 
     def expects(**how):
-        program = of_decoding(**how)
+        program = of_decoding(**{"kernel_ns": 100_000, **how})
         return check.ask(program).claim.expected is not None
 
     def in_float32():
-        program = of_decoding()
+        program = of_decoding(kernel_ns=100_000)
         op = program.calls[-1].ops[0]
         kernel = str(op.attributes["compute_kernel_config"]).replace("fp32_dest_acc_en=0", "fp32_dest_acc_en=1")
         op.attributes = {**op.attributes, "compute_kernel_config": kernel}
         return check.ask(program).claim.expected is not None
 
     assert (expects(), in_float32()) == (True, False)
+    assert (expects(kernel_ns=95_800), expects(kernel_ns=96_000)) == (False, True)  # moves eat less than 15 %
     shallow = {"where": BANKS, "inner": "BFLOAT16", "program_config": sharded_config(2), "kernel_ns": 300_000}
     assert not expects(**shallow)

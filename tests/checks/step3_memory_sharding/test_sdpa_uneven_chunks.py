@@ -50,6 +50,15 @@ def test_a_ring_keeps_its_grid(check, name, grid):
     assert f"compute_with_storage_grid_size={grid}, q_chunk_size=160" in check.ask(attending(name=name)).claim.fix
 
 
+def test_where_each_core_has_several_chunks_a_few_rows_less_are_a_trial(check):
+    """Of two chunks of 128 rows one of 192 stays, or one of 160; of one of 256 one of 192."""
+
+    def expects(heads, chunk):
+        return check.ask(attending(chunk, heads=heads)).claim.expected is not None
+
+    assert (expects(8, 128), expects(6, 128), expects(8, 256)) == (False, True, True)
+
+
 def test_texts_are_short(check):
     check.assert_sound(attending())
 

@@ -101,7 +101,7 @@ def look(facts: WindowFacts) -> Problems:
     beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
-    wide = long & (halved > 0) & _reads_or_writes_float32(facts) & ~facts.of_family("collective")
+    wide = long & (halved > 0) & _reads_or_writes_float32(facts)
     wide[spoken_of(float32_between_bfloat16.look(facts))] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 

@@ -2,10 +2,10 @@
 
 Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice) deeper
 blocks of K saved 3 to 39 % of a matmul, wider subblocks 12 %, a config in place of TTNN's guess 7 to 65 %, but three of
-ten tries brought nothing, lost or were refused. Over one row of tiles the law of such matmuls tells what to expect
-(that of many rows errs by half and more). Over more a config in place of TTNN's guess expects what 18 gains in 22 tries
-brought, from four rows on and below 35 % of the roofline, and deeper blocks and wider subblocks of a given one what
-seven in nine did. Of the rest two of five gained: nothing is expected. `check_setting` orders the legal blocks by law.
+ten tries brought nothing, lost or were refused. Over one row of tiles a config in place of TTNN's guess expects what
+its law says (that of many rows errs by half and more); over four rows and more, below 35 % of the roofline, what 18
+gains in 22 tries brought. Of others two of five gained: nothing is expected, as of deeper blocks and wider subblocks
+(11 of 15 gained). `check_setting` orders the legal blocks by the laws of time.
 
 The line: 5 us and more, at under 60 % of the roofline, and TTNN would take something else: a config where it chose
 itself; blocks of K twice as deep that fit L1; an output subblock of more tiles. What is printed breaks no rule of
@@ -23,7 +23,6 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
 from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
-from ttnn_mcp.checks.shared.changed_ops import changed, configured
+from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.dram_sharding import kinds_of, suggested_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
 from ttnn_mcp.checks.shared.matmul_blocks import (
@@ -53,10 +52,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-
-LEFT, OTHERS, MANY_ROWS = "left to TTNN", "left to TTNN, no rule", "as now, many rows"
+LEFT, OTHERS = "left to TTNN", "left to TTNN, no rule"
 _NUMBERS = re.compile(r"[\d, ]|\bor\b")
 
 
@@ -73,16 +69,14 @@ def look(facts: WindowFacts) -> Problems:
     for of_them, then, kind in ((one_row, law, LEFT), (poor, None, LEFT), (~one_row & ~poor, None, OTHERS)):
         at = left[of_them]
         yield Problem(at, saved[at], tell=_tell, becomes=then, is_trial=True, kind=kind)
-    groups = defaultdict[tuple[str, str], list[int]](list)
+    groups = defaultdict[str, list[int]](list)
     firsts, kinds = kinds_of(facts, rows)
     for kind, first in enumerate(firsts.tolist()):
         if code := _as_now(facts, first):
-            many = MANY_ROWS if facts.ops.inputs[0].height[first] > TILE_SIDE else ""
-            groups[_NUMBERS.sub("", code), many] += rows[kinds == kind].tolist()
-    for (_, many), group in groups.items():
+            groups[_NUMBERS.sub("", code)] += rows[kinds == kind].tolist()
+    for group in groups.values():
         at = np.array(sorted(group), dtype=np.int64)
-        then = None if many else partial(_in_deepest_blocks, facts)
-        yield Problem(at, saved[at], tell=_tell, becomes=then, is_trial=True, kind=many)
+        yield Problem(at, saved[at], tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
@@ -97,40 +91,24 @@ def _tell(ops: Affected) -> Words:
 
 def _as_now(facts: WindowFacts, row: int) -> str:
     """What TTNN would take in the config of a matmul; empty where there is nothing, or its rules are not known."""
-    plan = _plan(facts, row)
-    if plan is None:
+    now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
+    plan = now.plan if now.was_given else None
+    if not isinstance(plan, MatmulPlan | DramSharded):
         return ""
     texts = (_blocks(facts, row, plan), _subblock(plan) if isinstance(plan, MatmulPlan) else "")
     as_now = ", ".join(filter(None, texts))
     return f"program_config as now with {as_now}" if as_now else ""
 
 
-def _plan(facts: WindowFacts, row: int) -> MatmulPlan | DramSharded | None:
-    """The config that a matmul was given; None where it was given none, or one of other rules."""
-    now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
-    return now.plan if now.was_given and isinstance(now.plan, MatmulPlan | DramSharded) else None
-
-
 def _blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded) -> str:
-    deeper = _deeper(facts, row, plan)
-    return f"in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
-
-
-def _deeper(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded) -> list[int]:
     if isinstance(plan, MatmulPlan) and facts.ops.inputs[0].sharded[row]:
-        return []
-    return [
+        return ""
+    deeper = [
         block
         for block in deeper_blocks(facts, row)
         if block >= HALF_THE_STEPS * plan.in0_block_w and _is_legal(replace(plan, in0_block_w=block))
     ]
-
-
-def _in_deepest_blocks(facts: WindowFacts, row: int) -> Described | None:
-    """A matmul of one row of tiles in the deepest of the blocks that are told, for the laws of time."""
-    plan = _plan(facts, row)
-    deeper = _deeper(facts, row, plan) if plan else []
-    return changed(facts, row, block_w=max(deeper)) if deeper else None
+    return f"in0_block_w={' or '.join(map(str, deeper))}" if deeper else ""
 
 
 def _subblock(plan: MatmulPlan) -> str:
