@@ -6,6 +6,7 @@ The order differs: the database of 2024 writes logical[padded], the CSV padded[l
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import prod
 
 from ttnn_mcp.records import dataclass
@@ -54,6 +55,7 @@ def parse_database_shape(text: str) -> Shape | None:
     return Shape(logical, tuple(int(padded or size) for size, padded in sizes))
 
 
+@lru_cache(maxsize=4_096)  # of the dims of most reports: each is asked for by many operands and windows
 def parse_cell(cell: str | float) -> tuple[int, int] | None:
     """A dimension in a CSV cell as (padded, logical): '32[19]' -> (32, 19), '32' and '32.0' -> (32, 32).
 

@@ -49,12 +49,12 @@ class Operand:
     @cached_property
     def padded(self) -> NDArray[np.int64]:
         """Dims in memory, shape (rows, 4); 0 in rows without the operand."""
-        return self._dims[0]
+        return self._sides[0]
 
     @cached_property
     def logical(self) -> NDArray[np.int64]:
         """Dims of the model's tensor, shape (rows, 4); equal to `padded` before generation C4."""
-        return self._dims[1]
+        return self._sides[1]
 
     @cached_property
     def height(self) -> NDArray[np.int64]:
@@ -152,9 +152,9 @@ class Operand:
     @cached_property
     def broken(self) -> NDArray[np.bool_]:
         """Mask of the rows that tell an operand without a shape, or with one that none has, or no chip could hold."""
-        odd = ((self.padded == 0) != (self.logical == 0)).any(axis=1) | ~self._sides_read.all(axis=0)
-        sides = np.array([np.maximum(dims, 1).astype(np.float64) for dims in (self.padded, self.logical)])
-        return self._told & (odd | (sides.prod(axis=2).max(axis=0) > ELEMENTS_AT_MOST))
+        odd = ((self.padded == 0) != (self.logical == 0)).any(axis=1) | ~self._sides[2].all(axis=1)
+        sides = np.maximum(np.maximum(self.padded, self.logical), 1).prod(axis=1, dtype=np.float64)
+        return self._told & (odd | (sides > ELEMENTS_AT_MOST))
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
@@ -163,26 +163,23 @@ class Operand:
 
     @cached_property
     def _told(self) -> NDArray[np.bool_]:
-        read = self._sides_read.any(axis=0)
+        read = self._sides[2].any(axis=1)
         return read | (self.layout.among("TILE", "ROW_MAJOR") & read.any())  # a report may have no shapes at all
 
     @cached_property
-    def _sides_read(self) -> NDArray[np.bool_]:
-        return np.array([self._texts(dim).where(lambda text: parse_cell(text) is not None) for dim in DIMS])
-
-    @cached_property
-    def _dims(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Padded and logical dims as written in the file."""
+    def _sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Padded and logical dims as written in the file, and where a dim was written that can be read."""
         padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
-        logical = np.zeros_like(padded)
+        logical, read = np.zeros_like(padded), np.zeros_like(padded, dtype=np.bool_)
         for place, dim in enumerate(DIMS):
             texts = self._texts(dim)
             if not texts.distinct:  # unmoved: it only saves time, for the operands that no op has
                 continue
-            cells = [parse_cell(text) or (0, 0) for text in texts.distinct]
-            padded[:, place] = np.array([*(cell[0] for cell in cells), 0], dtype=np.int64)[texts.codes]
-            logical[:, place] = np.array([*(cell[1] for cell in cells), 0], dtype=np.int64)[texts.codes]
-        return padded, logical
+            cells = [*map(parse_cell, texts.distinct), None]
+            padded[:, place] = np.array([cell[0] if cell else 0 for cell in cells], dtype=np.int64)[texts.codes]
+            logical[:, place] = np.array([cell[1] if cell else 0 for cell in cells], dtype=np.int64)[texts.codes]
+            read[:, place] = np.array([cell is not None for cell in cells])[texts.codes]
+        return padded, logical, read
 
     def _texts(self, part: str) -> Texts:
         column = self.columns.get(part)
