@@ -10,10 +10,10 @@ from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritt
 
 
 def test_experts_get_deeper_blocks_up_to_32_tiles(check):
-    """Of 224 tiles of K; what the report does not tell of their bytes leaves half of the time."""
+    """Of 224 tiles of K; what the report does not tell of their bytes leaves 40 % of the time."""
     outcome = check.ask(of_sparse(block=8))
     assert "program_config as now with in0_block_w=16 or 28 or 32" in outcome.claim.fix
-    assert outcome.at_most_ns == pytest.approx(outcome.took_ns / 2)
+    assert outcome.at_most_ns == pytest.approx(0.6 * outcome.took_ns)
     fix = check.ask(of_sparse(block=32)).claim.fix
     assert "as now with half or twice of per_core_N=2 on twice or half of the cores" in fix
 

@@ -23,11 +23,12 @@ from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.floors import OF_UNKNOWN, trial_saves
+from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 SAMPLES = ops_named("no grid_sample ops", "GridSample")
+ONE_WAIT = 0.5  # of the time: of two
 NUMBERS, PREPARED = 2, 6  # of a point: x and y; or a pixel and four weights
 POINTS_AT_MOST = 32  # in a row: it is then 384 B long, and longer rows spare little more (ours)
 
@@ -40,7 +41,7 @@ def look(facts: WindowFacts) -> Problems:
     alone = grid[rows, 3] == np.where(_are_prepared(facts, rows), PREPARED, NUMBERS)
     able = np.array([_together(width) > 1 for width in grid[rows, 2].tolist()], dtype=np.bool_)
     rows = rows[alone & able]
-    saved = np.minimum(OF_UNKNOWN * facts.kernel_ns, trial_saves(facts))
+    saved = np.minimum(ONE_WAIT * facts.kernel_ns, trial_saves(facts))
     yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
 

@@ -7,7 +7,7 @@ other cores saved 50 % (Ornith 35B). What is expected is their middle share of t
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
 of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline
-at peak rates, without the bytes of the result; half of the time where the report does not tell how many of the experts
+at peak rates, without the bytes of the result; 60 % of the time where the report does not tell how many of the experts
 are read. It stands beside sparse-matmul-blocks, grid-left-idle and minimal-matmul-blocks.
 
 Silent on dense matmuls with a program config: matmul-config-untried.
