@@ -6,8 +6,10 @@ from tests.checks.programs import NARROW, WIDE, conv, decode, linear, prefill, s
 from tests.checks.rows import pass_time, put
 from tests.for_all import for_all
 from tests.profiles import L1, Program
+from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.checks import expectation
 
 FLOP = 2 * 4096**3
 
@@ -39,6 +41,20 @@ def test_half_the_passes_save_half_the_time_where_nothing_else_binds(check, prog
     assert "math_fidelity=ttnn.MathFidelity.HiFi2" in outcome.claim.fix
     assert "compute_kernel_config=" in outcome.claim.fix
     assert "computes at HiFi4 what HiFi2 covers" in outcome.claim.claim
+
+
+def test_attention_expects_nothing_of_what_matmuls_gained(check, program, monkeypatch):
+    """Softmax takes no passes: three tries in two ledgers brought nothing."""
+    tries = {"cases": 7, "median": 0.5, "low": 0.2}
+    known = {"checks": {}, "levers": {}, "trials": {"fidelity-above-operands": tries}}
+    monkeypatch.setattr(expectation, "measured_cases", lambda: known)
+
+    q, k, v, y = (program.tensor([1, 8, 4096, 128], WIDE) for _ in range(4))
+    engine_ns = 2 * 2 * 8 * 4096 * 4096 * 128 * 4 / 4096 / 64  # two products in four passes
+    put(program, DeviceOp("SDPADeviceOperation", (q, k, v), (y,), round(engine_ns / 0.6), fidelity="HiFi4"))
+    linear(program, 4096, 4096, 4096, round(FLOP * 4 / 4096 / 64 / 0.6), weights=WIDE, fidelity="HiFi4")
+    claims = check.ask(program).claims
+    assert [(len(claim.rows), claim.expected is None) for claim in claims] == [(1, False), (1, True)]
 
 
 def test_fewer_passes_never_promise_to_beat_the_arithmetic_that_stays(check, program):
