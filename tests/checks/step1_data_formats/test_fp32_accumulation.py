@@ -49,7 +49,8 @@ def test_a_subblock_below_the_limit_would_not_grow_without_float32(check, progra
 
 
 @for_all(
-    ("per_core", "silent", "fires"), [((5, 18), (1, 2), (1, 3)), ((6, 1), (2, 1), (3, 1)), ((3, 3), (3, 1), (1, 4))]
+    ("per_core", "silent", "fires"),
+    [((5, 18), (1, 2), (1, 3)), ((6, 1), (2, 1), (3, 1)), ((3, 3), (3, 1), (1, 4)), ((1, 7), (1, 7), (1, 1))],
 )
 def test_one_that_divides_its_block_no_better_would_grow_if_eight_tiles_allow_more(check, per_core, silent, fires):
     """Of 18 columns 3, or 6; of 6 rows 3, or 6; of 3 x 3 tiles 3, and nothing up to 8."""

@@ -36,33 +36,24 @@ def compute_setting(ops: OpTable, rows: Integers, field: str) -> Floats:
 
 
 def fills_half_of_dst(ops: OpTable, rows: Integers) -> Floats:
-    """1 where an output subblock is as large as FLOAT32 sums let it be, and 16-bit sums would let it grow; else 0.
-
-    NaN where no sizes are printed.
-    """
+    """1 where an output subblock is as large as FLOAT32 sums let it be, and 16-bit sums would let it grow; else 0."""
     return attributes_of(ops).numbers(rows, _fills_half)
 
 
-def _fills_half(attributes: Attributes) -> float | None:
+def _fills_half(attributes: Attributes) -> float:
     tiles, config = _product(attributes, SUBBLOCKS), attributes.struct("program_config")
-    per_core = [config.number(f"per_core_{side}") for side in "MN"] if config else [None]
-    if tiles is None or tiles == DST_TILES_FP32 or None in per_core:
-        return None if tiles is None else float(tiles == DST_TILES_FP32)
-    high, wide = (int(side or 0) for side in per_core)
+    if config is None or tiles == DST_TILES_FP32:
+        return float(tiles == DST_TILES_FP32)
+    high, wide = (int(config.number(f"per_core_{side}") or 0) for side in "MN")
     fitting = {
         a * b for a in range(1, DST_TILES + 1) for b in range(1, DST_TILES + 1) if not (high % a or wide % b)
     }
-    most = [max((size for size in fitting if size <= limit), default=0) for limit in (DST_TILES_FP32, DST_TILES)]
+    most = [max(size for size in fitting if size <= limit) for limit in (DST_TILES_FP32, DST_TILES)]
     return float(tiles == most[0] < most[1])
 
 
-def subblock_tiles(ops: OpTable, rows: Integers) -> Floats:
-    """Tiles of an output subblock, from the config that the op prints; NaN if it prints none."""
-    return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, SUBBLOCKS))
-
-
 def inner_block_tiles(ops: OpTable, rows: Integers) -> Floats:
-    """Tiles of one block along K, from the same config."""
+    """Tiles of one block along K, from the config that the op prints; NaN if it prints none."""
     return attributes_of(ops).numbers(rows, lambda attributes: _product(attributes, INNER_BLOCKS))
 
 
