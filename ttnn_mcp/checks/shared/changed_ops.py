@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.analyses.laws.described import described
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 
 if TYPE_CHECKING:
     from typing import TypeAlias
