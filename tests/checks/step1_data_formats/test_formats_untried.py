@@ -6,10 +6,11 @@ import pytest
 
 from tests.checks.matmul_programs import decoding
 from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
 from tests.profiles import DRAM, Placement, Program
 from tests.profiles.model import DeviceOp
-from tests.profiles.ops import matmul
+from tests.profiles.ops import binary, matmul
 
 FEWER_BYTES = 1 - 1.0625 / 2
 
@@ -68,9 +69,9 @@ def test_bytes_below_a_tenth_of_the_time_are_not_told(check):
 
 @for_all(("keys", "told"), [("BFLOAT16", True), ("BFLOAT8_B", False)])
 def test_keys_and_values_of_attention_are_told_not_its_result(check, keys, told):
-    program = Program("wormhole_b0")
+    program = Program("wormhole_b0")  # its result takes 4.4 us; LoFi would spare half of its arithmetic, 8.4 us
     q, k, v, y = (program.tensor([1, 8, 1024, 64], dtype) for dtype in ("BFLOAT16", keys, keys, "BFLOAT16"))
-    put(program, DeviceOp("ScaledDotProductAttentionDeviceOperation", (q, k, v), (y,), 400_000, fidelity="LoFi"))
+    put(program, DeviceOp("ScaledDotProductAttentionDeviceOperation", (q, k, v), (y,), 30_000, fidelity="HiFi2"))
     outcome = check.ask(program)
     assert outcome.fires is told
     if told:
@@ -194,3 +195,36 @@ def test_weights_that_one_token_waits_for_expect_what_such_tries_brought(check):
 
     assert expected(0.73).basis == "7 tries of formats-untried: narrower weights, streamed"
     assert expected(0.67) is expected(0.73, m=64) is None
+
+
+def test_where_one_of_the_weights_is_not_streamed_such_tries_tell_nothing(check):
+    program = of(weights="BFLOAT8_B", m=32, k=32_768, ns=620_000)
+    linear(linear(program), weights="BFLOAT8_B", m=32, k=32_768, ns=400_000)
+    assert narrower(check.ask(program)).expected is None
+
+
+def test_wide_weights_that_wait_for_bytes_are_another_checks_beside_narrower_ones_too(check):
+    waiting = {"m": 32, "n": 4096, "ns": 160_000, "weights": "BFLOAT16"}
+    assert check.ask(linear(of(**waiting))).status == "clean"
+
+
+def test_short_ops_operands_that_are_made_and_element_wise_ops_have_no_weights_and_keys(check):
+    short = {"m": 512, "n": 512, "k": 512, "weights": "BFLOAT8_B", "fidelity": "HiFi4"}
+    check.pair(lambda ns: of(ns=ns, **short), silent=4_900, fires=5_100)
+    program = of()
+    x, y, made = (program.tensor([1, 1, 2048, 2048], "BFLOAT16") for _ in range(3))
+    put(program, binary("ADD", x, y, made, 200_000))
+    activation, result = (
+        program.tensor([1, 1, 2048, 2048], "BFLOAT8_B"),
+        program.tensor([1, 1, 2048, 2048], "BFLOAT8_B"),
+    )
+    put(program, matmul(activation, made, result, 600_000, fidelity="LoFi"))
+    assert check.ask(program).status == "clean"
+
+
+def test_a_run_without_matmuls_and_attention_is_not_applicable(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+
+
+def test_without_a_second_operand_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), of(weights="BFLOAT16"))), "INPUT_n")

@@ -49,14 +49,18 @@ from ttnn_mcp.checks.check import (
     ops_of_family,
     spoken_of,
 )
-from ttnn_mcp.checks.expectation import COVERED, EXPLAINED
+from ttnn_mcp.checks.expectation import EXPLAINED
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES, TILE_SIDE
+from ttnn_mcp.hardware import (
+    ELEMENT_BYTES,
+    FIDELITY_PHASES,
+    TILE_SIDE,  # unmoved: rows are padded to whole tiles
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +81,12 @@ def look(facts: WindowFacts) -> Problems:
     weight, took = facts.ops.inputs[1], facts.kernel_ns
     long = (took >= SMALL_NS) & ~facts.roofline.impossible  # operands or times of the others are false
     matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & long
-    beside = bool((matmul & weight.dtype.among("BFLOAT4_B")).any()) & weight.dtype.among("BFLOAT8_B")
+    beside = bool(weight.dtype.among("BFLOAT4_B").any()) & weight.dtype.among("BFLOAT8_B")
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     few_rows = facts.ops.inputs[0].height <= TILE_SIDE
-    weights = able & matmul & reads_weights(facts.ops, facts.flow) & untold
+    weights = able & reads_weights(facts.ops, facts.flow) & untold
     for dtype, wider in NARROWER.items():
         left = _passes_left(facts, dtype)
         most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
@@ -90,18 +94,17 @@ def look(facts: WindowFacts) -> Problems:
         told = weights & weight.dtype.among(*wider)
         streams = few_rows & ~(facts.roofline.dram_achievable_ns < EXPLAINED * took)  # unknown: experts
         problem = _of(told, most, NARROWER_WEIGHTS, fix, of_one_row(facts, then))
-        streamed = most[told & streams].sum() >= COVERED * most[told].sum()
-        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streamed else problem
+        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streams[told].all() else problem
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
     yield _of(keys, saved, "narrower keys and values", _narrower_keys)
     passes = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), second_pass_for_eight_bits.LOFI))
-    beyond = able & matmul & (passes > 0)
+    beyond = long & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
-    wide = long & (halved > 0) & _reads_or_writes_float32(facts)
+    wide = long & _reads_or_writes_float32(facts)
     wide[spoken_of(float32_between_bfloat16.look(facts))] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 
@@ -117,7 +120,7 @@ def _passes_left(facts: WindowFacts, dtype: str) -> Floats:
     """Per op, the share of its passes that weights of this type have bits for, where passes are its limit; else 1."""
     roofline, needed = facts.roofline, FIDELITY_PHASES[ENOUGH[dtype]] / phases(facts.ops)
     limit = roofline.compute_used_ns >= np.fmax(roofline.dram_achievable_ns, FEWER_PASSES_FROM * facts.kernel_ns)
-    return np.where(limit & (needed < 1), needed, 1.0)
+    return np.where(limit, np.minimum(needed, 1.0), 1.0)
 
 
 def _narrowed(facts: WindowFacts, dtype: str, left: Floats, row: int) -> Described | None:

@@ -48,12 +48,13 @@ def look(facts: WindowFacts) -> Problems:
     pairs = of_each_kind(facts, rows, lambda row: _rows_of_fullest(facts, row))
     share = pairs[:, 1] / np.maximum(pairs[:, 0], 1)
     uneven = (pairs[:, 0] > 0) & (share <= LESS_WORK)
+    rows, share, pairs = rows[uneven], share[uneven], pairs[uneven]
+    took = facts.kernel_ns[rows]
+    saved = took - np.maximum(took * share, achievable_ns(facts)[rows])
     several = np.array([printed(facts, row)[0] for row in rows.tolist()]) < pairs[:, 0]
     unsure = several & (share > MUCH_LESS)
-    for these, is_trial in ((uneven & ~unsure, False), (uneven & unsure, True)):
-        took = facts.kernel_ns[rows[these]]
-        saved = took - np.maximum(took * share[these], achievable_ns(facts)[rows[these]])
-        yield Problem(rows[these], saved, tell=partial(_tell, pairs[these]), is_trial=is_trial)
+    for these, is_trial in ((~unsure, False), (unsure, True)):
+        yield Problem(rows[these], saved[these], tell=partial(_tell, pairs[these]), is_trial=is_trial)
 
 
 def _tell(pairs: Rows, ops: Affected) -> Words:
