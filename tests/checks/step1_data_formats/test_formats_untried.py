@@ -102,7 +102,9 @@ def test_passes_above_lofi_are_told_where_arithmetic_takes_half_of_the_time(chec
     assert "math_fidelity=ttnn.MathFidelity.LoFi" in claim.fix
     assert claim.at_most_ns.tolist() == [pytest.approx(520_000)]
     assert claim.expected is None
-    assert [each.rows.tolist() for each in check.ask(linear(of(ns=1_040_000, fidelity="HiFi2"))).claims] == [[0]]
+    assert [
+        each.rows.tolist() for each in check.ask(linear(of(ns=1_040_000, fidelity="HiFi2"), m=2048)).claims
+    ] == [[0]]
 
 
 def test_half_of_the_bytes_of_float32_may_go_and_all_of_a_cast_to_it(check):
