@@ -88,7 +88,9 @@ def scratch(tmp_path_factory):
     """A copy of the tree with a new check and a new tool laid out, and what was said about them."""
     tree = tmp_path_factory.mktemp("scratch") / "tree"
     kept = "__pycache__"  # a copy is as old as its original, so that nothing is compiled anew
-    shutil.copytree(ROOT, tree, ignore=lambda _, names: {name for name in names if not (name == kept or is_ours(name))})
+    shutil.copytree(
+        ROOT, tree, ignore=lambda _, names: {name for name in names if not (name == kept or is_ours(name))}
+    )
     check = python(tree, "-m", "generate.new_check", CHECK, "3")
     tool = python(tree, "-m", "generate.new_tool", TOOL)
     assert check.returncode == tool.returncode == 0, check.stderr + tool.stderr
