@@ -97,7 +97,8 @@ def candidates_of(source: OpSource, beside: Beside, most: int) -> Shortlist:
     fitting = [
         one for one in tried.values() if one.judged.verdict in ("fits", "legal") and not one.judged.wrong_values
     ]
-    candidates.left_out.update(one.judged.verdict for one in tried.values() if one not in fitting)
+    others = [one.judged for one in tried.values() if one not in fitting]
+    candidates.left_out.update("wrong_values" if one.wrong_values else one.verdict for one in others)
     fitting.sort(key=lambda one: (one.expected.us if one.expected else inf, -(one.judged.trial.at_most_ns or 0)))
     candidates.left_out["more"] += max(len(fitting) - most, 0)
     candidates.chosen = fitting[:most]
