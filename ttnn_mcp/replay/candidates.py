@@ -124,8 +124,6 @@ def _singles(
 ) -> Iterator[tuple[dict[str, Value], Judged, Expected | None]]:
     for name in source.swept:
         for value in settings.choices(name):
-            if value == source.settings.get(name) and OWN not in source.settings:
-                continue
             judged = judge(settings.tried(name, value), beside.limit, beside.room, older=beside.older)
             expected = predicted(source.op, settings, name, value, judged.trial) if judged.legal else None
             yield {**_owned(source, name), name: value}, judged, expected
