@@ -154,7 +154,7 @@ def _together(
         changed = settings_of(op, source.safe_bytes)
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
-        then = described(op.table, 0, op.chip) if judged.legal and now and us else None
+        then = described(op.table, 0, op.chip) if judged.legal else None  # unmoved: of another nobody asks a time
         visible = then if then != now else None  # what no law sees changes no time that a law tells
         own: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
         yield {**own, **combined}, judged, after_change(now, us, visible) if now and us and visible else None
