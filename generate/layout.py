@@ -50,4 +50,5 @@ def after_last(text: str, pattern: str, line: str) -> str:
 def left_to_do(*places: Path) -> str:
     """One line: what the author does next."""
     files = " ".join(path.relative_to(ROOT).as_posix() for path in places)
-    return f"Left to do: fill in what `grep -n '{BLANK}' {files}` shows, then `make fix` and `make check`."
+    then = "`make fix`, `make test`, `make check` and `make lines CHANGED=1`"
+    return f"Left to do: fill in what `grep -n '{BLANK}' {files}` shows, then {then}."

@@ -6,6 +6,7 @@ What people wrote into the tables stays. A tool that is missing gets a line, one
 """
 
 import re
+import sys
 from functools import partial
 from textwrap import fill
 
@@ -39,7 +40,8 @@ def merged(table: str, named: re.Pattern[str], lines: dict[str, str], *, in_orde
 
 
 def question(tool: Tool) -> str:
-    return tool.description.partition(". ")[0].rstrip(".")
+    """As the first line of its module asks it: `some_tool: which ops are slow?`."""
+    return (sys.modules[tool.ask.__module__].__doc__ or "").partition(": ")[2].partition("\n")[0].rstrip(".")
 
 
 def call(tool: Tool) -> str:
@@ -90,7 +92,9 @@ LISTINGS = {
 
 def main() -> None:
     for path, rewritten in LISTINGS.items():
-        path.write_text(rewritten(path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        if (fresh := rewritten(text)) != text:  # a pyproject.toml that is written again has make set up .venv again
+            path.write_text(fresh, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ CHECK = Check(
     title="FILL IN a few words",
     look=look,
     of=ops_named("no FILL IN ops", "FILL IN the same name"),
+    needs=(),  # FILL IN what it reads beside times, of ttnn_mcp/checks/needs.py: (OPERANDS,); without any, no such line
     worth=Worth(saving=USUAL),
 )
 '''
@@ -58,6 +59,7 @@ def program(amount: float) -> Program:
     """FILL IN: a program that has `amount` of what the check measures."""
     made = Program("wormhole_b0")
     x = made.tensor([1, 1, 64, 64])
+    # the output is like the first input, but for shape=, dtype=, layout= and placement=
     made.op("FILL IN an op code of the CSV: TilizeDeviceOperation", [x], kernel_ns=round(1000 * amount))
     pass_time(made, 100_000)
     return made
@@ -65,6 +67,11 @@ def program(amount: float) -> Program:
 
 def test_where_the_line_is(check):
     check.pair(program, silent=1.0, fires=2.0)  # FILL IN both sides of the line
+
+
+def test_its_claim_is_sound(check):
+    claim = check.assert_sound(program(2.0))  # FILL IN an amount that fires
+    assert claim.at_most_ns.sum() == 2_000  # FILL IN what it can save
 '''
 
 

@@ -98,3 +98,14 @@ def test_the_skill_has_its_ten_pages():
     assert documents.skill_pages()[:1] == ("SKILL",)
     assert len([page for page in documents.skill_pages() if page.startswith("step-")]) == 7
     assert {"key-concepts", "quick-reference"} <= set(documents.skill_pages())
+
+
+def test_our_own_words_are_few_and_each_is_in_the_glossary():
+    about = (ROOT / "AGENTS.md").read_text(encoding="utf-8").partition("## Our words")[2].partition("\n## ")[0]
+    words = [word.lower() for word in re.findall(r"\*\*(\w+)\*\*", about)]
+    glossary = (ROOT / "resources" / "glossary.md").read_text(encoding="utf-8")
+    terms = {
+        term.strip() for line in re.findall(r"^\| (.+?) \|", glossary, re.MULTILINE) for term in line.split(",")
+    }
+    assert 0 < len(words) <= 15, "use one of our words, or a plain one, before you make another"
+    assert [word for word in words if word not in terms] == [], "say it in resources/glossary.md too"

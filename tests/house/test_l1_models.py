@@ -9,4 +9,7 @@ PROVEN = {MODELS[capture.launch.name] for capture in captures() if capture.launc
 
 def test_every_model_has_a_capture_that_proves_it():
     unproven = sorted(name for name, model in MODELS.items() if model not in PROVEN)
-    assert unproven == [], "add a call to tests/real/proofs, then python -m tests.real.rig proofs"
+    assert unproven == [], (
+        "add a call to a FILE.py of tests/real/proofs that runs the op, then "
+        "`.venv/bin/python -m tests.real.rig proofs --only FILE --call FUNCTION` (the name that the call has in ttnn)"
+    )

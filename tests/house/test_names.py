@@ -3,8 +3,6 @@
 import ast
 import re
 
-import pytest
-
 from tests.for_all import for_all
 from tests.house.tree import MODULES, tree_of, where
 
@@ -42,8 +40,8 @@ def test_a_name_tells_what_it_holds(path):
     if words.isdisjoint(CATCH_ALL):  # most modules: what is not written binds nothing
         return
     names = names_bound(tree_of(path))
-    for name in names.keys() & CATCH_ALL:
-        pytest.fail(f"{where(path)}:{names[name]}: call `{name}` by a noun that tells what it holds")
+    caught = [f"`{name}` at line {names[name]}" for name in sorted(names.keys() & CATCH_ALL)]
+    assert not caught, f"{where(path)}: call {', '.join(caught)} by a noun that tells what it holds"
 
 
 def test_names_are_found_wherever_they_are_bound():

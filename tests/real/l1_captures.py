@@ -94,7 +94,8 @@ def read_back() -> tuple[dict[str, Machine], list[dict[str, Any]]]:
     stored: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
     chips = {name: Machine(tuple(grid), *others) for name, grid, *others in stored["chips"]}
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in stored["programs"]]
-    return chips, [{**row, "attributes": stored["attributes"][row["attributes"]]} for row in rows]
+    attributes = dict(stored["attributes"])
+    return chips, [{**row, "attributes": attributes[row["attributes"]]} for row in rows]
 
 
 @cache

@@ -58,7 +58,7 @@ def test_the_file_is_as_the_rig_writes_it():
     told = json.loads(FILE.read_text("utf-8"))
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in told["programs"]]
     for row in rows:
-        row["attributes"] = told["attributes"][row["attributes"]]
+        row["attributes"] = dict(told["attributes"])[row["attributes"]]
     names = [field.name for field in fields(Machine)]
     chips = {name: dict(zip(names, chip, strict=True)) for name, *chip in told["chips"]}
     assert told_apart(rows) == rows

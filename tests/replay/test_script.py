@@ -80,8 +80,18 @@ async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written)
     assert len(answer["candidates"]["rows"]) == 2
     assert answer["left_out"]["more"] > 0
     assert answer["left_out"]["illegal"] > 0
+    assert {*answer["left_out"]} == {"more", "illegal"}
     _, answer = await written(linear(), sweep=[])
     assert "candidates" not in answer
+
+
+async def test_what_an_older_build_would_compute_wrong_is_no_candidate(written):
+    """Eight blocks of one row of tiles on 2 x 2 cores; of the build nothing is known."""
+    blocks = "in0_block_w=2,out_subblock_h=1,out_subblock_w=4,per_core_M=8,per_core_N=16"
+    config = f"MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(x=2,y=2),{blocks})"
+    _, answer = await written(linear(config=config), sweep=["per_core_M"])
+    assert sorted(row[0] for row in answer["candidates"]["rows"]) == ["per_core_M=2", "per_core_M=4"]
+    assert answer["left_out"] == {"wrong_values": 1, "illegal": 1}
 
 
 async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
@@ -137,6 +147,17 @@ async def test_shards_that_no_report_prints_are_not_made_up(tmp_path):
     put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
     with pytest.raises(QuestionRefused, match="INPUT_0 lies in L1_BLOCK_SHARDED and no report prints its shards"):
         await ask(session(tmp_path), "replay_op", run=report(tmp_path, program), op=3)
+
+
+async def test_where_the_output_is_sharded_blocks_are_not_tried_together(written):
+    """Its shards follow from them, which no row tells of another block."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 256, 256]), program.weight([1, 1, 256, 512], "BFLOAT8_B")
+    y = program.tensor([1, 1, 256, 512], placement=block_sharded(32, 64, (8, 8)))
+    put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
+    for sweep, together in ((["in0_block_w", "out_subblock_w"], True), (["in0_block_w", "per_core_N"], False)):
+        _, answer = await written(program, sweep=sweep)
+        assert any("," in row[0] for row in answer["candidates"]["rows"]) is together, sweep
 
 
 async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):

@@ -45,4 +45,4 @@ def test_a_command_explains_without_a_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert cli.main(["check", "--explain", "trial"]) == 0
-    assert capsys.readouterr().out.startswith("trial: An edit of whose saving ")
+    assert capsys.readouterr().out.startswith("trial: An edit whose saving ")

@@ -1,7 +1,7 @@
 """Proves our advice against real TTNN on mock devices; `make real` runs it in the project's own environment.
 
     python -m tests.real.rig [demo | pages | names | mocks | advice | captures | proofs | replays | trials]
-        [--seed SEED] [--count COUNT] [--only FILE] [--jobs N] [--report NAME ...]
+        [--seed SEED] [--count COUNT] [--only FILE [--call FUNCTION]] [--jobs N] [--report NAME ...]
 
 Sets up an environment with TTNN, once. Exits non-zero if TTNN refuses anything that we tell, and says what.
 """
@@ -252,15 +252,18 @@ def captures(python: Path, asked: argparse.Namespace) -> bool:
 def proofs(python: Path, asked: argparse.Namespace) -> bool:
     """The stored proofs of our models of L1 are what TTNN allocates; where they are not, they are written anew.
 
-    With `--only` the calls of one file of proofs run, and what is new of them is added to what is stored.
+    With `--only` the calls of one file of proofs run, or with `--call` those of them that name one function of TTNN. What
+    is new of them is added to what is stored, and calls that TTNN refuses are told: they prove nothing.
     """
 
     def captured(job: str) -> tuple[dict, list[dict]]:
         name, kind = job.split()
         with tempfile.TemporaryDirectory() as folder:
-            ran = within(python, "dry", name, kind, folder)
+            ran = within(python, "dry", name, kind, folder, *([asked.call] if asked.call else []))
             if ran.returncode:
                 raise SystemExit(f"capturing {name} on {kind} failed: {ran.stderr.strip()[-300:]}")
+            if asked.only:
+                sys.stdout.writelines(f"{line}\n" for line in ran.stderr.splitlines() if line.startswith("REFUSED"))
             return proven_programs.rows_of(Path(folder), kind)
 
     programs = proven_programs.programs()
@@ -362,6 +365,9 @@ def main() -> int:
         "--only",
         metavar="FILE",
         help="tests/real/models/FILE.py of the captures, tests/real/proofs/FILE.py of the proofs",
+    )
+    parser.add_argument(
+        "--call", metavar="FUNCTION", help="with --only: the proofs that call this function of TTNN"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes of TTNN at a time")
     parser.add_argument("--report", action="append", help="of the replays; all of them otherwise")

@@ -1,8 +1,9 @@
 """Captures one program without dispatching it, which is when TTNN tells the buffers of every device op.
 
-    PYTHON -m tests.real.rig.dry NAME KIND FOLDER        within the environment
+    PYTHON -m tests.real.rig.dry NAME KIND FOLDER [FUNCTION]        within the environment
 
 The program is one of `tests/real/models`, or one of `tests/real/proofs`: those name calls, each of which may be refused.
+With a function of TTNN only the calls that name it run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 PROOFS = Path(__file__).parents[1] / "proofs"
 
 
-def main(name: str, kind: str, folder: Path) -> None:
+def main(name: str, kind: str, folder: Path, function: str = "") -> None:
     """Capture it, import the capture, and tell what of L1 lay free below its tensors."""
     ttnn = imported(kind)
     is_proof = (PROOFS / f"{name}.py").is_file()
@@ -40,9 +41,11 @@ def main(name: str, kind: str, folder: Path) -> None:
     mode = ttnn.graph.RunMode.NORMAL if getattr(program, "DISPATCHED", False) else ttnn.graph.RunMode.NO_DISPATCH
     with ttnn.graph.full_graph_capture(str(graph_file), run_mode=mode):
         for number, call in enumerate(calls):
+            if function and function not in call.__code__.co_names:
+                continue
             try:
                 call()
-            except Exception as refused:  # noqa: BLE001, PERF203 - a refused call is no proof, and no harm
+            except Exception as refused:  # noqa: BLE001 - a refused call is no proof, and no harm
                 sys.stderr.write(f"REFUSED {name} on {kind}, call {number}: {first_line(refused)}\n")
     import_module("ttnn.graph_report").import_report(graph_file, folder)
     (folder / "config.json").write_text(json.dumps({"report_name": name}))
@@ -57,4 +60,4 @@ def _addresses(ttnn: Any, device: Any) -> list[int]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]).resolve())
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]).resolve(), *sys.argv[4:])

@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from tests.real.l1_captures import COLUMNS, text_of
 from tests.real.rig import whole_programs
@@ -100,17 +101,20 @@ def told_apart(rows: list[Row]) -> list[Row]:
 
 
 def stored(chips: dict[str, Any], rows: list[Row]) -> str:
-    """The file: a line for each program; attributes, which come again, are told once, without what nothing reads."""
+    """The file: a line for each program; attributes, which come again, are told once, without what nothing reads.
+
+    They are named by a digest, so that a new program adds lines and changes none.
+    """
     texts = [row["attributes"] for row in rows]
-    attributes = sorted(set(texts))
-    places = {text: place for place, text in enumerate(attributes)}
+    names = {text: f"{crc32(text.encode()):08x}" for text in sorted(set(texts))}
+    assert len({*names.values()}) == len(names), "two attributes have one digest: take a longer one"
     told = [
-        [{**row, "attributes": places[text]}.get(name) for name in COLUMNS]
+        [{**row, "attributes": names[text]}.get(name) for name in COLUMNS]
         for row, text in zip(rows, texts, strict=True)
     ]
     parts = {
         "chips": [[name, *chip.values()] for name, chip in sorted(chips.items())],
-        "attributes": attributes,
+        "attributes": [[name, text] for text, name in names.items()],
         "programs": told,
     }
     whole = {
