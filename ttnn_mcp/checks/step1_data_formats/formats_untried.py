@@ -91,10 +91,10 @@ def look(facts: WindowFacts) -> Problems:
         left = _passes_left(facts, dtype)
         most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
         fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
-        told = weights & weight.dtype.among(*wider)
+        these = weights & weight.dtype.among(*wider)
         streams = few_rows & ~(facts.roofline.dram_achievable_ns < EXPLAINED * took)  # unknown: experts
-        problem = _of(told, most, NARROWER_WEIGHTS, fix, of_one_row(facts, then))
-        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streams[told].all() else problem
+        problem = _of(these, most, NARROWER_WEIGHTS, fix, of_one_row(facts, then))
+        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streams[these].all() else problem
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")

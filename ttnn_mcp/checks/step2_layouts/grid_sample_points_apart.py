@@ -28,7 +28,7 @@ from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 SAMPLES = ops_named("no grid_sample ops", "GridSample")
-ONE_WAIT = 0.5  # of the time: of two
+ONE_WAIT = 0.5  # of the time: one of two that are alike (ours)
 NUMBERS, PREPARED = 2, 6  # of a point: x and y; or a pixel and four weights
 POINTS_AT_MOST = 32  # in a row: it is then 384 B long, and longer rows spare little more (ours)
 
