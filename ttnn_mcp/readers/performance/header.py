@@ -91,7 +91,7 @@ def header_of(path: Path) -> Header:
     names = first_line(path)
     refuse_foreign(path, names)
     if len(names) > FIELDS_AT_MOST:
-        raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no performance report has. {REPROFILE}")
+        raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no report has so many. {REPROFILE}")
     return _header(names)
 
 
