@@ -43,6 +43,10 @@ def test_where_nothing_was_compared_it_is_said_and_not_stored(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({**WRITTEN, "layers": LAYERS[1:2], "why": why}))
     with pytest.raises(QuestionRefused, match=rf"a\.json holds no PCC: {why}\. Leave out"):
         read_drift(tmp_path / "a.json")
+    (tmp_path / "a.json").write_text(json.dumps({**WRITTEN, "layers": LAYERS[1:2], "why": "x" * 300}))
+    with pytest.raises(QuestionRefused) as said:
+        read_drift(tmp_path / "a.json")
+    assert 190 < str(said.value).count("x") <= 200
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path):

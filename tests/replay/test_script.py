@@ -80,8 +80,18 @@ async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written)
     assert len(answer["candidates"]["rows"]) == 2
     assert answer["left_out"]["more"] > 0
     assert answer["left_out"]["illegal"] > 0
+    assert {*answer["left_out"]} == {"more", "illegal"}
     _, answer = await written(linear(), sweep=[])
     assert "candidates" not in answer
+
+
+async def test_what_an_older_build_would_compute_wrong_is_no_candidate(written):
+    """Eight blocks of one row of tiles on 2 x 2 cores; of the build nothing is known."""
+    blocks = "in0_block_w=2,out_subblock_h=1,out_subblock_w=4,per_core_M=8,per_core_N=16"
+    config = f"MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(x=2,y=2),{blocks})"
+    _, answer = await written(linear(config=config), sweep=["per_core_M"])
+    assert sorted(row[0] for row in answer["candidates"]["rows"]) == ["per_core_M=2", "per_core_M=4"]
+    assert answer["left_out"] == {"wrong_values": 1, "illegal": 1}
 
 
 async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):

@@ -97,7 +97,8 @@ def candidates_of(source: OpSource, beside: Beside, most: int) -> Shortlist:
     fitting = [
         one for one in tried.values() if one.judged.verdict in ("fits", "legal") and not one.judged.wrong_values
     ]
-    candidates.left_out.update(one.judged.verdict for one in tried.values() if one not in fitting)
+    others = [one.judged for one in tried.values() if one not in fitting]
+    candidates.left_out.update("wrong_values" if one.wrong_values else one.verdict for one in others)
     fitting.sort(key=lambda one: (one.expected.us if one.expected else inf, -(one.judged.trial.at_most_ns or 0)))
     candidates.left_out["more"] += max(len(fitting) - most, 0)
     candidates.chosen = fitting[:most]
@@ -123,8 +124,6 @@ def _singles(
 ) -> Iterator[tuple[dict[str, Value], Judged, Expected | None]]:
     for name in source.swept:
         for value in settings.choices(name):
-            if value == source.settings.get(name) and OWN not in source.settings:
-                continue
             judged = judge(settings.tried(name, value), beside.limit, beside.room, older=beside.older)
             expected = predicted(source.op, settings, name, value, judged.trial) if judged.legal else None
             yield {**_owned(source, name), name: value}, judged, expected

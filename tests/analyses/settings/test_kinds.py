@@ -65,6 +65,12 @@ def test_of_a_tensor_without_elements_no_setting_is_judged(tmp_path, empty):
         settings_of(ops_in(tmp_path, program)[0], 0)
 
 
+@for_all("lost", ["INPUT_0_[WZYX]", "OUTPUT_0_[WZYX]"])
+def test_where_no_op_of_a_report_has_the_shape_no_setting_is_judged(made, lost):
+    with pytest.raises(QuestionRefused, match="does not show what this op read and wrote"):
+        settings_of(made("Matmul", lost), 0)
+
+
 @for_all("lost", ["INPUT_0_DATATYPE", "INPUT_2_DATATYPE", "OUTPUT_0_DATATYPE"])
 @for_all("code", ["Matmul", "LayerNorm", "Softmax"])
 def test_of_a_tensor_of_no_known_data_type_no_setting_is_judged(made, code, lost):

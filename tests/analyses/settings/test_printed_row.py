@@ -130,6 +130,11 @@ def test_more_dims_than_a_row_has_are_not_read():
     assert bare_row(Launch("XDeviceOperation", "", "", (spec(32, 32),), (spec(32, 32),))).inputs[0].present[0]
 
 
+def test_what_could_not_be_there_is_no_row():
+    """2^21 rows and columns: no chip holds the product of what two of them hold."""
+    assert row_of(replace(product(failed=True), inputs=(spec(1 << 21, 32), spec(32, 1 << 21))), {}) is None
+
+
 def test_what_failed_has_the_output_that_it_would_have_given():
     row = row_of(product(failed=True), {})
     assert (row.outputs[0].logical[0].tolist(), row.outputs[0].dtype[0]) == ([1, 1, 100, 512], "BFLOAT8_B")

@@ -51,7 +51,9 @@ class Spans:
 def found(monkeypatch):
     """The room of an op of operation 7, with these tensors before it and this graph."""
 
-    async def of(nodes, live=(9_000,), *, line=10, lines=LINES, text=None, ask=room.room_at, **more):
+    chip = SimpleNamespace(first_cb_address=FIRST)
+
+    async def of(nodes, live=(9_000,), *, line=10, lines=LINES, text=None, chips=(chip,), ask=room.room_at, **more):
         async def graph_of(operation):
             assert operation == 7
             return graph(*nodes) if text is None else text
@@ -61,9 +63,7 @@ def found(monkeypatch):
             "captured": [True] * 6,
             "capacity_bytes": CAPACITY,
             "devices": [SimpleNamespace(spans=Spans(live))],
-            "memory": SimpleNamespace(
-                devices=[SimpleNamespace(first_cb_address=FIRST)], graph_of=graph_of, tensors=None
-            ),
+            "memory": SimpleNamespace(devices=chips, graph_of=graph_of, tensors=None),
         }
         replayed = SimpleNamespace(**{**parts, **more})
 
@@ -152,8 +152,8 @@ async def test_a_turn_of_another_name_is_not_believed(found, line, expected):
         {"place": lambda _: None},
         {"captured": [True] * 5 + [False]},
         {"capacity_bytes": None},
-        {"memory": SimpleNamespace(devices=[])},
-        {"memory": SimpleNamespace(devices=[SimpleNamespace(first_cb_address=None)])},
+        {"chips": []},
+        {"chips": [SimpleNamespace(first_cb_address=None)]},
         {"text": "{"},
     ],
     ids=["no place", "not captured", "no capacity", "no device", "no address", "broken"],
@@ -224,4 +224,10 @@ async def test_where_the_graph_shows_no_buffers_an_exact_model_tells_them(monkey
     assert asked == [("MatmulDeviceOperation", 7, 500, 500)]
     assert await taken(*ops(("Matmul",))) is None
     exact = False
+    assert await taken(*ops(("Matmul",)), room_bytes=500) is None
+
+    async def no_models(_report):
+        return None
+
+    monkeypatch.setattr(room, "models_of", no_models)  # of a chip that is not known
     assert await taken(*ops(("Matmul",)), room_bytes=500) is None

@@ -65,6 +65,12 @@ def test_what_is_printed_is_read_or_refused():
     assert read_spec("Shape([64])", "DataType.UINT32", "Layout.TILE", "what") == Spec((1, 64), "UINT32", True, None)
 
 
+def test_a_tensor_has_elements_and_no_more_than_a_chip_could_hold():
+    """At most 2^40: the largest card has 64 GB."""
+    sides = ((1 << 20, 1 << 20), (1 << 20, (1 << 20) + 1), (0, 32))
+    assert [made_spec(Shape(one), "BFLOAT16", "TILE", None) is not None for one in sides] == [True, False, False]
+
+
 def test_a_scalar_and_a_vector_have_two_dimensions():
     shapes = ((), (5,), (4, 5), (2, 4, 5))
     assert [made_spec(Shape(one), "BFLOAT16", "TILE", None).shape for one in shapes] == [

@@ -118,9 +118,8 @@ def _table(launch: Launch, attributes: Mapping[str, str]) -> OpTable:
         for number, spec in enumerate(specs):
             texts |= {f"{role}_{number}_{part}": cell for part, cell in _cells(spec).items()}
     codes = np.zeros(1, dtype=np.int64)
-    frame = Frame(
-        1, {name: TextColumn(codes, (text,)) for name, text in texts.items() if text}
-    )  # unmoved: none reads as empty
+    written = {name: text for name, text in texts.items() if text}  # unmoved: none reads as empty
+    frame = Frame(1, {name: TextColumn(codes, (text,)) for name, text in written.items()})
     headers = {name: BY_NAME[name].headers[0] for name in texts if name in BY_NAME}
     report = PerformanceCsv(Path("db.sqlite"), "C7", False, True, frame, headers, (), ())
     return OpTable(frame, np.zeros(1, dtype=np.int64), report)

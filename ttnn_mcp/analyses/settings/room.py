@@ -34,24 +34,18 @@ async def room_at(run: Run, line: int) -> int | None:
     if operation is None:
         return None
     replayed = await replay_of(run)
-    graph = await graph_of(replayed.memory, operation) if _is_placed(replayed, operation) else None
+    graph = await graph_of(replayed.memory, operation)
     return room_of(replayed, operation, graph, _device_ops(run, line, operation, graph)) if graph else None
 
 
 def room_of(replayed: Replayed, operation: int, graph: GraphMemory, device_ops: Sequence[int]) -> int | None:
     """The same of device ops of an operation, by their places in its graph: the least of them."""
     place, bottom = replayed.place(operation), _bottom(replayed)
-    if place is None or bottom is None or not _is_placed(replayed, operation):
+    if place is None or bottom is None or replayed.capacity_bytes is None or not replayed.captured[place]:
         return None
     lowest = _lowest(graph, _live(replayed, place))
     addresses = [address for device_op in device_ops if (address := lowest.get(device_op)) is not None]
     return max(min(addresses) - bottom, 0) if addresses else replayed.capacity_bytes
-
-
-def _is_placed(replayed: Replayed, operation: int) -> bool:
-    """Whether the report tells where tensors lie while the operation runs."""
-    place, size = replayed.place(operation), replayed.capacity_bytes
-    return place is not None and size is not None and _bottom(replayed) is not None and replayed.captured[place]
 
 
 async def captured_launches(run: Run, line: int) -> list[Launch]:
