@@ -242,7 +242,7 @@ def does_not_read(path: Path, line: int | None = None) -> str:
     place = f" at line {line}" if line else ""
     return (
         f"{shown(path.name)} does not read as a CSV{place}: a row does not fit the header, or a quote is never "
-        "closed. The file is damaged or still being written; profile again or copy it anew."
+        "closed. The file is damaged or still being written; profile again or copy it again."
     )
 
 
