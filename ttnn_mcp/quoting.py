@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 Answer = TypeVar("Answer")
 
 SHOWN_CHARS = 80  # of a name inside a sentence
+REASON_CHARS = 200  # of what another program gave as its reason: TTNN's sentences with shapes take 150
 ABSURD = 1e15  # no time, size or rate of a profile comes near it (ours)
 
 # Line breaks and tabs are kept: pages and stack traces have them, and JSON escapes them. The following are replaced:
@@ -43,6 +44,11 @@ def line(foreign: object, most: int = SHOWN_CHARS) -> str:
     """`foreign` as one clean line of at most `most` characters."""
     cleaned_line = _printable(foreign)
     return cleaned_line if len(cleaned_line) <= most else cleaned_line[: most - 3] + "..."
+
+
+def reason(foreign: object) -> str:
+    """What another program gave as its reason, as one clean line."""
+    return line(foreign, REASON_CHARS)
 
 
 def line_end(foreign: object, most: int = SHOWN_CHARS) -> str:

@@ -15,8 +15,8 @@ from ttnn_mcp.session.registry import ID, KnownRun, Registry
     [
         ("demo", "bundled"),
         ("0a1b2c3d", "a run's id"),
-        ("x" * 81, "80 are the most"),
-        ("x" * 60_000, "80 are the most"),
+        ("x" * 81, "at most 80 are allowed"),
+        ("x" * 60_000, "at most 80 are allowed"),
         (" ", "blank"),
         ("a\u202eb", "cannot be seen"),
         ("a\x00b", "cannot be seen"),

@@ -16,7 +16,7 @@ from ttnn_mcp.session.registry import KnownRun
 
 def test_eighty_characters_are_the_longest_name():
     check_name("x" * 80)
-    with pytest.raises(ArgumentsInvalid, match="80 are the most"):
+    with pytest.raises(ArgumentsInvalid, match="at most 80 are allowed"):
         check_name("x" * 81)
 
 

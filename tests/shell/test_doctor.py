@@ -108,9 +108,9 @@ def test_a_run_is_told_by_its_reports(card, line):
     ("cache_mb", "folder", "says"),
     [
         (20, "state", "with copies of large reports: 0 of at most 20 MB"),
-        (0, "state", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
+        (0, "state", "no copies of large reports (--cache-mb 0): each is parsed again after a restart"),
         (20, "file", doctor.LOST),
-        (0, "file", "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"),
+        (0, "file", "no copies of large reports (--cache-mb 0): each is parsed again after a restart"),
     ],
 )
 async def test_copies_are_told_with_their_bound_or_why_there_are_none(tmp_path, cache_mb, folder, says):

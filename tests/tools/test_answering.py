@@ -223,7 +223,7 @@ async def test_an_answer_that_its_reader_could_not_take_is_refused(tmp_path, siz
     if fits:
         assert (await call(tool, session(tmp_path), {}))["text"] == "x" * size
         return
-    with pytest.raises(QuestionRefused, match="40 kB to say, and one answer may have 40 kB"):
+    with pytest.raises(QuestionRefused, match="has 40 kB, and at most 40 kB are sent"):
         await call(tool, session(tmp_path), {})
 
 

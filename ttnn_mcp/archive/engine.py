@@ -54,7 +54,7 @@ def failing_as_ours(done: str, place: str) -> Generator[None]:
             raise
         why = f" ({failed.strerror})" if isinstance(failed, OSError) and failed.strerror else ""
         raise ArchiveUnusable(
-            f"The archive {place} cannot be {done}{why}. Check that it is there, that you may use it, and its space."
+            f"The archive {place} cannot be {done}{why}. Check that it exists, may be used, and has space."
         ) from None
 
 

@@ -28,7 +28,7 @@ RUNS: tuple[ArchiveColumn, ...] = (
     ArchiveColumn("clock_mhz", "DOUBLE", "device clock in MHz; NULL if unknown"),
     ArchiveColumn("devices", "INTEGER", "number of devices with timed ops"),
     ArchiveColumn("build", "VARCHAR", "version of TTNN, as the memory report or a person says; NULL if unknown"),
-    ArchiveColumn("commit", "VARCHAR", "commit that was measured, likewise"),
+    ArchiveColumn("commit", "VARCHAR", "commit that was measured; NULL if unknown"),
     ArchiveColumn("csv_generation", "VARCHAR", "C1 (2024) to C7 (2026): age of the profiler, by its columns"),
     ArchiveColumn(
         "window_us", "DOUBLE", "measured window on the device with the most kernel time: first start to last end"

@@ -103,7 +103,7 @@ class Archive:
         return len(new)
 
     def forget(self, run_keys: Collection[str]) -> int:
-        """Remove runs; parts that hold others too are written anew without them. Returns how many were there.
+        """Remove runs; parts that hold others too are written again without them. Returns how many were there.
 
         Raises:
             ArchiveUnusable: the place cannot be written.

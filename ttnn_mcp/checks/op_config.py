@@ -51,7 +51,7 @@ class OpConfig:
         row: the op.
         compute: its compute kernel config.
         conv: it as a conv; None for other ops, and where the report does not describe it.
-        grid: columns and rows that its output is spread over anew; None where it is not.
+        grid: columns and rows that its output is spread over again; None where it is not.
         program: code of its program config, or of the call that chooses it; empty where it stays.
         conv_also: fields of its Conv2dConfig as code that no buffer follows from.
     """

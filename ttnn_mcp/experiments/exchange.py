@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable, shown, shown_path
+from ttnn_mcp.errors import QuestionRefused, StoreUnusable, shown, shown_path
 from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
-from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.readers.regular_file import begin_of, begin_of_named
 from ttnn_mcp.records import dataclass
 
 FORMAT = "ttnn-mcp experiments"
@@ -66,12 +66,11 @@ def read_document(path: Path) -> Document:
         ReportMissing: there is no file.
         QuestionRefused: it is no export, has another version, or a value has a wrong type, range or length.
     """
-    try:
-        content = begin_of(path, LARGEST_BYTES + 1)
-    except (OSError, ValueError) as failed:
-        raise ReportMissing(f"{shown_path(path)} cannot be read ({_reason(failed)}).") from None
+    content = begin_of_named(path, LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
-        raise QuestionRefused(f"{shown(path.name)} is too large for an export of experiments.")
+        raise QuestionRefused(
+            f"{shown(path.name)} is too large. Give a file that experiments(action='export') wrote."
+        )
     try:
         return TypeAdapter(Document).validate_json(content, strict=True)
     except ValidationError as failure:

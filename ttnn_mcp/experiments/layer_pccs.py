@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from ttnn_mcp import quoting
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown_path
+from ttnn_mcp.errors import QuestionRefused, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
-from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.readers.regular_file import begin_of_named
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WHY_CHARS = 200
 LARGEST_BYTES = 20_000_000  # a hundred bytes for each of 200,000 ops
 
 
@@ -47,10 +46,7 @@ def read_drift(path: Path) -> Drift:
         ReportMissing: there is no file.
         QuestionRefused: the script did not write it, or compared nothing.
     """
-    try:
-        content = begin_of(path, LARGEST_BYTES)
-    except (OSError, ValueError):
-        raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
+    content = begin_of_named(path, LARGEST_BYTES)
     try:
         document = _Document.model_validate_json(content, strict=True)
     except ValidationError:
@@ -60,6 +56,6 @@ def read_drift(path: Path) -> Drift:
     pccs = tuple((one.layer, one.accumulated) for one in document.layers if one.accumulated is not None)
     if not pccs:
         raise QuestionRefused(
-            f"{shown_path(path)} holds no PCC: {quoting.line(document.why, WHY_CHARS)}. Leave out `accuracy`."
+            f"{shown_path(path)} holds no PCC: {quoting.reason(document.why)}. Leave out `accuracy`."
         )
     return Drift(pccs, document.first_drifting_layer)

@@ -86,7 +86,7 @@ def read_ledger(path: Path, control: str | None = None) -> Ledger:
             text = text_of(path, LARGEST_BYTES)
             tables = _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
     except (OSError, ValueError):
-        raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
+        raise ReportMissing(f"{shown_path(path)} cannot be read. Check the path and its permissions.") from None
     tried = [one for table in tables for one in _experiments(path.name, table, control)]
     experiments = [replace(one, recorded=recorded) for one in tried if one is not None]
     if not experiments:

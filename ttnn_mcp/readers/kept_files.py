@@ -1,7 +1,7 @@
 """Files that may be lost at any time: results of slow reading, in a folder of bounded size within the state folder.
 
 Each file begins with its mark, its size and a checksum over its name and contents. So a file that is damaged, cut off,
-renamed or written by another program counts as absent, and is written anew. Writers fill a temporary file and rename
+renamed or written by another program counts as absent, and is written again. Writers fill a temporary file and rename
 it: two servers never see half a file of each other, and a killed one leaves at most a temporary file, which a later
 writer removes. A file is read into memory, not mapped: if another program cut a mapped file off, the server would die
 (SIGBUS).

@@ -10,6 +10,8 @@ import stat
 from errno import EINVAL
 from typing import TYPE_CHECKING, BinaryIO
 
+from ttnn_mcp.errors import ReportMissing, shown_path
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -50,6 +52,19 @@ def begin_of(path: Path, count: int, *, links: bool = True) -> bytes:
     """
     with opened(path, links=links) as file:
         return file.read(count)
+
+
+def begin_of_named(path: Path, count: int) -> bytes:
+    """The same of a file that somebody names in a question.
+
+    Raises:
+        ReportMissing: it cannot be read.
+    """
+    try:
+        return begin_of(path, count)
+    except (OSError, ValueError) as failed:
+        reason = (isinstance(failed, OSError) and failed.strerror) or "no file can have this name"
+        raise ReportMissing(f"{shown_path(path)} cannot be read ({reason}). Check the path.") from None
 
 
 def text_of(path: Path, count: int) -> str:

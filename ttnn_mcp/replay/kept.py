@@ -100,7 +100,7 @@ def signature_of(op: OpTable, arch: str | None) -> tuple[str, str]:
 
 
 def _signatures(ops: OpTable, arch: str | None) -> list[tuple[str, str]]:
-    from ttnn_mcp.archive.rows import Kinds  # noqa: PLC0415 - likewise
+    from ttnn_mcp.archive.rows import Kinds  # noqa: PLC0415 - the same
 
     kinds = Kinds(ops, arch)
     columns = (
@@ -125,7 +125,7 @@ def measured_here(run: Run, op: OpTable, us: float | None, asked: Mapping[str, o
 
     Of a memory report, which has no times, what the op takes alone.
     """
-    from ttnn_mcp.analyses.laws.law import Expected  # noqa: PLC0415 - likewise
+    from ttnn_mcp.analyses.laws.law import Expected  # noqa: PLC0415 - the same
 
     for tried in _of_its_settings(run, op):
         if tried.settings == asked:
@@ -143,8 +143,8 @@ def has_replays(run: Run) -> bool:
 
 def tried_alone(run: Run, ops: OpTable, lines: NDArray[np.int64]) -> dict[int, Remembered]:
     """What replays of the ops at some lines measured, as if earlier runs had: in proportion to what each op took."""
-    from ttnn_mcp.archive.memory_of_ops import Remembered  # noqa: PLC0415 - likewise
-    from ttnn_mcp.archive.precedents import Timing  # noqa: PLC0415 - likewise
+    from ttnn_mcp.archive.memory_of_ops import Remembered  # noqa: PLC0415 - the same
+    from ttnn_mcp.archive.precedents import Timing  # noqa: PLC0415 - the same
 
     if not has_replays(run):  # unmoved: it only saves the look
         return {}
@@ -163,8 +163,8 @@ def tried_alone(run: Run, ops: OpTable, lines: NDArray[np.int64]) -> dict[int, R
 
 
 def _precedent(tried: _Tried, us: float) -> Precedent:
-    from ttnn_mcp.archive.precedents import Earlier, Precedent, Timing  # noqa: PLC0415 - likewise
-    from ttnn_mcp.archive.settings_apart import FIDELITY, WEIGHTS, Apart, Setup  # noqa: PLC0415 - likewise
+    from ttnn_mcp.archive.precedents import Earlier, Precedent, Timing  # noqa: PLC0415 - the same
+    from ttnn_mcp.archive.settings_apart import FIDELITY, WEIGHTS, Apart, Setup  # noqa: PLC0415 - the same
 
     of_kernel = {FIDELITY: FIDELITY, WEIGHTS: WEIGHTS, **dict.fromkeys(FLAGS, "compute_kernel_config")}
     config = "conv_config" if tried.results.op == "Conv2d" else "program_config"
@@ -182,7 +182,7 @@ def _compared(run: Run, op: OpTable) -> Iterator[_Tried]:
     replays = run.kept.get(Replays)
     if replays is None:
         return
-    from ttnn_mcp.replay.results import judged  # noqa: PLC0415 - likewise
+    from ttnn_mcp.replay.results import judged  # noqa: PLC0415 - the same
 
     made = manifest_beside(run.performance_report.csv.path if run.performance else run.memory_report.path)
     build = made.build if made else None

@@ -1,4 +1,4 @@
-"""The calls that move data or give it another shape, layout or place: likewise a table of short functions."""
+"""The calls that move data or give it another shape, layout or place, as a table of short functions too."""
 
 from __future__ import annotations
 

@@ -8,16 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ttnn_mcp import quoting
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE
-from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
+from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import canonical_architecture
-from ttnn_mcp.readers.regular_file import begin_of
+from ttnn_mcp.readers.regular_file import begin_of, begin_of_named
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.measuring import FORMAT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WHY_CHARS = 200  # of what TTNN said: its sentences with shapes take 150
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6
 FLAT_WITHIN = 0.05  # noise beyond which nothing is told of what bounds the op: of kernels 1 % is usual
@@ -124,10 +123,7 @@ def read_results(path: Path) -> Results:
         ReportMissing: there is no such file.
         QuestionRefused: it is no result of a replay.
     """
-    try:
-        content = begin_of(path, LARGEST_BYTES + 1)
-    except (OSError, ValueError):
-        raise ReportMissing(f"{shown_path(path)} cannot be read.") from None
+    content = begin_of_named(path, LARGEST_BYTES + 1)
     try:
         return Results.model_validate_json(content[:LARGEST_BYTES])
     except ValidationError:
@@ -186,7 +182,7 @@ def _summary(
         taken = sum(one.outcome == "accepted" for one in results.candidates)
         return f"TTNN takes {taken} of {len(results.candidates)}; nothing was measured"
     if results.stopped is not None:
-        return f"no candidate was compared: {quoting.line(results.stopped, WHY_CHARS)}"
+        return f"no candidate was compared: {quoting.reason(results.stopped)}"
     base = results.baseline
     if winner is not None and winner.median_us is not None and base.median_us:
         saved = 1 - winner.median_us / base.median_us

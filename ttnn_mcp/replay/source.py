@@ -75,7 +75,7 @@ class OpSource:
         swept: settings that become arguments of the script.
         safe_bytes: what a config that we suggest may take of L1.
         settings: what these are in the profile; filled while the call is written.
-        assumed: what is not told and was taken as it usually is; filled likewise.
+        assumed: what is not told and was taken as it usually is; filled in the same way.
         other_build: why a build of today runs another program than the report's did; empty where it does not.
     """
 

@@ -109,7 +109,7 @@ def _possible(clock_ghz: float) -> bool:
 
 
 def wrapped(rows: OpTable) -> Doubt | None:
-    """Cycles that begin anew; of the whole report, since then ops are in another order everywhere."""
+    """Cycles that begin again; of the whole report, since then ops are in another order everywhere."""
     starts, ends = rows.numbers("fw_start_cycle"), rows.numbers("fw_end_cycle")
     if not np.nanmax(np.fmax(starts, ends), initial=0.0) < COUNTER:
         return None
@@ -162,7 +162,7 @@ def not_in_order(ops: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
     if not odd.any():
         return None
     what = f"cycles far from their place in the file at {some_lines(ops, odd)}"
-    return Doubt("not_in_order", f"{what}: rows of two runs, sorted otherwise, or a counter that began anew")
+    return Doubt("not_in_order", f"{what}: rows of two runs, sorted otherwise, or a counter that began again")
 
 
 def _at_one_time(ops: OpTable) -> bool:

@@ -118,5 +118,5 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
             return None
         known(report.steady, signatures, numbers["signatures"])
     except NOT_OURS:
-        return None  # the file is read, and its copy written anew
+        return None  # the file is read, and its copy written again
     return report

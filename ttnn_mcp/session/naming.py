@@ -27,11 +27,11 @@ def check_name(name: str) -> None:
         ArgumentsInvalid: it is the demo's, looks like an id, is too long or cannot be shown.
     """
     if name == DEMO:
-        raise ArgumentsInvalid(f"The name '{DEMO}' is the bundled run's. Choose another.")
+        raise ArgumentsInvalid(f"The name '{DEMO}' belongs to the bundled run. Choose another.")
     if ID.fullmatch(name):
         raise ArgumentsInvalid(f"The name '{name}' could be a run's id. Add a dash or another letter.")
     if is_too_long(name):
-        raise ArgumentsInvalid(f"The name has {len(name)} characters; {SHOWN_NAME_CHARS} are the most.")
+        raise ArgumentsInvalid(f"The name has {len(name)} characters; at most {SHOWN_NAME_CHARS} are allowed.")
     if not name.strip() or shown(name) != name:
         raise ArgumentsInvalid("The name is blank or has characters that cannot be seen. Choose plain text.")
 

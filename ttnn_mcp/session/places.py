@@ -103,7 +103,7 @@ class Roots:
         try:
             reports = classify(place)
         except (OSError, ValueError, RuntimeError):
-            raise ReportMissing(f"{shown(written)} cannot be looked into: check its permissions.") from None
+            raise ReportMissing(f"{shown(written)} cannot be read: check its permissions.") from None
         if not self.permits(*(report.path for report in reports)):
             raise ReportMissing(f"{shown(written)} {OUTSIDE}")
         return reports

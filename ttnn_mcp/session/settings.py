@@ -41,7 +41,7 @@ class Settings:
         roots: folders to look for reports in; empty means $TT_METAL_HOME/generated, or ./generated without it.
         run: the default run (id or path).
         performance: the default performance report, used where `run` is not given.
-        memory: the default memory report, likewise.
+        memory: the default memory report, in the same way.
         confined: only paths under the roots may be opened or named (HTTP), after symlinks are resolved.
         state: the folder for opened runs and experiments; None means the user's state folder.
         cache_mb: how much the copies of large reports' columns may take in the state folder; 0 for none.

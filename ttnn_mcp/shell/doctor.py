@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.session.session import Session
 
-LOST = "no copies of large reports, as this folder cannot be written: each is parsed anew after a restart"
+LOST = "no copies of large reports, as this folder cannot be written: each is parsed again after a restart"
 UNCITED = "answers cite no earlier runs: "
 PACKAGES = ("mcp", "pydantic", "pandas", "numpy", "aiosqlite")
 OPENED = 10  # runs that are opened for the report, the newest first
@@ -153,7 +153,7 @@ async def remembered(session: Session) -> Told:
 def space_of(kept: KeptFiles) -> str:
     """What the copies of large reports take, or why there are none."""
     if not kept.most_bytes:
-        return "no copies of large reports (--cache-mb 0): each is parsed anew after a restart"
+        return "no copies of large reports (--cache-mb 0): each is parsed again after a restart"
     if not kept.writable():
         return LOST
     return f"with copies of large reports: {kept.held_bytes() / MB:,.0f} of at most {kept.most_bytes / MB:,.0f} MB"

@@ -63,7 +63,7 @@ async def answer(session: Session, tool: AnyTool, arguments: Mapping[str, object
     if size > LIMIT_BYTES:
         narrowing = tool.narrow or ("other arguments",)
         raise QuestionRefused(
-            f"{tool.name} has {size // 1000} kB to say, and one answer may have {LIMIT_BYTES // 1000} kB. "
+            f"The answer of {tool.name} has {size // 1000} kB, and at most {LIMIT_BYTES // 1000} kB are sent. "
             f"Narrow it with {' or '.join(narrowing)}."
         )
     return structured, text

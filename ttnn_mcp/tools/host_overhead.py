@@ -84,7 +84,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         raise QuestionRefused(
             f"wall_ms {figure(asked.wall_ms, 'g')} is below the {figure(slowest.kernel_ns / 1e6, '.3f')} "
             "ms of kernels in this window: "
-            "it speaks of other rows. Give the time of one iteration, or choose the window it was measured on."
+            "it belongs to other rows. Give the time of one iteration, or choose the window it was measured on."
         )
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
     if scope.in_doubt:

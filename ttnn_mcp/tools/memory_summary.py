@@ -41,7 +41,7 @@ FLOORS = {
 }
 
 DROPPED = (
-    "no buffers table: what Python dropped counts until its address is given out anew, so a peak may be too high; "
+    "no buffers table: what Python dropped counts until its address is given out again, so a peak may be too high; "
     "what was there before and no operation reads is not seen"
 )
 

@@ -141,7 +141,7 @@ async def plan_alone(run: Run, asked: Arguments) -> Answer:
     ending = await ending_of(run)
     calls = {
         "memory_summary": "does it fit L1, where is the peak, what is freed late",
-        "time_budget": "which kinds of op the prediction is about, and why laws are silent of the others",
+        "time_budget": "which kinds of op the prediction is about, and why no law covers the others",
     }
     return Answer(
         ran_out=ending.ran_out,

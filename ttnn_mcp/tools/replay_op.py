@@ -10,7 +10,7 @@ from pydantic import Field
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.replay.rebuilt import CANDIDATES, Rebuilt, Sweep, rebuilt, rebuilt_from_graph
-from ttnn_mcp.replay.results import WHY_CHARS, judged, read_results
+from ttnn_mcp.replay.results import judged, read_results
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.replays import Proof, as_arguments, proof_of, written
@@ -154,7 +154,7 @@ async def _taken_back(session: Session, asked: Arguments, one: Rebuilt) -> Answe
 
 def _why(one: TriedCandidate, results: Results) -> str:
     """Once told of all, why a sweep ended is not told of each."""
-    return "" if one.why == results.ended else quoting.line(one.why, WHY_CHARS)
+    return "" if one.why == results.ended else quoting.reason(one.why)
 
 
 TOOL = Tool(

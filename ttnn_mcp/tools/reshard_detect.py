@@ -34,7 +34,7 @@ MOVES = Columns(
     maybe=TIMED,
     quoted=("op_code", "from", "to", "producer", "consumer"),
 )
-LIKELY = "joins are told by shapes, types and placements: likely, not certain, until a memory report is linked"
+LIKELY = "joins by shapes, types and placements are likely, not certain, until a memory report is linked"
 WHY: dict[MovePattern, tuple[str, str | None]] = {
     "round-trip": (
         "out of its shards and back; avoidable only as far as nobody else reads the copy",

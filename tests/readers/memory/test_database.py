@@ -179,7 +179,7 @@ async def test_a_missing_file_a_folder_and_a_pipe_are_refused(report):
 @for_all("made", [os.mkfifo, os.mkdir])
 async def test_what_lies_beside_as_no_regular_file_is_refused_at_once(report, suffix, made):
     made(f"{report}{suffix}")
-    with pytest.raises(ReportBroken, match=f"as its {suffix} file is no regular file: remove it"):
+    with pytest.raises(ReportBroken, match=f"The {suffix} file beside .* is not a regular file: remove it"):
         await asyncio.wait_for(count(report), 10)
 
 

@@ -222,7 +222,7 @@ def _check_repeat(repeat: Measured, baseline: Measured) -> None:
 def on_one_device(before: Measured, after: Measured) -> tuple[Measured, Measured]:
     """Both sides on one device, where on either side it takes as long as the slowest one but for the least noise."""
     first, second = before.scope.critical_device, after.scope.critical_device
-    if first == second:  # unmoved: another scope of the same device would only compute all anew
+    if first == second:  # unmoved: another scope of the same device would only compute all again
         return before, after
     if _as_slow(after, first):
         return before, led_by(after, first)

@@ -65,7 +65,7 @@ DO: dict[Code, str] = {
     "not_engaged": "check that the setting reaches the op",
     "kernels_worse": "find what else changed: compare_runs",
     "wall_below_kernels": "give wall times of one window, in ms, profiler off",
-    "recorded_before": "profile the changed model anew",
+    "recorded_before": "profile the changed model again",
     "tried_before": "give repeats, or try another change",
     "baseline_moved": "start from the best run",
     "baseline_measured_again": "start from the run on record, or record why the baseline changed",

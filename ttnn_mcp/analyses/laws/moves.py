@@ -17,7 +17,7 @@ class MoveDescription(Described):
     Attributes:
         kind: clone, typecast, tilize, untilize, to_shards, from_shards.
         rows: of the tensor as it lies in memory, padded: all dims but the last.
-        width: of its last dim, padded likewise.
+        width: of its last dim, padded in the same way.
         ragged: whether some of these rows or columns are padding.
     """
 

@@ -262,7 +262,7 @@ class Lane:
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _make_way(self, place: int, step: Step) -> None:
-        """End tensors at addresses that are given out anew: without snapshots nothing else tells of their end."""
+        """End tensors at addresses that are given out again: without snapshots nothing else tells of their end."""
         for event in step.events:
             if event.kind != "allocate" or not -1 < event.key < UNPLACED:
                 continue

@@ -170,7 +170,7 @@ def _room_without(replayed: Replayed, moment: Moment, shortage: Shortage, rows: 
 def _clear_of_buffers(replayed: Replayed, moment: Moment, reach: int, without: Integers) -> bool:
     """Whether all tensors lie above the address that a program's buffers reach, once some are freed.
 
-    What the operation makes itself is placed anew then, into the free pieces above.
+    What the operation makes itself is placed again then, into the free pieces above.
     """
     spans = replayed.fullest.spans
     kept = moment.rows[(spans.buffers[moment.rows] == L1) & ~np.isin(moment.rows, without)]

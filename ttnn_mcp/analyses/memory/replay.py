@@ -142,7 +142,7 @@ class _Replay:
 
     @cached_property
     def written(self) -> dict[int, list[int]]:
-        """By place, the keys of what an operation wrote anew; computed where a graph is missing."""
+        """By place, the keys of what an operation made; computed where a graph is missing."""
         return keys_written(self.memory, self.operations, self.lanes.devices[0])
 
     def _without_graph(self, until: int) -> None:

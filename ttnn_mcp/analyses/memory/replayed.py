@@ -87,7 +87,7 @@ class Replayed:
         sources: the model line of every operation id that has one.
         unplaced: whether it is a dry capture: its buffers have no addresses, and their last use stands for their end.
         without_snapshots: the report does not show what is live after its operations: what Python drops counts until
-            its address is given out anew, and operands that nothing allocates count from the start.
+            its address is given out again, and operands that nothing allocates count from the start.
     """
 
     operations: Integers

@@ -44,7 +44,7 @@ def lifetimes_of(
 
 
 def keys_written(memory: MemoryReport, operations: Integers, device: int | None) -> dict[int, list[int]]:
-    """By place, the keys of an operation's outputs that are not also inputs: the buffers it wrote anew."""
+    """By place, the keys of an operation's outputs that are not also inputs: the buffers that it made."""
     tensors, keys = memory.tensors.ids, keys_on(memory, device)
     taken_at, taken = _placed(memory.inputs, operations, tensors)
     given_at, given_operations = _placed(memory.outputs, operations, tensors)

@@ -1,4 +1,4 @@
-"""Where the ops of one device begin anew, and what runs between two of them."""
+"""Where the ops of one device begin again, and what runs between two of them."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def left_the_device(pattern: str, fix: str, traffic: Traffic) -> Words:
         evidence=traffic.cells,
         fix=fix,
         verify="capture again: no such call; host_overhead(wall_ms=<profiler off>) moves towards device_bound",
-        caveat="told by order and size; the host's work on the tensor must move to the device too",
+        caveat="inferred from order and size; the host's work on the tensor must move to the device too",
     )
 
 

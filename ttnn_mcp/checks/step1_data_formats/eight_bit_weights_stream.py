@@ -72,14 +72,14 @@ def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:
             f"{len(ops.rows)} of {weighted} matmuls with weights wait for BFLOAT8_B ones ({ops.time}); "
             f"heaviest {ops.example}"
         ),
-        assumption=f"all of them stand {TRIED} weights ({took(saved_ns)} at best); time follows the bytes",
+        assumption=f"all of them accept {TRIED} weights ({took(saved_ns)} at best); time follows the bytes",
         cells=((weight, "DATATYPE"), (weight, "MEMORY")),
         fix=(
             "try gate and up projections first: w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat4_b, "
             "layout=ttnn.TILE_LAYOUT, device=device); keep attention in bfloat8_b"
         ),
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
-        caveat="a trial: PCC often forbids it, and errors add up with depth; attention and the head rarely stand it",
+        caveat="a trial: PCC often forbids it, and errors add up with depth; attention and the head rarely accept it",
     )
 
 

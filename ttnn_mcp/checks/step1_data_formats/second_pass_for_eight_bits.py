@@ -67,11 +67,11 @@ def _tell(ops: Affected) -> Words:
             f"{ops.kinds} ({ops.time}) {ops.verb('wait')} for the second pass over BFLOAT8_B weights; heaviest "
             f"{ops.example}"
         ),
-        assumption="all of them stand LoFi; time falls at most in proportion to the passes",
+        assumption="all of them accept LoFi; time falls at most in proportion to the passes",
         evidence=(*facts.cite(row, "fidelity"), *cite_op(facts, row, (facts.ops.inputs[1], "DATATYPE"))),
         fix=ops.with_only(SETS).compute_text,
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
-        caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely stand it",
+        caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely accept it",
     )
 
 

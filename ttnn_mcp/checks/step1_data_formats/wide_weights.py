@@ -100,7 +100,7 @@ def _tell(weighted: int, spared: float, ops: Affected) -> Words:
         caveat=(
             f"they reach only {figure(reached, '.0%')} of that bandwidth: a better program config (step 3) comes first"
             if reached < REACHES
-            else "keep heads, timestep embeddings and what PCC objects to in BFLOAT16"
+            else "keep heads, timestep embeddings and what lowers the PCC in BFLOAT16"
         ),
     )
 

@@ -59,11 +59,11 @@ def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
         also=cite_op(facts, matmul),
         fix=(
             f"separate matmuls for the one at line {facts.line(matmul)}: "
-            f"`w1, ... = torch.split(torch_w, {widths}, dim=-1)` at load time, then {each}, any program_config anew "
+            f"`w1, ... = torch.split(torch_w, {widths}, dim=-1)` at load time, then {each}, any program_config made "
             "for its N"
         ),
         verify="re-profile; list_ops(group_by='op_code') shows fewer Slice; PCC unchanged",
-        caveat="each matmul more costs a launch; who reads what is told by shapes",
+        caveat="each matmul more costs a launch; readers are inferred from shapes",
     )
 
 

@@ -41,7 +41,7 @@ def _tell(ops: Affected) -> Words:
             f"Columns of a matmul's output are reordered in every call ({len(chains)}x, {ops.time}): "
             f"{example(facts, row)}"
         ),
-        assumption="weights with permuted columns give the same columns for nothing",
+        assumption="weights with permuted columns give the same columns at no cost",
         evidence=(*cite_op(facts, row), *cite_op(facts, matmul)),
         fix=(
             f"permute the columns of the weights of line {facts.line(matmul)} once at load, in torch: "
@@ -49,7 +49,7 @@ def _tell(ops: Affected) -> Words:
             "in forward()"
         ),
         verify="re-profile; those reshapes and permutes are gone; PCC >= 0.99 of the layer",
-        caveat="keys want the same order as queries; both rotary embeddings exist, for halves and for pairs",
+        caveat="keys need the same order as queries; both rotary embeddings exist, for halves and for pairs",
     )
 
 

@@ -1,4 +1,4 @@
-"""A tensor filled with a constant is made anew in every pass.
+"""A tensor filled with a constant is made again in every pass.
 
 `ttnn.full`, `ttnn.zeros`, `ttnn.ones` and `ttnn.arange` read no tensor: the same arguments give the same result each
 time. Made once before the loop, it is a weight. Compilers leave such ops in the graph (tt-mlir #5512), and a binary op
@@ -49,7 +49,7 @@ def _tell(ops: Affected) -> Words:
 
 
 CHECK = Check(
-    title="a constant made anew in every pass",
+    title="a constant made again in every pass",
     look=look,
     lever=CONSTANTS,
     of=MADE,

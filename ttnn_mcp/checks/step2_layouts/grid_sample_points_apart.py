@@ -1,4 +1,4 @@
-"""A grid_sample reads the points of a grid that no op makes one by one, or works out their weights anew.
+"""A grid_sample reads the points of a grid that no op makes one by one, or works out their weights again.
 
 Its time goes with the number of points, not with the image: for each a core waits for a row of the grid, 4 to 24 bytes
 long, then for four pixels. K points in one row of the grid are read at once (tt-metal PR #27816), and pixels and

@@ -60,7 +60,7 @@ def _tell(routers: list[Rows], ops: Affected) -> Words:
         ),
         verify="re-profile; list_ops(op_code='DeepseekGroupedGate'); the TopK rows are gone; same experts chosen",
         caveat=(
-            f"told by shapes ({example(facts, row)}); other gates: ttnn.experimental.deepseek_prefill.moe_grouped_topk"
+            f"by shapes ({example(facts, row)}); other gates: ttnn.experimental.deepseek_prefill.moe_grouped_topk"
         ),
     )
 

@@ -48,7 +48,7 @@ def _tell(trips: RoundTrips, ops: Affected) -> Words:
         also=cite_op(facts, back),
         fix=f"drop the ops at lines {ops.line} and {facts.line(back)}: pass on what the first one reads",
         verify="re-profile; compare_runs.removed lists both; PCC unchanged",
-        caveat="who reads what is told by shapes; keep the first where another op needs its shape",
+        caveat="readers are inferred from shapes; keep the first where another op needs its shape",
     )
 
 

@@ -50,7 +50,7 @@ def _tell(readers: int, ops: Affected) -> Words:
             "with a window sliding_window_size=... too"
         ),
         verify="re-profile; compare_runs.removed lists these ops; PCC >= 0.99",
-        caveat="a mask of another pattern must stay; who reads what is told by shapes",
+        caveat="a mask of another pattern must stay; readers are inferred from shapes",
     )
 
 

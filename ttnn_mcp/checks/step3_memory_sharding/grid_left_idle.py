@@ -4,7 +4,7 @@ A matmul's per_core_M and per_core_N, and the grid of an attention, set the numb
 ends with the core that has most. Llama's prefill attention over 4096 rows on 8 x 8 of 110 cores took 2994 us and 2271
 on 11 x 10 (tt-metal PR #56898). A SparseMatmul of 128 tiles of N with per_core_N=6 ran on 21 of 110 cores; with 2 it
 ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31). With the cores of a sparse matmul the depth of its blocks
-is chosen anew: GLM-4.7-Flash's experts went from 61 to 37 ms with blocks of 32 tiles in place of 8, from 38 to 18 with
+is chosen again: GLM-4.7-Flash's experts went from 61 to 37 ms with blocks of 32 tiles in place of 8, from 38 to 18 with
 24 and twice the cores, GPT-OSS's from 942 to 834 us of wall time. So it is a trial, down to blocks of 32.
 
 The line: Matmul, Linear and SparseMatmul with a multicast config, and prefill attention; 5 us and more; at least a

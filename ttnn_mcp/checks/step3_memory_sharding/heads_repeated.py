@@ -57,7 +57,7 @@ def _tell(repeats: dict[int, tuple[int, ...]], ops: Affected) -> Words:
         cells=((facts.ops.outputs[0], "DATATYPE"),),
         fix=f"{call}(q, k, v, ...) at line {facts.line(reader)} on grouped heads, K and V as before the repeat",
         verify="re-profile; compare_runs.removed lists the repeats; PCC >= 0.99",
-        caveat="who reads what is told by shapes; a cache that holds repeated heads must hold each head once",
+        caveat="readers are inferred from shapes; a cache that holds repeated heads must hold each head once",
     )
 
 

@@ -80,11 +80,11 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
             "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), its "
-            "config (if any) anew for that N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
+            "config (if any) made for that N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
             "ttnn.experimental.minimal_matmul_split, as slices of the result cost more than they save"
         ),
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
-        caveat="who reads what is told by shapes; columns of heads must interleave for tensor parallel weights",
+        caveat="readers are inferred from shapes; columns of heads must interleave for tensor parallel weights",
     )
 
 

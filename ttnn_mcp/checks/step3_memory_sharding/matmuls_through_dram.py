@@ -84,7 +84,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
             "ttnn.deallocate(y) after the second"
         ),
         verify="re-profile; both kernel_us fall together; memory_summary.l1_peak has room; PCC unchanged",
-        caveat="watch CORE COUNT: L1_INTERLEAVED can lead TTNN to fewer cores; who reads whom is told by shapes",
+        caveat="watch CORE COUNT: L1_INTERLEAVED can lead TTNN to fewer cores; readers are inferred from shapes",
     )
 
 

@@ -51,7 +51,7 @@ def _tell(chains: list[AttentionChain], ops: Affected) -> Words:
         evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
-        caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins told by shapes",
+        caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins by shape",
     )
 
 

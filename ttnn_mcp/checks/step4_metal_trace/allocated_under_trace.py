@@ -68,7 +68,7 @@ def _tell(ops: OpTable, makers: Rows, readers: Rows, _affected: Affected) -> Wor
             "the result up before ttnn.execute_trace; or ttnn.release_trace first"
         ),
         verify="no 'Allocating device buffers is unsafe' in the log; the output equals that of an untraced run",
-        caveat="joins are told by shapes: a tensor of the same shape that was there before is safe",
+        caveat="joins are inferred from shapes: a tensor of the same shape that was there before is safe",
     )
 
 

@@ -61,7 +61,7 @@ def _tell(changing: Changing, ops: Affected) -> Words:
         evidence=cells,
         fix=FIXES[changing.name],
         verify=f"capture again: {changing.attribute} is equal in all passes; then trace, and compare PCC of two steps",
-        caveat="it may follow the input's shape: then each shape wants its own trace",
+        caveat="it may follow the input's shape: then each shape needs its own trace",
     )
 
 

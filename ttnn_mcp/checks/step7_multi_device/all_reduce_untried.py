@@ -50,7 +50,7 @@ def _tell(ops: Affected) -> Words:
             "multi_device_global_semaphore) on x WIDTH_SHARDED in L1; its buffer and semaphore made once"
         ),
         verify="re-profile; one AllReduceAsync for each pair, device_balance.ccl_share falls; PCC >= 0.99 composed",
-        caveat="wants x in L1 shards; a move into them may cost what it gains",
+        caveat="needs x in L1 shards; a move into them may cost what it gains",
     )
 
 

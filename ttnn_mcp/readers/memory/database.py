@@ -54,9 +54,7 @@ def _is_still(path: Path) -> bool:
         raise ReportBroken(f"{_name(path)} is not a SQLite database; give the db.sqlite of a memory report.")
     for suffix in ("-journal", "-wal", "-shm"):
         if _is_special(path, suffix):  # SQLite would wait for whoever writes a pipe
-            raise ReportBroken(
-                f"What lies beside {_name(path)} as its {suffix} file is no regular file: remove it."
-            )
+            raise ReportBroken(f"The {suffix} file beside {_name(path)} is not a regular file: remove it.")
     wal = header[18:20] != b"\x01\x01"
     if wal and _size(path, "-wal"):
         raise ReportBroken(
@@ -66,7 +64,7 @@ def _is_still(path: Path) -> bool:
     if _journal_is_hot(path):
         raise ReportBroken(
             f"{_name(path)} is half written (a -journal file lies beside it). Wait until the run has ended; if it "
-            "crashed, opening the file once with the sqlite3 shell takes the half-written part back."
+            "crashed, opening the file once with the sqlite3 shell undoes the half-written part."
         )
     missing = _missing_bytes(header, path.stat().st_size)
     if missing:

@@ -63,7 +63,7 @@ class CsvBytes:
         try:
             block = self._file.read(count)
         except OSError as failed:
-            raise ReportBroken(f"{shown(self._path.name)} cannot be read on ({failed.strerror}).") from None
+            raise ReportBroken(f"{shown(self._path.name)} cannot be read to its end ({failed.strerror}).") from None
         self._left = self._left - len(block) if block else 0
         self._look_at(block)
         return block

@@ -65,7 +65,7 @@ class Frame:
     def texts(self, name: str) -> TextColumn:
         """A text column."""
         column = self.columns[name]
-        assert isinstance(column, TextColumn)  # noqa: S101 - likewise
+        assert isinstance(column, TextColumn)  # noqa: S101 - the same
         return column
 
     def assigned(self, columns: Mapping[str, TextColumn | NDArray[Any]]) -> Frame:

@@ -91,7 +91,7 @@ def header_of(path: Path) -> Header:
     names = first_line(path)
     refuse_foreign(path, names)
     if len(names) > FIELDS_AT_MOST:
-        raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no performance report has. {REPROFILE}")
+        raise ReportBroken(f"{shown(path.name)} has {len(names)} columns: no report has so many. {REPROFILE}")
     return _header(names)
 
 
@@ -242,7 +242,7 @@ def does_not_read(path: Path, line: int | None = None) -> str:
     place = f" at line {line}" if line else ""
     return (
         f"{shown(path.name)} does not read as a CSV{place}: a row does not fit the header, or a quote is never "
-        "closed. The file is damaged or still being written; profile again or copy it anew."
+        "closed. The file is damaged or still being written; profile again or copy it again."
     )
 
 

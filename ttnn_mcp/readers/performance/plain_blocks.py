@@ -31,7 +31,7 @@ class Block:
         contents: bytes of the file, `LEAD_BYTES` or more before the first row.
         rows: how many rows there are.
         before: the place before each cell in the contents, that of a separator; shape (rows, fields).
-        after: the place after each cell, likewise; after a row's last cell, that of its line end.
+        after: the place after each cell, in the same way; after a row's last cell, that of its line end.
     """
 
     contents: bytes

@@ -73,7 +73,7 @@ class Numbers:
 
     def _others(self, contents: bytes, ends: Integers, lengths: Integers) -> list[float] | None:
         """Signed and very long numbers, and long decimals; None if one is no number."""
-        if len(self._known) > REMEMBERED:  # unmoved: likewise
+        if len(self._known) > REMEMBERED:  # unmoved: the same
             self._known = dict(self._blanks)
         known = self._known
         begins: list[int] = (ends - lengths).tolist()

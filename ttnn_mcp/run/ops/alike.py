@@ -40,7 +40,7 @@ def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> In
         most_room = table if room <= table else ROOM
         if room * base > most_room:  # unmoved: numbers that were counted early are the same in the end
             folded, room = _counted(folded, room, table)
-        if room * base > most_room:  # unmoved: likewise
+        if room * base > most_room:  # unmoved: the same
             digit, base = _counted(digit, base, table)
         folded = folded * base
         folded += digit

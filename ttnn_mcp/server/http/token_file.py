@@ -106,5 +106,5 @@ def _add(names: dict[bytes, str], words: list[str], place: str) -> None:
             f"{place}: the token has fewer than {LEAST_CHARACTERS} characters. {NEW_TOKEN} makes a good one."
         )
     if _digest(token) in names:
-        raise ArgumentsInvalid(f"{place} repeats a token: each person wants one of their own.")
+        raise ArgumentsInvalid(f"{place} repeats a token: each person needs one of their own.")
     names[_digest(token)] = name

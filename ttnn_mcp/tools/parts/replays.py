@@ -14,7 +14,6 @@ from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.replay.proof import proved
-from ttnn_mcp.replay.results import WHY_CHARS
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Wire
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ async def proof_of(run: Run, one: Rebuilt) -> Proof:
 def _why(one: TriedCandidate, predicted: int | None) -> str:
     """Why TTNN did not take it, or how its L1 differs from what was predicted."""
     if one.outcome != "accepted" or None in (one.buffer_bytes, predicted) or one.buffer_bytes == predicted:
-        return quoting.line(one.why, WHY_CHARS)
+        return quoting.reason(one.why)
     more = (one.buffer_bytes or 0) - (predicted or 0)
     side = "more" if more > 0 else "less"
     rebuilt = "" if one.settings else ": what TTNN runs here is not quite what ran"
