@@ -8,7 +8,6 @@ import pytest
 from generate import law_fit
 from generate.law_fit import Fit, LeftOut, fits, non_negative, weighted
 from generate.law_rows import Measured, measured
-from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import LAWS
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 
@@ -78,39 +77,6 @@ def test_ends_hold_at_least_eight_of_ten():
     left_out = LeftOut(np.array([0.5, 0.9, 1.0, 1.1, 2.0]))
     assert left_out.ends == (0.5, 2.0)
     assert left_out.inside((0.9, 1.1)) == 0.6
-
-
-@pytest.fixture(scope="module")
-def made():
-    return fits(LAWS, [*measured()])
-
-
-def test_intervals_hold_three_of_four_left_out_rows_at_least(made):
-    held = {
-        (fit.law.name, fit.chip, left_out.inside(fit.ratios))
-        for fit in made
-        if not fit.why_not
-        for left_out in (fit.by_shape, fit.by_source)
-        if left_out is not None
-    }
-    assert len(held) > 20
-    assert [each for each in held if each[2] < 0.75] == []
-
-
-@for_all(
-    ("name", "chip", "median", "p90"),
-    [
-        ("decode matmul, DRAM-sharded weights", "wormhole_b0", 0.02, 0.05),
-        ("decode matmul, DRAM-sharded weights", "blackhole", 0.02, 0.06),
-        ("decode matmul, interleaved weights (1D)", "wormhole_b0", 0.05, 0.13),
-        ("decode matmul, interleaved weights (1D)", "blackhole", 0.02, 0.12),
-    ],
-)
-def test_decode_matmuls_are_known_to_a_few_percent(made, name, chip, median, p90):
-    fit = next(each for each in made if (each.law.name, each.chip) == (name, chip))
-    for left_out in (fit.by_shape, fit.by_source):
-        assert left_out.median < median
-        assert left_out.p90 < p90
 
 
 def test_what_a_basis_has_beyond_the_kernel_is_taken_off_or_leaves_the_row_out():

@@ -149,6 +149,17 @@ async def test_shards_that_no_report_prints_are_not_made_up(tmp_path):
         await ask(session(tmp_path), "replay_op", run=report(tmp_path, program), op=3)
 
 
+async def test_where_the_output_is_sharded_blocks_are_not_tried_together(written):
+    """Its shards follow from them, which no row tells of another block."""
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 256, 256]), program.weight([1, 1, 256, 512], "BFLOAT8_B")
+    y = program.tensor([1, 1, 256, 512], placement=block_sharded(32, 64, (8, 8)))
+    put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
+    for sweep, together in ((["in0_block_w", "out_subblock_w"], True), (["in0_block_w", "per_core_N"], False)):
+        _, answer = await written(program, sweep=sweep)
+        assert any("," in row[0] for row in answer["candidates"]["rows"]) is together, sweep
+
+
 async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
     at, run = session(tmp_path), report(tmp_path)
     with pytest.raises(QuestionRefused, match="q_chunk_size cannot be swept for this op"):

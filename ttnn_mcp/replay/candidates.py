@@ -139,7 +139,7 @@ def _together(
     names = [name for name in source.swept if re.search(rf"\b{name}=\w", text)]
     if any(name.startswith("per_core") for name in names) and source.output.sharded[0]:
         return  # the shards of the output follow, which a row as it would be does not tell
-    if len(names) < 2 or source.name == "Conv2d":
+    if not names or source.name == "Conv2d":
         return  # of a conv only the arguments of its call print them so, and its judge reads its attributes
     ran = settings.tried(names[0], source.settings.get(names[0]) or 1).ran
     now, us = described(source.op.table, 0, source.op.chip), source.op.kernel_us
@@ -154,7 +154,7 @@ def _together(
         changed = settings_of(op, source.safe_bytes)
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
-        then = described(op.table, 0, op.chip) if judged.legal and now and us else None
+        then = described(op.table, 0, op.chip) if judged.legal else None  # unmoved: of another nobody asks a time
         visible = then if then != now else None  # what no law sees changes no time that a law tells
         own: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
         yield {**own, **combined}, judged, after_change(now, us, visible) if now and us and visible else None

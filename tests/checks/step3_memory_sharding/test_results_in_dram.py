@@ -99,8 +99,8 @@ def test_texts_are_short_and_cells_its_own(check):
 
 def test_results_that_other_checks_place_are_theirs(check):
     """DeepLab's matmul of line 388 is to write to DRAM, that of 79 into the shards of 107."""
-    claim = check.ask(real_case(DEEPLAB)).claim
-    assert not {388, 79} & {check.ask(real_case(DEEPLAB)).case.line(int(row)) for row in claim.rows}
+    asked = check.ask(real_case(DEEPLAB))
+    assert not {388, 79} & {asked.case.line(int(row)) for row in asked.claim.rows}
 
 
 def test_short_ops_are_not_told(check):
