@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.readers.regular_file import begin_of, opened, text_of
+from ttnn_mcp.errors import ReportMissing
+from ttnn_mcp.readers.regular_file import begin_of, begin_of_named, opened, text_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
 
@@ -44,6 +45,18 @@ def test_a_link_is_followed_unless_told_otherwise(place):
     assert begin_of(place, 4) == b"cont"
     with pytest.raises(OSError, match="it is a link"):
         opened(place, links=False)
+
+
+def test_who_names_a_file_is_told_why_it_cannot_be_read(place):
+    for path, why in (
+        (Path("no"), "no cannot be read (No such file or directory). Check the path."),
+        (Path("n\0o"), "n o cannot be read (no file can have this name). Check the path."),
+    ):
+        with pytest.raises(ReportMissing) as refused:
+            begin_of_named(path, 4)
+        assert str(refused.value) == why
+    place.write_bytes(b"contents")
+    assert begin_of_named(place, 4) == b"cont"
 
 
 @for_all("looked_at", ["stat", "lstat"])

@@ -69,6 +69,14 @@ async def test_a_name_of_the_server_is_known_to_all_and_moved_by_none(of, report
     assert (await of(None).run("main")).id == run.id
 
 
+async def test_a_name_that_the_server_takes_later_answers_nothing_else_to_its_client(of, report):
+    await of("ada").open(str(report("one")), None, "main")
+    servers = await of(None).open(str(report("other", drop=1)), None, "main")
+    with pytest.raises(ArgumentsInvalid, match=f"is run {servers.id}'s for all clients of this server"):
+        await of("ada").run("main")
+    assert (await of("bob").run("main")).id == servers.id
+
+
 async def test_loops_and_targets_are_their_clients_alone(of):
     await ask(of("ada"), "experiments", action="target", baseline="demo", target="10 ms")
     told = [await ask(of(name), "experiments", action="list", baseline="demo") for name in ("ada", "bob")]

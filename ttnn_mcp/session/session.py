@@ -13,12 +13,13 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttnn_mcp.errors import ArgumentsInvalid, ReportMissing, RunUnknown, nearest, shown, shown_path
+from ttnn_mcp.errors import ReportMissing, RunUnknown, nearest, shown, shown_path
 from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.memory_dump import is_dump, refused
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.session.archiving import Archiving
-from ttnn_mcp.session.naming import DEMO, check_name, given, is_too_long, known_run, only_one
+from ttnn_mcp.session.known_runs import KnownRuns
+from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import SHOWN_CHARS, Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
@@ -52,7 +53,6 @@ class Session:
         kept: copies of large reports' columns, in the state folder; safe to remove.
         replays: results of replayed ops, in the state folder.
         archiving: what was seen in earlier runs, in the state folder; adds the runs of this session to it.
-        shared: the session of the whole server, where this is one of a client: its names are known here too.
         skipped: sentences on what the latest search under the roots could not read.
         forgetful: why the run opened last is not on record; None where it is.
     """
@@ -63,19 +63,17 @@ class Session:
         self.registry = Registry(settings.state_folder, self.roots.permits)
         self.kept = KeptFiles(settings.state_folder / "cache", settings.cache_mb * MB)
         self.archiving = Archiving(settings, settings.archive_folder if settings.archive_at_most_mb else None)
-        self.shared: Session | None = None
         self.replays = Replays(settings.state_folder / "replays", settings.ttnn, settings.confined)
         self.skipped: tuple[str, ...] = ()
         self.forgetful: str | None = None
         self._runs = OpenRuns()
-        self._short: dict[str, str] = {}  # ids that are shown in full, since another begins alike
-        self._known: dict[str, KnownRun] = {}  # opened in this session, by id: the registry may be read-only
+        self._known = KnownRuns(self.registry)
 
     def of_client(self, folder: Path) -> Session:
         """A session with names, loops and targets of its own in `folder`; reports that are open are open for all."""
         own = copy.copy(self)
         settings, registry = replace(self.settings, state=folder), Registry(folder, self.roots.permits)
-        vars(own).update(settings=settings, registry=registry, shared=self, _known={}, _short={})
+        vars(own).update(settings=settings, registry=registry, _known=KnownRuns(registry, self._known))
         return own
 
     async def run(self, name_or_path: str | None) -> Run:
@@ -90,7 +88,7 @@ class Session:
         if name_or_path == DEMO:
             return await self._demo()
         known = await self._by_id(name_or_path) if ID.fullmatch(name_or_path) else None
-        known = known or await self.named_run(name_or_path)
+        known = known or await self._known.named(name_or_path)
         if known is None and await asyncio.to_thread(self._lies_at, name_or_path):
             known = await asyncio.to_thread(self._at, name_or_path)
         known = known or await self._by_derived_name(name_or_path)
@@ -145,7 +143,7 @@ class Session:
     @property
     def opened(self) -> tuple[KnownRun, ...]:
         """The runs that this session opened, wherever they lie."""
-        return tuple(self._known.values())
+        return self._known.opened
 
     async def runs_under_roots(self, identified: int | None = None) -> list[KnownRun]:
         """The runs under the roots, newest first: one per report, or one per folder that holds one of each kind.
@@ -181,11 +179,7 @@ class Session:
         )
 
     async def _by_id(self, run_id: str) -> KnownRun | None:
-        opened = [known for known in self._known.values() if known.id.startswith(run_id)]
-        opened = opened or await self.registry.with_id(run_id)
-        if not opened and self.shared is not None:
-            opened = await self.shared.registry.with_id(run_id)
-        existing = [known for known in opened if known.is_there]
+        existing = [known for known in await self._known.beginning_with(run_id) if known.is_there]
         ids = [await asyncio.to_thread(identity, known.pair, self.kept) for known in existing]
         matches = {now: known for now, known in zip(ids, existing, strict=True) if now.startswith(run_id)}
         if not matches:
@@ -201,34 +195,17 @@ class Session:
             )
         return next(iter(matches.values()), None)
 
-    async def named_run(self, name: str) -> KnownRun | None:
-        """The run to which a person gave this name."""
-        if is_too_long(name):  # unmoved: it only saves a look at the record
-            return None
-        called = (*self._known.values(), *await self.registry.called(name))
-        known = given(name, called)
-        if known is not None and not known.is_there:  # a folder of that name is not what was meant
-            raise RunUnknown(
-                f"Run {known.shown_id}, called '{name}', is gone: {shown_path(known.pair.paths[0])} is not there. Give "
-                f"the name to another: open_run with move_name=true, or at a shell `ttnn-mcp baseline {name} PATH`."
-            )
-        if known is None and self.shared is not None:
-            known = await self.shared.named_run(name)
-            caveats = (f"the name '{name}' is shared by all clients of this server",)
-            return replace(known, named_by_hand=False, caveats=caveats) if known else None  # it stays the server's
-        return known
-
     async def _by_derived_name(self, name: str) -> KnownRun | None:
         under_roots = await self.runs_under_roots()
         candidates: dict[Pair, KnownRun] = {}
-        for known in (*under_roots, *self._known.values(), *await self.registry.called(name)):
+        for known in (*under_roots, *await self._known.called(name)):
             if known.name == name and known.pair not in candidates and known.is_there:
                 candidates[known.pair] = known
         return only_one(name, list(candidates.values()))
 
     async def _names(self) -> list[str]:
-        opened = (*await self.registry.all(), *self._known.values())
-        known_runs = (*await self.runs_under_roots(), *(known for known in opened if known.is_there))
+        opened = [known for known in await self._known.all() if known.is_there]
+        known_runs = (*await self.runs_under_roots(), *opened)
         return [*(known.shown_id for known in known_runs), *(known.name for known in known_runs), DEMO]
 
     def _lies_at(self, written: str) -> bool:
@@ -287,53 +264,19 @@ class Session:
             caveat = OVERWRITTEN.format(id=known.shown_id)
             known = replace(known, named_by_hand=False, caveats=(*known.caveats, caveat))
         known = replace(known, id=run_id)
-        owner = await self.owner_of(known) if known.named_by_hand else None
-        theirs = await self.shared.owner_of(known) if self.shared and known.named_by_hand else None
-        if theirs is not None:
-            raise ArgumentsInvalid(
-                f"The name '{known.name}' is run {theirs.shown_id}'s for all clients of this server. Choose another."
-            )
-        if owner is not None and not move_name:
-            raise ArgumentsInvalid(
-                f"The name '{known.name}' is run {owner.shown_id}'s. Choose another, or "
-                f"move it: move_name=true, or at a shell `ttnn-mcp baseline {known.name} PATH`."
-            )
-        lost = await self._name_before(known)
-        if lost and not move_name:
-            raise ArgumentsInvalid(
-                f"The run is called '{lost}', and a run has one name. Ask by that, or move it: move_name=true, or at "
-                f"a shell `ttnn-mcp baseline {known.name} PATH`; then no run is called '{lost}'."
-            )
-        known = self._with_name(known)
-        shown_id = await self._shown_id(run_id)
+        known, renamed = await self._known.with_name(known, move=move_name)
+        shown_id = await self._known.shown_id(run_id)
         opened = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
-        run = opened if self.shared is None else copy.copy(opened)  # other clients call it otherwise
-        run.id, run.name = shown_id, known.name
-        run.renamed = "; ".join(
-            (
-                *([f"the name '{known.name}' was run {owner.shown_id}'s until now"] if owner else []),
-                *([f"the run was called '{lost}' until now, and none is any more"] if lost else []),
-            )
-        )
-        shared = (SHARED,) if known.named_by_hand and self.settings.confined and self.shared is None else ()
+        run = opened if self._known.shared is None else copy.copy(opened)  # other clients call it otherwise
+        run.id, run.name, run.renamed = shown_id, known.name, renamed
+        shared = (SHARED,) if known.named_by_hand and self.settings.confined and self._known.shared is None else ()
         run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
         self.archiving.note(run)
         run.kept.store(self.replays)
-        if run_id != DEMO and self._known.get(run_id) != known:
-            self._known[run_id] = known
-            self.forgetful = await self.registry.remember(known)
+        if run_id != DEMO and not self._known.holds(known):
+            self.forgetful = await self._known.remember(known)
             run.notes += (FORGOTTEN.format(why=self.forgetful),) if self.forgetful else ()
         return run
-
-    async def _shown_id(self, run_id: str) -> str:
-        """As much of an id as no other run begins with."""
-        short = run_id[:SHOWN_CHARS]
-        if run_id == DEMO or run_id in self._known:  # unmoved: it only saves a look at the record
-            return self._short.get(run_id, short)
-        others = [*self._known, *(known.id for known in await self.registry.with_id(short))]
-        if any(other.startswith(short) and other != run_id for other in others):
-            self._short[run_id] = run_id
-        return self._short.get(run_id, short)
 
     def _looked_at(self, pair: Pair) -> tuple[Stamps, str]:
         """The stamps and the id of a pair's files as they are now. Blocks."""
@@ -341,36 +284,9 @@ class Session:
             raise ReportMissing(f"The report {OUTSIDE}")
         return stamps_of(pair), identity(pair, self.kept)
 
-    async def owner_of(self, known: KnownRun) -> KnownRun | None:
-        """The other run that has the name which a person gives this one; None where it is free."""
-        holders = (*self._known.values(), *await self.registry.called(known.name))
-        return next((run for run in holders if _is_another(run, known)), None)
-
-    async def _name_before(self, known: KnownRun) -> str:
-        """The name that a person gave this run before it gets another; empty where it has none."""
-        runs = (*self._known.values(), *await self.registry.with_id(known.id)) if known.named_by_hand else ()
-        return next(
-            (run.name for run in runs if run.id == known.id and run.named_by_hand and run.name != known.name), ""
-        )
-
-    def _with_name(self, known: KnownRun) -> KnownRun:
-        """The run with the name that a person gave it before; a name given now is taken from any other run."""
-        if known.named_by_hand:
-            owners = [run for run in self._known.values() if run.named_by_hand and run.name == known.name]
-            for owner in owners:
-                self._known[owner.id] = replace(owner, name=owner.shown_id, named_by_hand=False)
-            return known
-        earlier = self._known.get(known.id)
-        return replace(known, name=earlier.name, named_by_hand=True) if earlier and earlier.named_by_hand else known
-
     async def _read(self, known: KnownRun, stamps: Stamps) -> Run:
         run = await read_unchanged(known, stamps, self.kept)
-        earlier = [former for former in self._known.values() if former.pair == known.pair and former.id != known.id]
+        earlier = [former for former in self._known.opened if former.pair == known.pair and former.id != known.id]
         if earlier:
             run.notes = (OVERWRITTEN.format(id=earlier[-1].shown_id),)
         return run
-
-
-def _is_another(run: KnownRun, known: KnownRun) -> bool:
-    """Whether a person gave `run`, which is another one, the name of `known`."""
-    return run.named_by_hand and run.name == known.name and known.id != run.id

@@ -1,4 +1,4 @@
-"""What a caller may write for a run, and that nothing answers in another's place."""
+"""What a caller may write for a run, who has which name, and that nothing answers in the place of another."""
 
 import shutil
 
