@@ -45,6 +45,7 @@ from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
+from tests.frozen.sdxl import SDXL
 from tests.frozen.seamless import SEAMLESS
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.voxtral import VOXTRAL
@@ -106,6 +107,7 @@ SEVENTH_MODELS: dict[str, tuple[Layer, ...]] = {
 EIGHTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "BEVFormer": BEVFORMER,
     "Wan 2.2 TI2V 5B": WAN,
+    "Stable Diffusion XL": SDXL,
     "pi0.5": PI05,
     "North Mini Code 1.0": NORTH,
 }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tests.frozen.build import DRAM, L1, Block, chunks, two_d
 from tests.frozen.layer import TT_METAL, dead, gain, laid
-from tests.frozen.names import CONFIG, LOFI, MINIMAL, SDPA_CHUNKS, SHARDED, unbanked
+from tests.frozen.names import CONFIG, LOFI, SDPA_CHUNKS, SHARDED, unbanked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -165,7 +165,6 @@ PI05 = (
             gain("shards", "block-sharded from the first of nine layers to the last", 33.3, "norm norm_feed qkv out fc1 fc2 attend attention_added feed_added", unbanked(SHARDED), "some 0.9 ms of a pass of 8.06 ms"),
             gain("chunks", "256 queries at a time instead of 64", None, "attend", SDPA_CHUNKS, "of attention alone no figure is told"),
             dead("weights", "weights in L1", "qkv out fc1 fc2", WEIGHTS_NEAR, "1.00 times as fast; fc1's do not fit beside shards"),
-            dead("minimal", "minimal_matmul for the first of the feed-forward", "fc1", MINIMAL, "its moves out of shards and back cost more than it saves"),
         ),
         "times of single ops, but for the shares of their kinds; what is shared by all layers; gaps",
     ),
@@ -177,7 +176,6 @@ PI05 = (
             gain("down", "the best config of a sweep for the last of the feed-forward", 179.0, "down", CONFIG, "415.7 -> 236.72 us"),
             dead("pieces", "32 or 96 rows at a time", "qkv out gate up down", IN_PIECES, "2.1 to 6.2 times as long", PIECES),
             dead("weights", "weights in L1", "gate up down", WEIGHTS_NEAR, "1.00 times as fast: each is read once, and the arithmetic binds", EYES),
-            dead("minimal", "minimal_matmul for the last of the feed-forward", "down", MINIMAL, "slower than a 2D config", EYES),
         ),
         MADE_UP,
     ),
