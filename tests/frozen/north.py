@@ -1,9 +1,10 @@
-"""North Mini Code 1.0 (128 experts, eight of them active) on one Blackhole chip (p300c): its three kinds of layers.
+"""North Mini Code 1.0 (128 experts, eight of them active) on one Blackhole chip of four: its three kinds of layers.
 
 Hidden 2048, 32 heads of 128 with four of keys and values, one norm for attention and feed-forward, which is one of
 3072 in the first layer and experts of 768 after it. Decode of one user, whose row is one of a tile's 32, replayed from
 a trace; prefill of 128 tokens, for one user or for 32. Two attempts at it kept a ledger each: one with sums of kinds of
 ops at the end, both with the time of a layer at each try. The savings are those of a layer, with its gaps.
+DRAM-sharded matmuls stand with the 80 cores that this chip's profiler tells of them elsewhere.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def dense(how: Dense) -> Callable[[], Block]:
             if not how.banks:
                 return block.linear(role, x, n, us[role], dtype=how.weights, fidelity=how.fidelity)
             config = banked(how.blocks[role], n // 32 // 8)
-            return block.linear(role, x, n, us[role], dtype=how.weights, fidelity=how.fidelity, config=config, cores=8, place=block.across(32, n, 8), banks=True)  # fmt: skip
+            return block.linear(role, x, n, us[role], dtype=how.weights, fidelity=how.fidelity, config=config, cores=80, place=block.across(32, n, 8), banks=True)  # fmt: skip
 
         x = block.tensor([1, 1, 32, HIDDEN], place=residual if how.near else DRAM)
         x = block.slice(
@@ -134,7 +135,7 @@ def apart(how: Apart) -> Callable[[], Block]:
         residual = block.across(32, HIDDEN, 32)
 
         def banked_linear(role: str, x: Tensor, n: int, k_block: int) -> Tensor:
-            return block.linear(role, x, n, us[role], dtype="BFLOAT8_B", fidelity="LoFi", config=banked(k_block, n // 32 // 8), cores=8, place=block.across(32, n, 8), banks=True)  # fmt: skip
+            return block.linear(role, x, n, us[role], dtype="BFLOAT8_B", fidelity="LoFi", config=banked(k_block, n // 32 // 8), cores=80, place=block.across(32, n, 8), banks=True)  # fmt: skip
 
         x = block.tensor([1, 1, 32, HIDDEN], place=residual)
         normed = block.norm("norm", x, 6, cores=32, config=norm_shards((8, 4), 2), kind="LAYERNORM")
@@ -200,7 +201,7 @@ def mixed(how: Mixed) -> Callable[[], Block]:
             if not how.banks:
                 return block.linear(role, x, n, us, dtype=dtype, fidelity=fidelity)
             x = block.reshard(f"{role}_moved", x, block.across(32, x.shape[-1], 8), 1.3)
-            made = block.linear(role, x, n, us, dtype=dtype, fidelity=fidelity, config=banked(k_block, n // 32 // 8), cores=8, place=block.across(32, n, 8), banks=True)  # fmt: skip
+            made = block.linear(role, x, n, us, dtype=dtype, fidelity=fidelity, config=banked(k_block, n // 32 // 8), cores=80, place=block.across(32, n, 8), banks=True)  # fmt: skip
             return block.from_shards(f"{role}_back", made, 1.8)
 
         x = block.tensor([1, 1, 32, HIDDEN], place=residual if how.shards else DRAM)
@@ -312,28 +313,29 @@ class Many:
 def many(how: Many) -> Callable[[], Block]:
     def build() -> Block:
         block, rows = Block("blackhole", grid=GRID, gap_us=1.0), how.rows * how.rounds
+        spans = -(-rows // 32 // CORES_OF_ALL)  # rows of tiles for each core
         x = block.tensor([1, 1, rows, HIDDEN])
         normed = block.norm("norm", x, 26.3 * how.rounds, cores=min(110, rows // 32), kind="LAYERNORM")
         qkv = block.linear("qkv", normed, QKV, 48 * rows / 128, dtype="BFLOAT8_B")
-        q, k, v = block.split_heads("heads", qkv, 67.5 * rows / 256, heads=HEADS, kv=KV, size=SIZE, rows=rows, cores=min(110, rows // 32))  # fmt: skip
+        q, k, v = block.split_heads("heads", qkv, 67.5 * spans, heads=HEADS, kv=KV, size=SIZE, rows=rows, cores=min(110, rows // 32))  # fmt: skip
         out = block.attend("attend", q, k, v, 21.4 * rows / 128, config=None, cores=CORES_OF_ALL)
-        out = block.join_heads("joined", out, 53.5 * rows / 256, cores=min(110, rows // 32))
+        out = block.join_heads("joined", out, 53.5 * spans, cores=min(110, rows // 32))
         x = block.binary("attention_added", "ADD", x, block.linear("out", out, HIDDEN, 40 * rows / 128, dtype="BFLOAT8_B"), 8 * rows / 128, cores=CORES_OF_ALL)  # fmt: skip
         logits = block.linear("router", normed, EXPERTS, 15 * rows / 128, fidelity="HiFi4", fp32=True)
         best = (block.tensor([1, 1, rows, 8]), block.tensor([1, 1, rows, 8], "UINT16"))
         values = block.op("topk", "TopK", (logits,), best, 25 * rows / 128, cores=rows // 32, fidelity="HiFi4", dim=3, k=8, largest=True, sorted=True)  # fmt: skip
-        scores = block.op("scattered", "Scatter", (block.tensor([1, 1, rows, EXPERTS], layout=ROW_MAJOR), best[1], values), block.tensor([1, 1, rows, EXPERTS]), 6.5 * rows / 128, cores=4, dim=3)  # fmt: skip
+        block.op("scattered", "Scatter", (block.tensor([1, 1, rows, EXPERTS], layout=ROW_MAJOR), best[1], values), block.tensor([1, 1, rows, EXPERTS]), 6.5 * rows / 128, cores=4, dim=3)  # fmt: skip
         for n in range(how.rounds):
             part = normed if how.rounds == 1 else block.slice(f"round_{n}", normed, (0, 0, n * how.rows, 0), (1, 1, (n + 1) * how.rows, HIDDEN), 30)  # fmt: skip
             part = block.moved(f"repeated_{n}", "Repeat", part, 402 * how.other, shape=[1, EXPERTS, how.rows, HIDDEN], repetition_vector=f"Shape([1, {EXPERTS}, 1, 1])")  # fmt: skip
-            summed = expert(block, how, n, part, scores)
+            summed = expert(block, how, n, part)
             block.binary(f"feed_added_{n}", "ADD", x if how.rounds == 1 else block.slice(f"residual_{n}", x, (0, 0, n * how.rows, 0), (1, 1, (n + 1) * how.rows, HIDDEN), 30), summed, 8 * how.other, cores=CORES_OF_ALL)  # fmt: skip
         return block
 
     return build
 
 
-def expert(block: Block, how: Many, n: int, x: Tensor, scores: Tensor) -> Tensor:
+def expert(block: Block, how: Many, n: int, x: Tensor) -> Tensor:
     def product(role: str, x: Tensor, width: int, us: float, *, last: bool = False) -> Tensor:
         weight = block.tensor([1, EXPERTS, x.shape[-1], width], how.dtype)
         made = block.tensor([1, EXPERTS, how.rows, width])
@@ -401,7 +403,7 @@ WIDER = r"\b(48|64) cores|more cores|all (the |of the )?cores"
 SIXTEEN_CORES = r"\b16 cores"
 NARROW_OUT = r"(output|result|activation|dtype=).{0,60}bfloat8_b|bfloat8_b.{0,60}(output|result|activation)"
 LOW_TILES = r"tile.{0,30}(height|16|\b1\b)|output_tile|tiny"
-PLAIN_TIMES = "how time splits between the matmuls, but by their bytes; the ops around where only their sum at the end is told; gaps; TTNN's own configs"
+PLAIN_TIMES = "heads and widths, which follow from the blocks and bytes that are told; how time splits between the matmuls, but by their bytes; the ops around where only their sum at the end is told; gaps; TTNN's own configs"
 OTHER_TIMES = "which cores the experts had at first; times of the ops around the matmuls, which are those of the first attempt's end where they are alike; gaps"
 
 NORTH = (
