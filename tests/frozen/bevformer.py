@@ -2,7 +2,9 @@
 
 100 x 100 places, eight heads of 32, four points; attention to the last picture from above has one level, that to the
 cameras four: 30125 places of six cameras, seen from 2496 rows of each. The ledger has times of kinds of ops at each
-stage and of most single ops at one; two branches of it go apart after the sampling became one op.
+stage and of most single ops at one (perf_optimization_candidates.md at 7820f325bd8); two branches of it go apart after
+the sampling became one op. Rows of measurements hold a reshape, two permutes and an embedding of its layers, and the
+gather that was tried.
 """
 
 from __future__ import annotations
@@ -27,9 +29,7 @@ ONCE = f"{TT_METAL}/4af8255f67b9443e7d23329c2ca24c9ac8be471b/{FOLDER}/08-attn-pr
 HEADS_FIRST = f"{TT_METAL}/1c13bedcd22219c8fffbc25f52a3fec848f60fb5/{FOLDER}/09-head-major-sampling-grid.md"
 SPLIT_HEADS = f"{TT_METAL}/1c13bedcd22219c8fffbc25f52a3fec848f60fb5/{FOLDER}/10-value-head-split-unpadded.md"
 HOISTED = f"{TT_METAL}/5c5e26a82043d5e609c7aaf6d7fc6c8c648c8655/{FOLDER}/05-hoisted-layout-ops.md"
-FLAT = f"{TT_METAL}/276a95e15422170db948a0e6ceef390f3cdf7a5f/{FOLDER}/04-flat-sampling-chain.md"
 DEAD_ENDS = f"{TT_METAL}/8a48cf6bde251f9dfcf85296c100a192c272b59a/{FOLDER}/DEAD_ENDS.md"
-SINGLE = f"{TT_METAL}/7820f325bd86cbca8dfcbe27cf460204c8d9773c/models/experimental/bevformer/docs/perf_optimization_candidates.md"
 GRID, CORES = (8, 8), 64
 HEADS, POINTS, SIZE, HIDDEN = 8, 4, 32, 256
 PLACES, SEEN, CAMERAS_OF, LEVELS = 10000, 2496, 6, ((200, 113), (100, 57), (50, 29), (25, 15))
@@ -260,7 +260,9 @@ IN_ROWS = r"row.?major|\bpad(ded|ding|s)?\b|(last|trailing) (two )?(dim|ax)|flat
 PREPARED = r"row.?major|(un)?tiliz.{0,100}(once|remove|drop|avoid|skip|stay|keep|round)|(once|remove|drop|avoid|skip|without|stay|keep|round).{0,100}(un)?tiliz|to_layout"
 TURNED = r"transpose|permut.{0,80}(tile|once|before|avoid|remove|drop|skip|fewer)|(tile|once|before|avoid|remove|drop|skip|fewer).{0,80}permut"
 SPLIT = r"row.?major|\bpad(ded|ding|s)?\b|reshape|\bview\b"
-OTHER_TIMES = "the ops around, and how time splits between single ops of a kind where only their sum is told; gaps; cores; some op times of the layer before this one stand among the measurements"
+OTHER_TIMES = (
+    "the ops around, and how time splits between single ops of a kind where only their sum is told; gaps; cores"
+)
 
 BEVFORMER = (
     laid(
