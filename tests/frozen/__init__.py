@@ -4,6 +4,7 @@ An acceptance test: no check may be tuned to them, and they may not be tuned to 
 """
 
 from tests.frozen.bev import BEV
+from tests.frozen.bevformer import BEVFORMER
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.cosyvoice import COSYVOICE
@@ -30,8 +31,10 @@ from tests.frozen.muse_prefill import MUSE_PREFILL
 from tests.frozen.music3 import MUSIC3
 from tests.frozen.nemotron import NEMOTRON
 from tests.frozen.nomic import NOMIC
+from tests.frozen.north import NORTH
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
+from tests.frozen.pi05 import PI05
 from tests.frozen.plbert import PLBERT
 from tests.frozen.protenix import OPENDDE, PROTENIX
 from tests.frozen.qwen_4b import QWEN_4B
@@ -42,9 +45,11 @@ from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
+from tests.frozen.sdxl import SDXL
 from tests.frozen.seamless import SEAMLESS
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.voxtral import VOXTRAL
+from tests.frozen.wan import WAN
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -99,10 +104,27 @@ SEVENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Seamless M4T v2": SEAMLESS,
     "VibeVoice 1.5B": VIBEVOICE,
 }
-SETS = (MODELS, SECOND_MODELS, THIRD_MODELS, FOURTH_MODELS, FIFTH_MODELS, SIXTH_MODELS, SEVENTH_MODELS)
+EIGHTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "BEVFormer": BEVFORMER,
+    "Wan 2.2 TI2V 5B": WAN,
+    "Stable Diffusion XL": SDXL,
+    "pi0.5": PI05,
+    "North Mini Code 1.0": NORTH,
+}
+SETS = (
+    MODELS,
+    SECOND_MODELS,
+    THIRD_MODELS,
+    FOURTH_MODELS,
+    FIFTH_MODELS,
+    SIXTH_MODELS,
+    SEVENTH_MODELS,
+    EIGHTH_MODELS,
+)
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
 __all__ = [
+    "EIGHTH_MODELS",
     "FIFTH_MODELS",
     "FOURTH_MODELS",
     "LAYERS",

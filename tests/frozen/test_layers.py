@@ -19,7 +19,7 @@ def kernel_us(layer, places=None):
     return sum(ops[place].kernel_ns for place in (range(len(ops)) if places is None else places)) / 1e3
 
 
-@for_all("models", SETS, ids=["first", "second", "third", "fourth", "fifth", "sixth", "seventh"])
+@for_all("models", SETS, ids=["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"])
 def test_each_meeting_has_enough_dead_ends_and_gains_with_a_figure(models):
     levers = [lever for layers in models.values() for layer in layers for lever in layer.levers]
     kinds = Counter(lever.kind for lever in levers)
@@ -72,7 +72,7 @@ def test_saving_is_no_more_than_its_ops_took(layer):
 
 @of_each_layer
 def test_pass_takes_what_the_source_tells(layer):
-    assert 50 < kernel_us(layer) < 200_000
+    assert 50 < kernel_us(layer) < 500_000
     if layer.pass_us is not None:
         assert kernel_us(layer) == pytest.approx(layer.pass_us, rel=0.05)
 
