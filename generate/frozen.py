@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from generate.layout import ROOT
 from tests.frozen import (
+    EIGHTH_MODELS,
     FIFTH_MODELS,
     FOURTH_MODELS,
     LAYERS,
@@ -55,6 +56,7 @@ MEETINGS = (
     Meeting(FIFTH_MODELS, FOLDER / "fifth_meeting.csv", "The fifth meeting"),
     Meeting(SIXTH_MODELS, FOLDER / "sixth_meeting.csv", "The sixth meeting"),
     Meeting(SEVENTH_MODELS, FOLDER / "seventh_meeting.csv", "The seventh meeting"),
+    Meeting(EIGHTH_MODELS, FOLDER / "eighth_meeting.csv", "The eighth meeting"),
 )
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (

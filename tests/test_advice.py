@@ -29,7 +29,7 @@ def test_the_page_tells_of_whole_layers_by_meetings():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("meeting", "part"), [*zip(MEETINGS, page.MEETINGS, strict=True)], ids=["1", "2", "3", "4", "5", "6", "7"]
+    ("meeting", "part"), [*zip(MEETINGS, page.MEETINGS, strict=True)], ids=["1", "2", "3", "4", "5", "6", "7", "8"]
 )
 def test_a_meeting_is_told_as_it_was_and_as_it_would_be_now(meeting, part):
     assert frozen.part_of(meeting) == part, page.RENEW
