@@ -64,6 +64,7 @@ longer: $(VENV)/checkable  ## contracts, the rules of the code, and the tests th
 		$$(grep -rlE 'mark\.(slow|sampled)\b' tests --include='test_*.py' --exclude-dir=house)  # one file of fourteen
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
+	@$(HERE) -m ruff format .
 	@$(HERE) -m ruff check --fix .
 	@$(HERE) -m ruff format .
 	@$(HERE) -m tests.profiles.demo
