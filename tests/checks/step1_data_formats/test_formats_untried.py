@@ -76,7 +76,7 @@ def test_keys_and_values_of_attention_are_told_not_its_result(check, keys, told)
     assert outcome.fires is told
     if told:
         assert "k and v as dtype=ttnn.bfloat8_b" in outcome.claim.fix
-        assert outcome.claim.expected.basis == "9 tries of formats-untried: narrower keys and values"
+        assert outcome.claim.expected is None  # seven of ten tries gained: too few
 
 
 def test_texts_are_short_and_cells_its_own(check):
