@@ -110,16 +110,15 @@ def by_law(
     for places in kinds_of(facts, rows):
         row = int(rows[places[0]])
         changed = becomes(row)
-        after = None if changed is None else _after(facts, row, changed)
+        now = described(facts.ops, row, facts.chip)
+        after = None if changed is None else _after(facts, row, now, changed)
         if after is None:
             continue
         took = facts.kernel_ns[rows[places]]
         shares = np.array([after.us, after.low_us, after.high_us]) * 1e3 / facts.kernel_ns[row]
         saved[places], high[places], low[places] = (took * (1 - share) for share in shares)
         known[places] = True
-        moved[places] = getattr(changed, "program", "") != getattr(
-            described(facts.ops, row, facts.chip), "program", ""
-        )
+        moved[places] = getattr(changed, "program", "") != getattr(now, "program", "")
         laws[after.law] = laws.get(after.law, 0.0) + float(took.sum())
     if most_ns[known].sum() < COVERED * most_ns.sum():
         return None
@@ -128,22 +127,21 @@ def by_law(
     return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
 
 
-def _after(facts: WindowFacts, row: int, changed: Described) -> Expected | None:
+def _after(facts: WindowFacts, row: int, now: Described | None, changed: Described) -> Expected | None:
     """What the op will take by the laws.
 
     Laws speak of programs that were chosen well. Where another program is to come, and the op takes more now than 8 of
     10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
     misses by a little keeps its distance from it, and the interval holds both ends.
     """
-    after, now = anchored(facts.ops, row, facts.chip, changed), described(facts.ops, row, facts.chip)
+    after = anchored(facts.ops, row, facts.chip, changed)
     if after is not None or now is None:  # unmoved: an op that is not described has no changed one
         return after
     before, then, us = expected(now), expected(changed), float(facts.kernel_ns[row]) / 1e3
     if before is None:  # unmoved: of such an op the law of the changed one told already
         return None
-    if then is None or (
-        then.us == before.us and after_change(now, None, changed) is None
-    ):  # it does not see this change
+    sees_it = then is not None and (then.us != before.us or after_change(now, None, changed) is not None)
+    if then is None or not sees_it:
         return None
     if before.low_us <= us <= before.high_us:  # its law tells, but not of this change
         return None
