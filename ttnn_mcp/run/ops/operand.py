@@ -153,8 +153,8 @@ class Operand:
     def broken(self) -> NDArray[np.bool_]:
         """Mask of the rows that tell an operand without a shape, or with one that none has, or no chip could hold."""
         odd = ((self.padded == 0) != (self.logical == 0)).any(axis=1) | ~self._sides[2].all(axis=1)
-        sides = np.maximum(np.maximum(self.padded, self.logical), 1).prod(axis=1, dtype=np.float64)
-        return self._told & (odd | (sides > ELEMENTS_AT_MOST))
+        sizes = [np.maximum(dims, 1).prod(axis=1, dtype=np.float64) for dims in (self.padded, self.logical)]
+        return self._told & (odd | (np.maximum(*sizes) > ELEMENTS_AT_MOST))
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
