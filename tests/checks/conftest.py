@@ -3,8 +3,20 @@
 import pytest
 
 from tests.checks.asking import Asker, asker
+from ttnn_mcp.checks import expectation
 
 
 @pytest.fixture
 def check(request, tmp_path) -> Asker:
     return asker(request.module.__name__, tmp_path)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Only nine cases are known, of a check or of its tries."""
+
+    def only(group, name):
+        known = {"checks": {}, "levers": {}, "trials": {}, group: {name: {"cases": 9, "median": 0.5, "low": 0.1}}}
+        monkeypatch.setattr(expectation, "measured_cases", lambda: known)
+
+    return only

@@ -28,7 +28,7 @@ ROWS, MOST_NS = np.array([0, 1]), np.array([10.0, 4])
 @pytest.fixture
 def cases(monkeypatch):
     known = {
-        "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}},
+        "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}, "lost": None},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
         "trials": {
             "tried": {"cases": 7, "median": 0.4, "low": 0.1},
@@ -50,8 +50,9 @@ def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, 
     assert told.low_ns.tolist() == ([2.5, 1] if check == "mine" else [0, 0])
 
 
-def test_without_cases_nothing_is_known(cases):
+def test_without_cases_or_where_many_lost_nothing_is_known(cases):
     assert by_cases("other", "theirs", MOST_NS) is None
+    assert by_cases("lost", "ours", MOST_NS) is None
 
 
 def test_a_trial_expects_what_tries_brought_and_no_other_cases(cases):
@@ -64,16 +65,25 @@ def test_a_trial_expects_what_tries_brought_and_no_other_cases(cases):
     assert by_cases("tried", "often", MOST_NS) is None
 
 
-def tries(shares, sources=3, check="blocks-untried"):
-    return [Case(f"ledger {at % sources}", check, share, True) for at, share in enumerate(shares)]
+def known(shares, sources=3, is_trial=True):
+    return [Case(f"ledger {at % sources}", "blocks-untried", share, is_trial) for at, share in enumerate(shares)]
 
 
-def test_tries_speak_where_five_of_three_ledgers_are_known_and_three_of_four_gained():
-    assert shares(tries([0, 0, 0.2, 0.4, 0.4, 0.6, 0.6, 0.8]))["trials"] == {
-        "blocks-untried": {"cases": 8, "median": 0.4, "low": 0}
-    }
-    for silent in (tries([0.4] * 4), tries([0.4] * 5, 2), tries([0, 0, 0.2, 0.4, 0.4, 0.6, 0.8])):
-        assert not shares(silent)["trials"].get("blocks-untried")
+ENOUGH, LOST = [0, 0, 0.2, 0.2, 0.4, 0.4, 0.4, 0.6, 0.6, 0.8], [0, 0, 0.2, 0.2, 0.4, 0.4, 0.4, 0.6, 0.6]
+
+
+@for_all(("group", "name", "is_trial"), [("trials", "blocks-untried", True), ("checks", "blocks-untried", False), ("levers", "blocks", False)])  # fmt: skip
+def test_cases_speak_where_five_of_three_ledgers_are_known_and_four_of_five_gained(group, name, is_trial):
+    def speak(given, sources=3):
+        return shares(known(given, sources, is_trial))[group]
+
+    assert speak(ENOUGH) == {name: {"cases": 10, "median": 0.4, "low": 0}}
+    assert speak(LOST) == {name: None}
+    assert speak([0.4] * 4) == speak([0.4] * 5, 2) == {}
+
+
+def test_one_ledger_may_be_left_out():
+    assert shares(known([0.4] * 5, 2), 2)["trials"].keys() == {"blocks-untried"}
 
 
 @for_all(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])

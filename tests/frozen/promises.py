@@ -46,15 +46,22 @@ def promises_of(case: WindowFacts) -> list[Promise]:
                 saving.at_most,
                 saving.expected,
                 None if whole else shares,
+                f"{finding.check}: {claims[0].kind}" if claims[0].kind else finding.check,
+                claims[0].is_trial,
             )
         )
     return made
 
 
-def judged(layer: Layer, folder: Path) -> list[Verdict]:
-    """Verdicts on the levers of a layer, of the checks as they are."""
+def promised(layer: Layer, folder: Path) -> tuple[list[Promise], float]:
+    """What the checks as they are promise about a layer, and its kernel time in us."""
     program = layer.build()
     case = case_of(folder, program)
     if len(case) != len(program.device_ops):
         raise AssertionError(f"{layer.id} has {len(program.device_ops)} ops, its window has {len(case)}")
-    return verdicts(layer.levers, promises_of(case), case.total_ns / 1e3)
+    return promises_of(case), case.total_ns / 1e3
+
+
+def judged(layer: Layer, folder: Path) -> list[Verdict]:
+    """Verdicts on the levers of a layer."""
+    return verdicts(layer.levers, *promised(layer, folder))

@@ -3,7 +3,7 @@
 import pytest
 
 from generate import frozen
-from generate.frozen import MEETINGS, Meeting, main, verdicts_at_first
+from generate.frozen import MEETINGS_THAT_WERE, Meeting, main, verdicts_at_first
 from tests.checks.programs import decode
 from tests.checks.rows import case_of, pass_time
 from tests.for_all import for_all
@@ -57,10 +57,7 @@ def test_promise_about_an_op_is_judged_at_its_place(promises, tmp_path):
     assert said(2, tuple(others)) == "not named"
 
 
-MET = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
-
-
-@for_all("meeting", MET, ids=lambda one: one.file.stem)
+@for_all("meeting", MEETINGS_THAT_WERE, ids=lambda one: one.file.stem)
 def test_a_meeting_tells_of_each_lever_once(meeting):
     first = {model: [one.lever for one in verdicts] for model, verdicts in verdicts_at_first(meeting).items()}
     levers = {
@@ -88,6 +85,6 @@ def test_what_a_new_meeting_says_is_kept_once(promises, tmp_path, monkeypatch):
 
 
 def test_no_layer_is_met_for_the_first_time_again(capsys, monkeypatch):
-    monkeypatch.setattr(frozen, "MEETINGS", MET)
+    monkeypatch.setattr(frozen, "MEETINGS", MEETINGS_THAT_WERE)
     assert main([]) == 1
     assert "nothing is judged at first again" in capsys.readouterr().out

@@ -26,7 +26,8 @@ AS_IT_IS = re.compile(
 class Promise:
     """What somebody says a change to these ops saves; without an expectation it is a trial, and promises nothing.
 
-    `shares`: how the saving divides over the ops; None where it does not.
+    `shares`: how the saving divides over the ops; None where it does not. `cases`: under which name measured cases of
+    it are kept; those of a trial apart.
     """
 
     fix: str
@@ -35,6 +36,8 @@ class Promise:
     at_most_us: float
     expected_us: float | None = None
     shares: Mapping[int, float] | None = None
+    cases: str = ""
+    is_trial: bool = False
 
     def on(self, ops: frozenset[int]) -> Promise:
         """What it says of those of its ops."""
@@ -62,10 +65,10 @@ class Verdict:
 
 def verdicts(levers: Iterable[Lever], promises: Sequence[Promise], window_kernel_us: float) -> list[Verdict]:
     """One for each lever, in their order."""
-    return [_judge(lever, _about(lever, promises), window_kernel_us) for lever in levers]
+    return [_judge(lever, naming(lever, promises), window_kernel_us) for lever in levers]
 
 
-def _about(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
+def naming(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
     """Those that name this very change, on at least one of its ops: what they say of these."""
     ops = frozenset(lever.ops)
     return [one.on(ops) for one in promises if one.ops & ops and named(lever, one.fix)]

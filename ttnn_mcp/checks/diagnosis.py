@@ -185,6 +185,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None:
         is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)
+        problem = replace(problem, is_trial=is_trial)
         lever = (problem.lever or check.lever).name
         expected = by_cases(check.id, lever, problem.at_most_ns, is_trial, problem.kind)
     if expected is None:

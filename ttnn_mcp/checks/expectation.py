@@ -166,22 +166,24 @@ def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_by
 def by_cases(check: str, lever: str, most_ns: Floats, is_trial: bool = False, kind: str = "") -> Expectation | None:
     """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever.
 
-    A trial expects what tries brought, losers among them, where most of them gained.
+    The lever counts where too few cases of the check are known. Nothing is known where many cases did not gain. A trial
+    expects what tries of its own check brought.
     """
-    cases, check = measured_cases(), f"{check}: {kind}" if kind else check
-    of_check = cases["trials" if is_trial else "checks"].get(check)
-    shares = of_check or (None if is_trial else cases["levers"].get(lever))
+    cases, name = measured_cases(), f"{check}: {kind}" if kind else check
+    group = "trials" if is_trial else "checks"
+    if not is_trial and name not in cases[group]:
+        group, name = "levers", lever
+    shares = cases[group].get(name)
     if shares is None:
         return None
-    what = "tries" if is_trial else "measured cases"
-    basis = f"{shares['cases']} {what} of {check if of_check else lever}"
+    basis = f"{shares['cases']} {'tries' if is_trial else 'measured cases'} of {name}"
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 
 @cache
-def measured_cases() -> dict[str, dict[str, dict[str, Any]]]:
-    """What measured changes brought of their bounds, by check and by lever."""
-    cases: dict[str, dict[str, dict[str, Any]]] = json.loads(CASES.read_text(encoding="utf-8"))
+def measured_cases() -> dict[str, dict[str, dict[str, Any] | None]]:
+    """What measured changes brought of their bounds, by check, by lever, and of trials; None where many lost."""
+    cases: dict[str, dict[str, dict[str, Any] | None]] = json.loads(CASES.read_text(encoding="utf-8"))
     return cases
 
 

@@ -217,6 +217,8 @@ class Claim(Bounds):
         sets: what its fix sets of each op's configs; None where it sets none.
         owners: per op, the one whose configs are set, where that is another: the conv behind a Move.
         row: the op that its fix is written for; None where there is none.
+        is_trial: whether what the change brought elsewhere says nothing about it.
+        kind: which of its check's changes it is, where measured cases differ by that.
     """
 
     claim: str
@@ -228,6 +230,8 @@ class Claim(Bounds):
     sets: Sets | None = None
     owners: dict[int, int] | None = None
     row: int | None = None
+    is_trial: bool = False
+    kind: str = ""
 
     def __post_init__(self) -> None:
         """A claim cannot exist without evidence."""
@@ -295,6 +299,8 @@ class Problem(Bounds):
             sets=self.sets,
             owners=self.owners,
             row=(self.owners or {}).get(affected.row, affected.row) if len(affected.rows) else None,
+            is_trial=self.is_trial,
+            kind=self.kind,
         )
 
 

@@ -116,7 +116,7 @@ def test_deepseeks_collectives_run_in_a_line_without_persistent_buffers(check):
     assert "15.3% of all kernels" in claim.claim
 
 
-def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check):
+def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check, measured):
     """A decode step on four chips gained nothing from one (Mistral Small 24B)."""
 
     def expects(kernel_ns):
@@ -124,5 +124,6 @@ def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check):
         Gather(kernel_ns).put(program)
         return check.ask(program).claim.expected is not None
 
+    measured("checks", "collective-topology")
     carried = PAYLOAD / (2 * 24)  # over two links, one way, at what they carry so far
     assert [expects(round(carried / share)) for share in (0.31, 0.29)] == [True, False]
