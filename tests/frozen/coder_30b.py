@@ -37,7 +37,7 @@ def sparse(  # noqa: PLR0917
     """A matmul with the weights of the chosen experts; a core for each 32 columns, after zeros for all of them."""
     cores = n // 32
     weight = block.tensor([1, experts, x.shape[-1], n], dtype)
-    out = block.tensor([1, 1, 1, experts, 32, n])
+    out = block.tensor([1, 1, 1, experts, x.shape[-2], n])
     if fill:
         out = block.unary(f"{role}_fill", "FILL", out, fill, cores=ALL_CORES, parameter="0")
     config = one_d((8, cores // 8), k_block, (1, 1))
@@ -173,7 +173,7 @@ def attended(block: Block, qkv: Tensor, *, heads: int, kv: int, parts: float = 1
     block.update_cache("cache_v", cache, v, 5.1)
     out = block.attend_decode("attend", q, cache, 11.8 * (0.5 + 0.5 * parts), config=None, cores=64)
     placed = block.to_shards("attended_placed", out, block.along(32, SIZE, 1), 1)
-    return block.moved("joined", "NLPConcatHeadsDecode", placed, 2, shape=[1, 1, 32, heads * SIZE], place=block.across(32, heads * SIZE, heads), cores=heads, num_heads=heads, on_subcoregrids=False)  # fmt: skip
+    return block.moved("joined", "NLPConcatHeadsDecode", placed, 2, shape=[1, 1, 1, heads * SIZE], place=block.across(32, heads * SIZE, heads), cores=heads, num_heads=heads, on_subcoregrids=False)  # fmt: skip
 
 
 def decode(how: How) -> Callable[[], Block]:
@@ -188,7 +188,7 @@ def decode(how: How) -> Callable[[], Block]:
             made = block.linear(role, placed, n, us, dtype=how.attention, fidelity="LoFi", config=banked(k // 256, n // 256), cores=80, place=block.across(32, n, 8), banks=True)  # fmt: skip
             return block.from_shards(f"{role}_back", made, 1)
 
-        x = block.tensor([1, 1, 32, HIDDEN])
+        x = block.tensor([1, 1, 1, HIDDEN])
         qkv = linear("qkv", block.norm("norm", x, 20.1, cores=1), (HEADS + 2 * KV) * SIZE, how.projections[0])
         out = block.from_shards("joined_back", attended(block, qkv, heads=HEADS, kv=KV), 1)
         x = block.binary("attention_added", "ADD", x, linear("out", out, HIDDEN, how.projections[1]), 1.9, cores=64)
@@ -231,7 +231,7 @@ def mesh(how: Four) -> Callable[[], Block]:
             whole = block.collective(f"gather_{name}", "AllGatherAsync", part, HIDDEN, how.gathers[number], **more)
             return block.moved(f"{name}_copied", "Clone", whole, 1.27, cores=64) if how.tuned else whole
 
-        x = block.tensor([1, 1, 32, HIDDEN])
+        x = block.tensor([1, 1, 1, HIDDEN])
         first = normed("norm", x)
         if not how.tuned:
             first = block.to_shards("qkv_placed", first, place, 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.frozen.build import L1, ROW_MAJOR, Block, banked, chunks, norm_shards, two_d
+from tests.frozen.build import DRAM, L1, ROW_MAJOR, Block, banked, chunks, norm_shards, two_d
 from tests.frozen.layer import TT_METAL, dead, gain, laid
 from tests.frozen.names import (
     ACTIVATION_IN_BINARY,
@@ -28,7 +28,7 @@ from tests.frozen.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tests.profiles import Tensor
 
@@ -54,6 +54,12 @@ class How:
         return *(self.attention if role in {"qkv", "out"} else self.feed), self.us[list(BANKED).index(role)]
 
 
+def rotary(block: Block, name: str, x: Tensor, us: float, *, cores: int, tables: Sequence[Tensor] = ()) -> Tensor:
+    """All users at the same position."""
+    tables = tables or [block.tensor([1, 1, 32, SIZE]) for _ in range(2)]
+    return block.op(f"rotary_{name}", "RotaryEmbedding", (x, *tables), block.tensor(x.shape), us, cores=cores, fidelity="HiFi4", output_mem_config=DRAM, token_idx=None)  # fmt: skip
+
+
 def plain(*, folded: bool) -> Callable[[], Block]:
     """BFLOAT16 and interleaved; each user's row fills a tile."""
 
@@ -68,9 +74,7 @@ def plain(*, folded: bool) -> Callable[[], Block]:
         block.reshard("v_moved", v, block.along(32, SIZE, USERS), 0.9)
         q, k = (block.from_shards(f"{name}_flat", one, 3) for name, one in (("q", q), ("k", k)))
         q, k = (block.norm(f"norm_{name}", one, us, cores=64) for name, one, us in (("q", q, 14), ("k", k, 12)))
-        q, k = (
-            block.rotary(f"rotary_{name}", one, 12, decode=False, cores=64) for name, one in (("q", q), ("k", k))
-        )
+        q, k = (rotary(block, name, one, 12, cores=64) for name, one in (("q", q), ("k", k)))
         placed = block.to_shards("k_placed", k, block.along(32, SIZE, USERS), 2)
         cache = block.tensor([USERS, KV, 128, SIZE])
         block.update_cache("cache", cache, placed, 9)
@@ -109,7 +113,7 @@ def decode(how: How) -> Callable[[], Block]:
         q, k = (block.norm(f"norm_{name}", one, us, cores=64) for name, one, us in (("q", q, 10), ("k", k, 7)))
         position = block.tensor([1, 32], "UINT32", layout=ROW_MAJOR)
         tables = [block.op(f"rotary_{wave}", "Embeddings", (position, block.tensor([1, 1, 8192, SIZE], layout=ROW_MAJOR)), block.tensor([1, 1, 32, SIZE]), 7, cores=4) for wave in ("cos", "sin")]  # fmt: skip
-        q, k = (block.rotary(f"rotary_{name}", one, us, decode=False, cores=64, tables=tables) for name, one, us in (("q", q, 12), ("k", k, 9)))  # fmt: skip
+        q, k = (rotary(block, name, one, us, cores=64, tables=tables) for name, one, us in (("q", q, 12), ("k", k, 9)))  # fmt: skip
         k = block.to_shards("k_placed", k, block.along(32, SIZE, USERS), 2)
         cache = block.tensor([USERS, KV, 128, SIZE], "BFLOAT8_B")
         block.update_cache("cache_k", cache, k, 6)
@@ -162,7 +166,7 @@ def prefill(how: Prompt) -> Callable[[], Block]:
         q, k = (
             block.norm(f"norm_{name}", one, value, cores=110) for name, one, value in (("q", q, 70), ("k", k, 18))
         )
-        q, k = (block.rotary(f"rotary_{name}", one, value, decode=False, cores=110) for name, one, value in (("q", q, 75), ("k", k, 18)))  # fmt: skip
+        q, k = (rotary(block, name, one, value, cores=110) for name, one, value in (("q", q, 75), ("k", k, 18)))  # fmt: skip
         for name, one in (("k", k), ("v", v)):
             cache = block.tensor([USERS, KV, 128, SIZE], "BFLOAT8_B")
             for user in range(USERS):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tests.frozen.build import DRAM, L1, ROW_MAJOR, Block, banked, chunks, norm_shards
 from tests.frozen.layer import TT_METAL, dead, gain, laid
 from tests.frozen.names import HIFI2, INTERLEAVED_1D, PACKED, TWO_D
+from tests.frozen.qwen3_32b import rotary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def decode(how: How) -> Callable[[], Block]:
         tables = [block.moved(f"rotary_{wave}_shaped", "ReshapeView", one, 9, shape=[1, USERS, 1, SIZE]) for wave, one in zip(("cos", "sin"), tables, strict=True)]  # fmt: skip
         q, k = (block.from_shards(f"{name}_flat", one, 3.5, L1) for name, one in (("q", q), ("k", k)))
         q, k = (block.norm(f"norm_{name}", one, us, cores=32) for name, one, us in (("q", q, 10), ("k", k, 9)))
-        q, k = (block.rotary(f"rotary_{name}", one, us, decode=False, cores=32, tables=tables) for name, one, us in (("q", q, 12), ("k", k, 11)))  # fmt: skip
+        q, k = (rotary(block, name, one, us, cores=32, tables=tables) for name, one, us in (("q", q, 12), ("k", k, 11)))  # fmt: skip
         k = block.to_shards("k_placed", k, block.along(32, SIZE, USERS), 2)
         cache = block.tensor([USERS, KV, 128, SIZE], "BFLOAT8_B")
         block.update_cache("cache_k", cache, k, 8)
