@@ -9,6 +9,7 @@ from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
 from tests.frozen.cosyvoice import COSYVOICE
+from tests.frozen.deepseek_v41 import DEEPSEEK_V41
 from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
@@ -121,6 +122,7 @@ NINTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Qwen3 Coder 30B": (*CODER_30B, *CODER_30B_MESH),
     "XTTS v2": XTTS,
     "GLM 4.7": GLM_47,
+    "DeepSeek V4.1 Flash": DEEPSEEK_V41,
 }
 SETS = (
     MODELS,
