@@ -56,7 +56,6 @@ class Chunk:
     blocks: tuple[int, int]
     dtype: str = "BFLOAT16"
     fidelity: str = "HiFi4"
-    down: str | None = None
 
 
 def chunk(how: Chunk) -> Callable[[], Block]:
@@ -64,17 +63,19 @@ def chunk(how: Chunk) -> Callable[[], Block]:
         block = Block("blackhole", grid=GRID, gap_us=1)
         x = block.tensor([1, 1, 32, HIDDEN])
         mask = block.tensor([1, 1, 1, EXPERTS], layout=ROW_MAJOR)
-        more = {"experts": EXPERTS, "fidelity": how.fidelity, "nnz": "std::nullopt"}
-        first = {**more, "k_block": how.blocks[0], "fill": 30, "dtype": how.dtype}
+
+        def first(role: str, n: int, us: float) -> Tensor:
+            return sparse(block, role, x, mask, n, us, experts=EXPERTS, dtype=how.dtype, fidelity=how.fidelity, k_block=how.blocks[0], fill=30, nnz="std::nullopt")  # fmt: skip
+
         if len(how.us) == 3:
-            gate, up = (sparse(block, f"experts_{role}", x, mask, WIDE, us, **first) for role, us in zip(("gate", "up"), how.us, strict=False))  # fmt: skip
+            gate, up = (first(f"experts_{role}", WIDE, us) for role, us in zip(("gate", "up"), how.us, strict=False))  # fmt: skip
         else:
-            both = sparse(block, "experts_both", x, mask, 2 * WIDE, how.us[0], **first)
+            both = first("experts_both", 2 * WIDE, how.us[0])
             shape = [1, 1, 1, EXPERTS, 32]
             gate, up = (block.slice(f"half_{role}", both, (0, 0, 0, 0, 0, at), (*shape, at + WIDE), 37.5) for role, at in (("gate", 0), ("up", WIDE)))  # fmt: skip
         gate = block.unary("silu", "SILU", gate, 100, cores=ALL_CORES)
         hidden = block.binary("gated", "MUL", gate, up, 60, cores=ALL_CORES)
-        out = sparse(block, "experts_down", hidden, mask, HIDDEN, how.us[-1], **{**more, "k_block": how.blocks[1], "fill": 60, "dtype": how.down or how.dtype}, second=True)  # fmt: skip
+        out = sparse(block, "experts_down", hidden, mask, HIDDEN, how.us[-1], experts=EXPERTS, dtype=how.dtype, fidelity=how.fidelity, k_block=how.blocks[1], fill=60, second=True, nnz="std::nullopt")  # fmt: skip
         scores = block.permute("scores_turned", block.tensor([1, 1, 32, EXPERTS]), (0, 3, 2, 1), 88)
         scored = block.binary(
             "scored", "MUL", block.view(out, [1, EXPERTS, 32, HIDDEN]), scores, 83, cores=ALL_CORES
@@ -139,21 +140,23 @@ def fed(  # noqa: PLR0917
     *, experts: int = EXPERTS, tail: float = 1,
 ) -> Tensor:  # fmt: skip
     """The experts of one token; reshapes make its eight rows dense, and each of them a tile's row."""
-    more = {"experts": experts, "dtype": "BFLOAT4_B", "fidelity": fidelity}
-    first = {**more, "k_block": blocks[0], "fill": 12 * tail}
+
+    def first(role: str, n: int, us: float) -> Tensor:
+        return sparse(block, role, x, mask, n, us, experts=experts, dtype="BFLOAT4_B", fidelity=fidelity, k_block=blocks[0], fill=12 * tail)  # fmt: skip
+
     if len(us) == 3:
-        halves = []
+        halves: list[Tensor] = []
         for role, value in zip(("gate", "up"), us, strict=False):
-            one = sparse(block, f"experts_{role}", x, mask, WIDE, value, **first)
+            one = first(f"experts_{role}", WIDE, value)
             halves.append(block.moved(f"compact_{role}", "ReshapeView", one, 26 * tail, shape=[1, 1, experts, WIDE], cores=ALL_CORES))  # fmt: skip
         gate, up = halves
     else:
-        both = sparse(block, "experts_both", x, mask, 2 * WIDE, us[0], **first)
+        both = first("experts_both", 2 * WIDE, us[0])
         both = block.moved("compact_both", "ReshapeView", both, 31.4 * tail, shape=[1, 1, experts, 2 * WIDE], cores=ALL_CORES)  # fmt: skip
         gate, up = (block.slice(f"half_{role}", both, (0, 0, 0, at), (1, 1, experts, at + WIDE), 2.5) for role, at in (("gate", 0), ("up", WIDE)))  # fmt: skip
     hidden = block.binary("gated", "MUL", block.unary("silu", "SILU", gate, 4 * tail, cores=96), up, 4, cores=96)
     hidden = block.moved("spread", "ReshapeView", hidden, 33.4 * tail, shape=[1, experts, 1, WIDE], cores=ALL_CORES)
-    out = sparse(block, "experts_down", hidden, mask, HIDDEN, us[-1], **{**more, "k_block": blocks[1], "fill": 22 * tail}, second=True)  # fmt: skip
+    out = sparse(block, "experts_down", hidden, mask, HIDDEN, us[-1], experts=experts, dtype="BFLOAT4_B", fidelity=fidelity, k_block=blocks[1], fill=22 * tail, second=True)  # fmt: skip
     out = block.moved(
         "compact_down", "ReshapeView", out, 46.4 * tail, shape=[1, 1, experts, HIDDEN], cores=ALL_CORES
     )
@@ -167,7 +170,8 @@ def attended(block: Block, qkv: Tensor, *, heads: int, kv: int, parts: float = 1
     """From the heads to their join."""
     q, k, v = block.heads_of_decode("heads", qkv, 14.4 * parts, heads=heads, kv=kv, size=SIZE, users=1)
     q, k = (block.norm(f"norm_{name}", one, 4, cores=1) for name, one in (("q", q), ("k", k)))
-    q, k = (block.rotary(f"rotary_{name}", one, 4.6, decode=True, cores=1) for name, one in (("q", q), ("k", k)))
+    tables = [block.tensor([1, 1, 32, SIZE]) for _ in range(2)]
+    q, k = (block.op(f"rotary_{name}", "RotaryEmbedding", (one, *tables), block.tensor(one.shape, place=one.placement or DRAM), 4.6, cores=1, fidelity="HiFi4", output_mem_config=one.placement, token_idx=0) for name, one in (("q", q), ("k", k)))  # fmt: skip
     cache = block.tensor([128, kv, 64, SIZE])
     block.update_cache("cache_k", cache, k, 5.1)
     block.update_cache("cache_v", cache, v, 5.1)
@@ -226,9 +230,10 @@ def mesh(how: Four) -> Callable[[], Block]:
             return block.norm(role, block.to_shards(f"{role}_placed", x, place, 1.74), 4.92, cores=8, config=norm_shards((8, 1), 8))  # fmt: skip
 
         def summed(name: str, x: Tensor, number: int) -> Tensor:
-            more = {"links": how.links, "place": DRAM}
-            part = block.collective(f"scatter_{name}", "ReduceScatterMinimalAsync", x, HIDDEN // 4, how.scatters[number], **more)  # fmt: skip
-            whole = block.collective(f"gather_{name}", "AllGatherAsync", part, HIDDEN, how.gathers[number], **more)
+            part = block.collective(f"scatter_{name}", "ReduceScatterMinimalAsync", x, HIDDEN // 4, how.scatters[number], links=how.links, place=DRAM)  # fmt: skip
+            whole = block.collective(
+                f"gather_{name}", "AllGatherAsync", part, HIDDEN, how.gathers[number], links=how.links, place=DRAM
+            )
             return block.moved(f"{name}_copied", "Clone", whole, 1.27, cores=64) if how.tuned else whole
 
         x = block.tensor([1, 1, 1, HIDDEN])
@@ -377,9 +382,17 @@ CODER_30B = (
             dead("block", "in0_block_w 8 or 64 for gate and up", BOTH, r"in0_block_w", f"674.6 -> 690.8 and 682.9 us {WALL}; 32 gives 672.8, a tie"),
             dead("rank", "no reshapes between the experts' ops", "compact_* spread", RANK, f"673 -> 713 us {WALL}"),
             dead("row", "tiles of one row for the experts' outputs", f"{BOTH} {DOWN}", ACROSS_ROWS, f"673.3 -> 628.9 us {WALL}, but no op after them reads such a tile", README),
-            dead("attention-bfp4", "BFLOAT4_B for attention's weights", "qkv out", BFP4, f"660.5 -> 659.5 us {WALL}, and wrong by the model's bar (0.9928)"),
         ),
         MADE_UP,
+    ),
+    laid(
+        "coder30-decode-attention", LOG, "decode, BFLOAT4_B experts at HiFi4, BFLOAT8_B attention, interleaved: 660.5 us of wall time",
+        decode(replace(WIDE_ATTENTION, attention="BFLOAT8_B", projections=(51.7, 66))),
+        (
+            dead("attention-bfp4", "BFLOAT4_B for attention's weights", "qkv out", BFP4, f"660.5 -> 659.5 us {WALL}, and wrong by the model's bar (0.9928)"),
+            dead("fidelity", "HiFi2 or HiFi4 for attention's matmuls", "qkv out", rf"{HIFI2}|HiFi4", f"658.7 -> 660.0 and 659.5 us {WALL}: a tie"),
+        ),
+        f"times of attention's matmuls in BFLOAT8_B; {MADE_UP}",
     ),
     laid(
         "coder30-decode-interleaved", LOG, "decode, experts at LoFi, BFLOAT8_B attention, interleaved: 650.8 us of wall time",
@@ -389,7 +402,6 @@ CODER_30B = (
             dead("experts-l1", "what the experts read in L1", f"{BOTH} {DOWN}", IN_L1, f"651.9 -> 651.3 us {WALL}: a tie"),
             dead("attention-l1", "what QKV and the output projection read in L1", "qkv out", IN_L1, f"651.9 -> 652.9 us {WALL}"),
             dead("subblock", "a subblock of two or four columns for the experts", f"{BOTH} {DOWN}", SUBBLOCK, f"651.9 -> 651.3 and 650.9 us {WALL}: a tie"),
-            dead("fidelity", "another fidelity for attention's matmuls", "qkv out", rf"{HIFI2}|{LOFI}|HiFi4", f"660.5 -> 658.7, 660.0 and 659.5 us {WALL} at LoFi, HiFi2 and HiFi4: a tie"),
         ),
         f"times of attention's matmuls in BFLOAT8_B; {MADE_UP}",
     ),
@@ -431,16 +443,19 @@ CODER_30B_MESH = (
     laid(
         "coder30-tp4-links", MESH_README, "decode on four chips, norms in shards, two links: 434.0 us of wall time",
         mesh(Four(links=2, scatters=(20.4, 16.3), gathers=(14.1, 12.5))),
-        (gain("link", "one link for the collectives of decode", 5.25, "scatter_* gather_*", FEWER_LINKS, f"434.00 -> 428.75 us {WALL}"),),
+        (
+            gain("link", "one link for the collectives of decode", 5.25, "scatter_* gather_*", FEWER_LINKS, f"434.00 -> 428.75 us {WALL}"),
+            dead("scatter-l1", "the first reduce-scatter fed from L1", "scatter_attention out_back", IN_L1, f"434.7 -> 440.1 us {WALL}"),
+            dead("logits-l1", "the router's logits in L1 before the choice of the best", "router router_cast topk_filled topk", IN_L1, f"434.7 -> 438.2 us {WALL}"),
+        ),
         f"how the links' cost is shared out among the collectives; {MADE_UP}",
     ),
     laid(
         "coder30-tp4-last", MESH_README, "decode on four chips as chosen: 68 ops, 362.8 us in kernels, 428.6 us of wall time",
         mesh(Four()),
         (
-            dead("scatter-l1", "the first reduce-scatter fed from L1", "scatter_attention out_back", IN_L1, f"434.7 -> 440.1 us {WALL}"),
-            dead("logits-l1", "the router's logits in L1 before the choice of the best", "router router_cast topk_filled topk", IN_L1, f"434.7 -> 438.2 us {WALL}"),
-            dead("threshold", "the scores by a threshold, no scatter between layouts", "index_rows scores_rows zeros_rows scatter scores", THRESHOLD, f"434.7 -> 438.2 us {WALL}"),
+            dead("threshold", "the scores by a threshold, no scatter between layouts", "index_rows scores_rows zeros_rows scatter scores", THRESHOLD, f"428.2 -> 435.5 us {WALL}"),
+            dead("rotary", "the other rotary op, of a shard in L1", "rotary_*", r"rotary_embedding_llama", "3.84 -> 1.26 us, alone, and wrong: the cache holds keys in the order of the first", MESH_README),
             dead("fused", "the output projection and its reduce-scatter as one op", "out scatter_attention", MATMUL_SCATTER, f"29.55 -> 30.85 us, {ALONE}", MESH_LOG),
             dead("router-banks", "a DRAM-sharded router", "router", DRAM_SHARDED, f"5.85 -> 7.34 us, {ALONE}, and 0.45 for the move", MESH_LOG),
             dead("sorted", "the best eight not sorted", "topk", r"sorted ?= ?False|unsorted|not sort", f"33.81 -> 33.78 us, {ALONE}: a tie", MESH_LOG),

@@ -14,7 +14,9 @@ from tests.frozen.build import DRAM, ROW_MAJOR, Block
 from tests.frozen.layer import TT_METAL, dead, gain, laid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from tests.profiles import Tensor
 
 FOLDER = "models/demos/blackhole/deepseek_v41_flash"
 NOTES = f"{TT_METAL}/01c49e743daee7debd14511317bdca31d50ca460/{FOLDER}/PREFILL_UNIFIED_MOE_NOTES.md"
@@ -41,13 +43,16 @@ class How:
 def section(how: How) -> Callable[[], Block]:
     def build() -> Block:
         block = Block("blackhole", devices=CHIPS, grid=GRID, gap_us=1)
-        across = {"ring": 8, "links": how.links, "topology": "Linear", "place": DRAM}
-        few = {
-            "num_links": how.links,
-            "topology": "Topology::Linear",
-            "cluster_axis": 0,
-            "num_workers_per_sender": 1,
-        }
+
+        def exchanged(role: str, name: str, inputs: Sequence[Tensor], out: Tensor, us: float) -> Tensor:
+            """Among the four chips of a column."""
+            return block.op(role, name, inputs, out, us, cores=12, cluster_axis=0, num_links=how.links, num_workers_per_sender=1, topology="Topology::Linear")  # fmt: skip
+
+        def gathered(role: str, x: Tensor, us: float) -> Tensor:
+            """Among the eight chips of a row."""
+            out = block.tensor([1, 1, TOKENS, x.shape[-1]], x.dtype, layout=x.layout)
+            return block.op(role, "AllGatherAsync", (x,), out, us, cores=8, cluster_axis=1, dim=2, num_links=how.links, output_mem_config=DRAM, ring_size=8, topology="Topology::Linear")  # fmt: skip
+
         x = block.tensor([1, 1, OWN, HIDDEN])
         for part in range(OWN // 32):
             own = block.slice(f"router_{part}_cut", x, (0, 0, 32 * part, 0), (1, 1, 32 * part + 32, HIDDEN), 4)
@@ -56,18 +61,27 @@ def section(how: How) -> Callable[[], Block]:
             best = (block.tensor([1, 1, 32, 8]), block.tensor([1, 1, 32, 8], "UINT16"))
             block.op(f"router_{part}_best", "TopK", (scores,), best, how.router / 16 * 0.6 - 7, cores=1, fidelity="HiFi4", dim=3, k=8, largest=True, sorted=True)  # fmt: skip
         chosen = block.tensor([1, 1, OWN, EXPERTS], "FLOAT32", layout=ROW_MAJOR)
-        gathered = {"cluster_axis": 1, "dim": 2, "num_links": how.links, "output_mem_config": DRAM, "ring_size": 8, "topology": "Topology::Linear"}  # fmt: skip
-        chosen = block.op("gather_chosen", "AllGatherAsync", (chosen,), block.tensor([1, 1, TOKENS, EXPERTS], "FLOAT32", layout=ROW_MAJOR), 40, cores=8, **gathered)  # fmt: skip
-        tiles = block.op("gather", "AllGatherAsync", (x,), block.tensor([1, 1, TOKENS, HIDDEN]), how.gather, cores=8, **gathered)  # fmt: skip
+        chosen = gathered("gather_chosen", chosen, 40)
+        tiles = gathered("gather", x, how.gather)
         tokens = block.moved("rows", "Untilize", tiles, how.rows, layout=ROW_MAJOR, cores=110, fidelity="HiFi4")
         counts = block.op("counts", "MaskedBincount", (chosen,), block.tensor([1, EXPERTS], "UINT32", layout=ROW_MAJOR), how.counted * 0.6, cores=16)  # fmt: skip
         starts = block.op("starts", "OffsetCumsum", (counts,), block.tensor([4, EXPERTS], "UINT32", layout=ROW_MAJOR), how.counted * 0.4, cores=4, cluster_axis=0)  # fmt: skip
-        sent = block.op("dispatch", "PrefillDispatch", (tokens, chosen, starts), block.tensor([1, 1, 4 * TOKENS, HIDDEN], layout=ROW_MAJOR), how.dispatch, cores=12, **few)  # fmt: skip
+        sent = exchanged("dispatch", "PrefillDispatch", (tokens, chosen, starts), block.tensor([1, 1, 4 * TOKENS, HIDDEN], layout=ROW_MAJOR), how.dispatch)  # fmt: skip
         weights = [block.tensor([MINE, *shape], "BFLOAT8_B") for shape in ((HIDDEN, WIDE), (HIDDEN, WIDE), (WIDE, HIDDEN))]  # fmt: skip
         made = block.op("experts", "UnifiedRoutedExpertMoe", (sent, counts, *weights), block.tensor([1, 1, 4 * TOKENS, HIDDEN], "BFLOAT8_B"), how.experts, cores=88, fidelity="LoFi")  # fmt: skip
-        back = block.op("combine", "PrefillCombine", (made, starts), block.tensor([1, TOKENS, 8, HIDDEN], layout=ROW_MAJOR), how.combine, cores=12, **few)  # fmt: skip
+        back = exchanged("combine", "PrefillCombine", (made, starts), block.tensor([1, TOKENS, 8, HIDDEN], layout=ROW_MAJOR), how.combine)  # fmt: skip
         total = block.op("reduced", "PostCombineReduce", (back, chosen), block.tensor([1, 1, TOKENS, HIDDEN]), how.reduced, cores=110, fidelity="HiFi4")  # fmt: skip
-        part = block.collective("scatter", "ReduceScatter", total, HIDDEN // 8, how.scatter, **across)
+        part = block.collective(
+            "scatter",
+            "ReduceScatter",
+            total,
+            HIDDEN // 8,
+            how.scatter,
+            ring=8,
+            links=how.links,
+            topology="Linear",
+            place=DRAM,
+        )
         block.op("exchange", "AllToAllAsyncGeneric", (part,), block.tensor([1, 1, OWN, HIDDEN]), how.exchange, cores=12, cluster_axis=1, in_dim=3, num_links=how.links, out_dim=2, topology="Topology::Linear")  # fmt: skip
         return block
 

@@ -4,7 +4,8 @@ Hidden 5120; eight chips of a row share 96 heads of 128 (of whose numbers half a
 keys and values, a dense feed-forward of 12288, and a shared expert of 1536; 160 experts of 1536, eight of them active,
 lie on all 32 chips. 64 users, 16 on each row of chips. The code came out of a compiler (tt-xla) and was tuned by hand.
 The ledger tells device times of each part by kinds of ops and the time of a part after each change. Two branches of
-it: one tuned attention, one began anew with a fused op for the experts.
+it: one tuned attention, one began anew with a fused op for the experts. Four figures were read in versions of it whose
+commits are not known here; their notes say so.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ REFUSED = f"{HOME}/215a0645fa181285a1ca8c50f89f2f12a99a944d/{FOLDER}/METAL_BLOCK
 ADVICE = f"{HOME}/8d1b51b5e64442796dd1bd9bd340b886e2110535/{FOLDER}/TT_MLIR_RECOMMENDATIONS.md"
 GRID, CHIPS, USERS = (8, 8), 32, 16
 HIDDEN, HEADS, KV, SIZE, QKV, ATTENDED, WIDE, EXPERT, EXPERTS = 5120, 12, 1, 128, 1792, 1536, 1536, 192, 160
-LINE = {"ring": 8, "topology": "Linear", "place": DRAM}
+
+
+def summed(block: Block, name: str, x: Tensor, us: tuple[float, float], links: tuple[int, int] = (1, 1)) -> Tensor:
+    """A reduce-scatter over the eight chips of a row and an all-gather; names of roles begin with `name`."""
+    part = block.collective(f"{name}scatter", "ReduceScatter", x, HIDDEN // 8, us[0], ring=8, links=links[0], cores=5 * links[0], topology="Linear", place=DRAM)  # fmt: skip
+    return block.collective(f"{name}gather", "AllGather", part, HIDDEN, us[1], ring=8, links=links[1], cores=5 * links[1], topology="Linear", place=DRAM)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,7 @@ def attention(how: How) -> Callable[[], Block]:
         block.update_cache("cache_v", cache, block.view(v, [1, USERS, KV, SIZE]), 5)
         out = block.attend_decode("attend", q, cache, 23, config=None, cores=64)
         out = linear("out", block.view(out, [USERS, ATTENDED]), HIDDEN, 40, 47)
-        part = block.collective("scatter", "ReduceScatter", out, HIDDEN // 8, how.scatter, links=1, cores=5, **LINE)
-        block.collective(
-            "gather", "AllGather", part, HIDDEN, how.gather, links=how.links, cores=5 * how.links, **LINE
-        )
+        summed(block, "", out, (how.scatter, how.gather), (1, how.links))
         return block
 
     return build
@@ -103,9 +106,7 @@ def dense() -> Block:
     gate, up = (block.linear(role, normed, WIDE, 92, dtype="BFLOAT8_B", packer=False) for role in ("gate", "up"))
     hidden = block.binary("gated", "MUL", gate, up, 5, cores=48, lhs="SILU")
     down = block.linear("down", hidden, HIDDEN, 60, dtype="BFLOAT8_B", packer=False)
-    part = block.collective("scatter", "ReduceScatter", down, HIDDEN // 8, 85, links=1, cores=5, **LINE)
-    whole = block.collective("gather", "AllGather", part, HIDDEN, 70, links=1, cores=5, **LINE)
-    block.binary("added", "ADD", block.tensor([USERS, HIDDEN]), whole, 5, cores=64)
+    block.binary("added", "ADD", block.tensor([USERS, HIDDEN]), summed(block, "", down, (85, 70)), 5, cores=64)
     return block
 
 
@@ -122,7 +123,6 @@ class Mixed:
 def mixed(how: Mixed) -> Callable[[], Block]:
     def build() -> Block:
         block = Block("wormhole_b0", devices=CHIPS, grid=GRID, gap_us=1)
-        few = {"links": 1, "cores": 5, **LINE}
         x = block.moved("entry_shaped", "ReshapeView", block.tensor([USERS, HIDDEN]), 48, shape=[USERS, 1, HIDDEN], cores=64)  # fmt: skip
         normed = block.norm("norm", x, 193, cores=1)
         flat = block.moved("norm_shaped", "ReshapeView", normed, 48, shape=[USERS, HIDDEN], cores=64)
@@ -136,7 +136,9 @@ def mixed(how: Mixed) -> Callable[[], Block]:
             "topk", "TopK", (biased,), best, 99, cores=1, fidelity="HiFi4", dim=1, k=8, largest=True, sorted=True
         )
         if how.dead_chain:
-            index = block.collective("index_gather", "AllGather", best[1], 8 * 4, 90, **{**few, "ring": 4})
+            index = block.collective(
+                "index_gather", "AllGather", best[1], 8 * 4, 90, links=1, cores=5, topology="Linear", place=DRAM
+            )
             index = block.binary("index_added", "ADD", index, block.tensor(index.shape, "UINT16"), 6, cores=1)
             index = block.linear("index_matmul", block.typecast("index_cast", index, "FLOAT32", 6, cores=1), 32, 60, fidelity="HiFi4", fp32=True)  # fmt: skip
             table = block.tensor([10_240, 32], layout=ROW_MAJOR)
@@ -157,16 +159,13 @@ def mixed(how: Mixed) -> Callable[[], Block]:
         tiles = block.moved("combined_tiles", "TilizeWithValPadding", made, 89, layout="TILE", cores=64, fidelity="HiFi4")  # fmt: skip
         tiles = block.moved("combined_filled", "FillPad", tiles, 47, cores=64)
         scored = block.binary("scored", "MUL", tiles, chosen, 45, cores=64)
-        summed = block.op("experts_sum", "Reduce", (scored,), block.tensor([1, 1, USERS, HIDDEN]), 58, cores=64, fidelity="HiFi4", dim="ReduceOpDim::H", math_op="ReduceOpMath::SUM")  # fmt: skip
-        more = {**few, "links": how.links, "cores": 5 * how.links}
+        added_up = block.op("experts_sum", "Reduce", (scored,), block.tensor([1, 1, USERS, HIDDEN]), 58, cores=64, fidelity="HiFi4", dim="ReduceOpDim::H", math_op="ReduceOpMath::SUM")  # fmt: skip
         slow = 1.2 if how.links == 1 else 1
-        part = block.collective("experts_scatter", "ReduceScatter", summed, HIDDEN // 8, 110 * slow, **more)
-        out = block.collective("experts_gather", "AllGather", part, HIDDEN, 52 * slow, **more)
+        out = summed(block, "experts_", added_up, (110 * slow, 52 * slow), (how.links, how.links))
         gate, up = (block.linear(f"shared_{role}", flat, EXPERT, 47, dtype="BFLOAT8_B", packer=False) for role in ("gate", "up"))  # fmt: skip
         wide = block.binary("shared_gated", "MUL", gate, up, 4, cores=6, lhs="SILU")
         shared = block.linear("shared_down", wide, HIDDEN, 38, dtype="BFLOAT8_B", packer=False)
-        part = block.collective("shared_scatter", "ReduceScatter", shared, HIDDEN // 8, 110, **few)
-        shared = block.collective("shared_gather", "AllGather", part, HIDDEN, 72, **few)
+        shared = summed(block, "shared_", shared, (110, 72))
         shared = block.moved("shared_shaped", "ReshapeView", shared, 20, shape=[1, 1, USERS, HIDDEN], cores=64)
         out = block.binary("both", "ADD", out, shared, 6, cores=64)
         out = block.moved("exit_shaped", "ReshapeView", out, 20, shape=[USERS, HIDDEN], cores=64)

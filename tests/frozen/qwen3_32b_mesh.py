@@ -52,8 +52,8 @@ def decode(how: How) -> Callable[[], Block]:
         def normed(name: str, x: Tensor, number: int) -> Tensor:
             """The whole residual, its norm."""
             x = block.collective(f"gather_{name}", "AllGatherAsync", x, HIDDEN, how.gathers[number], place=DRAM, workers=2)  # fmt: skip
-            x = block.to_shards(f"{name}_placed", x, block.across(32, HIDDEN, 40), 3)
-            return block.norm(f"norm_{name}", x, 9.5, cores=40, config=norm_shards((10, 4), 4))
+            x = block.to_shards(f"{name}_placed", x, block.across(32, HIDDEN, 20), 3)
+            return block.norm(f"norm_{name}", x, 9.5, cores=20, config=norm_shards((10, 2), 8))
 
         def summed(name: str, x: Tensor, number: int) -> Tensor:
             x = block.from_shards(f"{name}_flat", x, 2.5, L1)
@@ -61,13 +61,13 @@ def decode(how: How) -> Callable[[], Block]:
 
         x = block.tensor([1, 1, USERS, PART], place=residual)
         if not how.stacked:
-            x = block.moved("entry_shape", "ReshapeView", block.tensor([1, USERS, 1, PART]), 14, shape=[1, 1, USERS, PART])  # fmt: skip
+            x = block.moved("entry_shape", "ReshapeView", block.tensor([1, USERS, 1, PART]), 8, shape=[1, 1, USERS, PART])  # fmt: skip
             x = block.to_shards("entry", x, residual, 3)
         qkv = linear("qkv", normed("in", x, 0), QKV, 29, shards=20, k_block=8)
         q, k, v = block.heads_of_decode("heads", block.from_shards("qkv_back", qkv, 2.5, L1), 15, heads=HEADS, kv=KV, size=SIZE, users=USERS)  # fmt: skip
         position = block.tensor([1, 32], "UINT32", layout=ROW_MAJOR)
         tables = [block.op(f"rotary_{wave}", "Embeddings", (position, block.tensor([1, 1, 8192, SIZE], layout=ROW_MAJOR)), block.tensor([1, 1, 32, SIZE]), 6, cores=4) for wave in ("cos", "sin")]  # fmt: skip
-        tables = [block.moved(f"rotary_{wave}_shaped", "ReshapeView", one, 9, shape=[1, USERS, 1, SIZE]) for wave, one in zip(("cos", "sin"), tables, strict=True)]  # fmt: skip
+        tables = [block.moved(f"rotary_{wave}_shaped", "ReshapeView", one, 5, shape=[1, USERS, 1, SIZE]) for wave, one in zip(("cos", "sin"), tables, strict=True)]  # fmt: skip
         q, k = (block.from_shards(f"{name}_flat", one, 3.5, L1) for name, one in (("q", q), ("k", k)))
         q, k = (block.norm(f"norm_{name}", one, us, cores=32) for name, one, us in (("q", q, 10), ("k", k, 9)))
         q, k = (rotary(block, name, one, us, cores=32, tables=tables) for name, one, us in (("q", q, 12), ("k", k, 11)))  # fmt: skip
@@ -75,7 +75,11 @@ def decode(how: How) -> Callable[[], Block]:
         cache = block.tensor([USERS, KV, 128, SIZE], "BFLOAT8_B")
         block.update_cache("cache_k", cache, k, 8)
         block.update_cache("cache_v", cache, v, 8)
+        q = eights(
+            block, "twice", q, (0, 0, 8, 8)
+        )  # attention is wrong for 16 heads, so each eight are there twice
         attended = block.attend_decode("attend", q, cache, 21, config=chunks(0, 0, (8, 8)), cores=64)
+        attended = eights(block, "once", attended, (0, 16))
         placed = block.to_shards("attended_placed", attended, block.along(32, SIZE, USERS), 2.5)
         joined = block.moved("joined", "NLPConcatHeadsDecode", placed, 8, shape=[1, 1, USERS, ATTENDED], place=block.across(32, ATTENDED, 16), cores=16, num_heads=HEADS, on_subcoregrids=False)  # fmt: skip
         out = linear("out", joined, HIDDEN, how.out_us, shards=how.out_shards, k_block=64 // how.out_shards)
@@ -92,10 +96,19 @@ def decode(how: How) -> Callable[[], Block]:
         down = linear("down", hidden, HIDDEN, 62, shards=20, k_block=10)
         x = block.binary("feed_added", "ADD", x, summed("fed", down, 1), 2.5, cores=20)
         if not how.stacked:
-            block.moved("exit_shape", "ReshapeView", block.from_shards("exit", x, 3), 14, shape=[1, USERS, 1, PART])
+            block.moved("exit_shape", "ReshapeView", block.from_shards("exit", x, 3), 8, shape=[1, USERS, 1, PART])
         return block
 
     return build
+
+
+def eights(block: Block, name: str, x: Tensor, starts: tuple[int, ...]) -> Tensor:
+    """Some groups of eight heads of each user."""
+    users, size = x.shape[1], x.shape[3]
+    parts = {start: block.slice(f"heads_{name}_{start}", x, (0, 0, start, 0), (1, users, start + 8, size), 4.5) for start in starts}  # fmt: skip
+    return block.concat(
+        f"heads_{name}", [parts[start] for start in starts], [1, users, 8 * len(starts), size], 2, 7
+    )
 
 
 PERSISTENT = r"persistent|preallocat|buffers? that stay"
