@@ -7,13 +7,16 @@ from tests.frozen.bev import BEV
 from tests.frozen.bevformer import BEVFORMER
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
+from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
 from tests.frozen.cosyvoice import COSYVOICE
+from tests.frozen.deepseek_v41 import DEEPSEEK_V41
 from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
 from tests.frozen.falcon3_mesh import FALCON3_7B_MESH, FALCON3_10B_MESH
 from tests.frozen.flux2 import FLUX2
 from tests.frozen.glm import GLM
+from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
 from tests.frozen.hunyuan import HUNYUAN
 from tests.frozen.laguna import LAGUNA
@@ -37,6 +40,8 @@ from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.pi05 import PI05
 from tests.frozen.plbert import PLBERT
 from tests.frozen.protenix import OPENDDE, PROTENIX
+from tests.frozen.qwen3_32b import QWEN3_32B
+from tests.frozen.qwen3_32b_mesh import QWEN3_32B_MESH
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
@@ -50,6 +55,7 @@ from tests.frozen.seamless import SEAMLESS
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.voxtral import VOXTRAL
 from tests.frozen.wan import WAN
+from tests.frozen.xtts import XTTS
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -111,6 +117,13 @@ EIGHTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "pi0.5": PI05,
     "North Mini Code 1.0": NORTH,
 }
+NINTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Qwen3 32B": (*QWEN3_32B, *QWEN3_32B_MESH),
+    "Qwen3 Coder 30B": (*CODER_30B, *CODER_30B_MESH),
+    "XTTS v2": XTTS,
+    "GLM 4.7": GLM_47,
+    "DeepSeek V4.1 Flash": DEEPSEEK_V41,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -120,6 +133,7 @@ SETS = (
     SIXTH_MODELS,
     SEVENTH_MODELS,
     EIGHTH_MODELS,
+    NINTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
@@ -129,6 +143,7 @@ __all__ = [
     "FOURTH_MODELS",
     "LAYERS",
     "MODELS",
+    "NINTH_MODELS",
     "SECOND_MODELS",
     "SETS",
     "SEVENTH_MODELS",
