@@ -22,6 +22,7 @@ from tests.frozen import (
     FOURTH_MODELS,
     LAYERS,
     MODELS,
+    NINTH_MODELS,
     SECOND_MODELS,
     SEVENTH_MODELS,
     SIXTH_MODELS,
@@ -57,6 +58,7 @@ MEETINGS = (
     Meeting(SIXTH_MODELS, FOLDER / "sixth_meeting.csv", "The sixth meeting"),
     Meeting(SEVENTH_MODELS, FOLDER / "seventh_meeting.csv", "The seventh meeting"),
     Meeting(EIGHTH_MODELS, FOLDER / "eighth_meeting.csv", "The eighth meeting"),
+    Meeting(NINTH_MODELS, FOLDER / "ninth_meeting.csv", "The ninth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
