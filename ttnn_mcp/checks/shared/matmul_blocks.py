@@ -23,7 +23,6 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
 )
 from ttnn_mcp.checks.check import (
     Affected,
-    Check,
     Evidence,
     Floats,
     Mask,
@@ -32,6 +31,7 @@ from ttnn_mcp.checks.check import (
     Rows,
     WindowFacts,
     Words,
+    check,
     ops_named,
 )
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -72,7 +72,7 @@ FIDELITY_OF_MATMULS = Need(
     "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal",
 )
 block_check = partial(
-    Check,
+    check,
     lever=MATMUL_CONFIG,
     of=ops_named("no Matmul ops", *MATMULS),
     needs=(TWO_OPERANDS, CORES, PROGRAM_CONFIG, ARCHITECTURE, FIDELITY_OF_MATMULS),

@@ -35,13 +35,13 @@ from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.compute import grid_of
 from ttnn_mcp.checks.check import (
     Affected,
-    Check,
     Mask,
     Problem,
     Problems,
     Rows,
     WindowFacts,
     Words,
+    check,
     no_saving,
     ops_of_family,
 )
@@ -80,6 +80,13 @@ class KnownFault:
     fix: str
 
 
+@check(
+    title="ops that TTNN is known to compute wrongly",
+    lever=ACCURACY,
+    of=ops_of_family("no matmuls, convs or norms", "matmul", "conv", "norm"),
+    needs=(OPERANDS,),
+    risk=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the ops of each fault of this chip."""
     for fault in FAULTS:
@@ -244,12 +251,4 @@ FAULTS: tuple[KnownFault, ...] = (
         "measured for GLM-4.7-Flash on Blackhole, September 2026; open as far as we know",
         "program_config as now with out_subblock_w=1, and out_block_w as it was",
     ),
-)
-CHECK = Check(
-    title="ops that TTNN is known to compute wrongly",
-    look=look,
-    lever=ACCURACY,
-    of=ops_of_family("no matmuls, convs or norms", "matmul", "conv", "norm"),
-    needs=(OPERANDS,),
-    risk=True,
 )

@@ -25,7 +25,6 @@ from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.checks.check import (
     Affected,
     CannotTell,
-    Check,
     Mask,
     Problem,
     Problems,
@@ -33,6 +32,7 @@ from ttnn_mcp.checks.check import (
     Subject,
     WindowFacts,
     Words,
+    check,
 )
 from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import MEMORY
@@ -48,6 +48,13 @@ def _pure(facts: WindowFacts) -> Mask:
     return facts.names.where(lambda text: family(text) not in NOT_PURE and not BEYOND.search(canonical(text)))
 
 
+@check(
+    title="a result that nobody reads",
+    lever=OTHER_OP,
+    of=Subject(_pure, "no ops that only compute a result"),
+    needs=(MEMORY,),
+    worth=Worth(saving=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops whose results nobody reads."""
     identity, replay = TensorIdentity.of(facts.run, facts.ops), facts.replay
@@ -88,13 +95,3 @@ def unread_operations(replay: Replayed, until: int) -> Rows:
     makers, rows = lives.producers, lives.rows
     wasted = (rows >= 0) & unread[rows]
     return np.setdiff1d(makers[wasted], makers[~wasted])
-
-
-CHECK = Check(
-    title="a result that nobody reads",
-    look=look,
-    lever=OTHER_OP,
-    of=Subject(_pure, "no ops that only compute a result"),
-    needs=(MEMORY,),
-    worth=Worth(saving=SAFE),
-)

@@ -31,7 +31,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -52,6 +52,15 @@ PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
+@check(
+    title="several matmuls on one activation",
+    lever=JOINED_MATMULS,
+    of=ops_named("no dense matmuls", *DENSE),
+    needs=(TWO_OPERANDS, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such groups."""
     able = facts.named(*DENSE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
@@ -143,15 +152,3 @@ def _source(joins: Joins, row: int, able: NDArray[np.bool_]) -> int:
             break
         maker = int(joins.makers[maker])
     return maker
-
-
-CHECK = Check(
-    title="several matmuls on one activation",
-    look=look,
-    lever=JOINED_MATMULS,
-    of=ops_named("no dense matmuls", *DENSE),
-    needs=(TWO_OPERANDS, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
-    general=True,
-)

@@ -47,6 +47,7 @@ FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
 HALF = 0.5  # of the cores that the config uses: measured, products on 10 of 80 to 38 of 76 gained
 
 
+@block_check(title="products of batches on few cores", lever=MORE_CORES)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such products."""
     choice, (x, y), out = facts.matmuls, facts.ops.inputs[:2], facts.ops.outputs[0]
@@ -125,6 +126,3 @@ def suggested_products(
     )
     plans = (replace(whole, in0_block_w=depth) for depth in reversed(divisors(tiles.k)))
     return next((plan for plan in plans if sum(plan.buffers.values()) <= room and all(plan.rules().values())), None)
-
-
-CHECK = block_check(title="products of batches on few cores", look=look, lever=MORE_CORES)
