@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.wire import Evidence
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.run.ops.operand import Operand
 
 SHAPES_AT_MOST = 48  # characters of an op's shapes, of a claim's 200 (ours)
 FLAGS = ("math_approx_mode", "fp32_dest_acc_en", "packer_l1_acc")

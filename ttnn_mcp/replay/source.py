@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import DTYPES
+from ttnn_mcp.analyses.settings.trial import Op, Value
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import canonical_dtype
-from ttnn_mcp.readers.printed.memory_config import ShardSpec, parse_memory_cell, parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay import expressions
 from ttnn_mcp.replay.expressions import Unwritable
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ttnn_mcp.analyses.settings.trial import Op, Value
-    from ttnn_mcp.readers.printed.memory_config import Placement
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 USERS = 32  # whose heads NLPConcatHeadsDecode joins at most (0.81.1)
 RANK = 4  # of the shapes in a performance report

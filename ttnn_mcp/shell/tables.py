@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ttnn_mcp.shell.outline import numeric, written
+from ttnn_mcp.shell.outline import Outline, Section, numeric, written
 from ttnn_mcp.shell.terminal import canvas_for
-
-if TYPE_CHECKING:
-    from ttnn_mcp.shell.outline import Outline, Section
 
 GAP = 2  # columns between two cells
 WRAPPED = 16  # columns of a sentence at least

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 _QKV = 3
 WORD = ELEMENT_BYTES["UINT32"]  # of a page table, and of a position

@@ -6,11 +6,8 @@ Measured on mock devices of two and eight chips, Wormhole and Blackhole, in line
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
 PACKETS, FEWER_PACKETS = 12, 9  # that all_gather holds; the fewer with the one link of Wormhole

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.collectives import broadcast
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
 from ttnn_mcp.analyses.from_graph.matmuls import matmul
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.program import Program
 
 HEADERS, MORE_HEADERS = 384, 768  # bytes of packets of the fabric
 _OPERANDS = 3

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph import welford_norms
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.group_norms import SINGLE, GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _TILE, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _GROUPS = re.compile(r"GroupNormParams\([^,]+, (\d+), ")

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.from_graph.footprint import AtMost
+from ttnn_mcp.analyses.from_graph.footprint import AtMost, Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_NEW = 2  # operands: the cache, and the new rows

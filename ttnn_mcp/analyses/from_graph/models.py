@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping
 
 from ttnn_mcp.analyses.from_graph import (
     attention,
@@ -28,16 +28,11 @@ from ttnn_mcp.analyses.from_graph import (
     topk,
     turns,
 )
-from ttnn_mcp.analyses.from_graph.footprint import footprint_of
+from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint, footprint_of
 from ttnn_mcp.analyses.from_graph.program import CALL, Machine, Program, machine_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
-
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint
-    from ttnn_mcp.analyses.memory.left_out import Room
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.analyses.memory.left_out import Room
+from ttnn_mcp.readers.graph.launches import Launch
+from ttnn_mcp.readers.memory.report import MemoryReport
 
 MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "MatmulDeviceOperation": matmuls.matmul,

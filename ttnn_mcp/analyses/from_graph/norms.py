@@ -8,16 +8,13 @@ ttnn/cpp/ttnn/operations/normalization/layernorm.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.norms import ShardedNorm
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.nesting import parse_struct
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time

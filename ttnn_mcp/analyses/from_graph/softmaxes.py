@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.norms import ShardedSoftmax
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 BLOCKS = (6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7

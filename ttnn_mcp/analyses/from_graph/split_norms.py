@@ -5,13 +5,9 @@ Measured on TTNN 0.81.1 mock devices, for tiles that are interleaved, RMS and la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _NORMS = {"RMSNORM": (1, 4), "LAYERNORM": (3, 7)}  # rows of tiles between, beside input and output; single tiles

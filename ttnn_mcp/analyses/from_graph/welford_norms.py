@@ -6,14 +6,10 @@ with sums in either format, and for interleaved FLOAT32.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.programs.group_norms import GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.programs.group_norms import GroupNorm
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _TILE = TILE_BYTES["BFLOAT16"]
 SINGLE = 5  # tiles of scalars and sums beside one of BFLOAT16

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_moment import gaps_above, holes_of
+from ttnn_mcp.analyses.memory.l1_moment import Moment, gaps_above, holes_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
+from ttnn_mcp.analyses.memory.shortage import Shortage
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.l1_moment import Moment
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.memory.shortage import Shortage
 
 Measure = Literal[
     "deallocate",

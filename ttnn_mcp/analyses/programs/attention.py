@@ -8,13 +8,10 @@ Blackhole, because that source is older: streaming kernels, pairs of causal chun
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
 CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the loop over pairs for a broken report

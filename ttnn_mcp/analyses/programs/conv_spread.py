@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 
 ROW_MAJOR_ALIGNMENT = 8  # channels: 16 bytes of L1 in the smallest format, BFLOAT16 (get_input_channels_alignment)
 

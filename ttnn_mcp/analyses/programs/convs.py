@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.conv_readers import ALIGNED, ReadBlock
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
 SCRATCH_BYTES = 64  # l1_scratchpad_CB_size, same file

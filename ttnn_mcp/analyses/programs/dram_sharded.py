@@ -7,13 +7,10 @@ matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.matmul_config import Tiles
 
 WEIGHT_COPIES = 3  # the weights are triple buffered, the activations double
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.hardware import CARDS
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.chip import Chip
 
 Grid = tuple[int, int]  # columns (x), rows (y)
 DEFAULT_GRID: Grid = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors

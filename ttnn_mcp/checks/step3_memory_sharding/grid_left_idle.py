@@ -25,10 +25,10 @@ on Blackhole, which tt-metal avoids because of current transients: 12 columns on
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, padded_columns, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
@@ -41,10 +41,6 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-
 
 DEEPEST = 32  # tiles of K of a sparse matmul: measured, gate and up of GLM-4.7-Flash's experts
 
