@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, islice
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
@@ -24,10 +25,6 @@ from ttnn_mcp.experiments.rules import by_blocks, decide
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import TypeAlias
 
 SUFFIXES = (".csv", ".md")
 LARGEST_BYTES = 2_000_000

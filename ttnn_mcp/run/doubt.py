@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 LINES_NAMED = 3
 
@@ -66,7 +62,7 @@ class Doubt:
         return f"{self.code}: {self.what}"
 
 
-def some_lines(rows: OpTable, chosen: NDArray[np.bool_]) -> str:
+def some_lines(rows: OpTable, chosen: Booleans) -> str:
     """`3 ops (lines 4, 19, 77)`, or `1 op (line 4)`."""
     lines: list[int] = rows.lines[chosen].tolist()
     listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.hardware import ARCHITECTURES, CARDS, canonical_architecture
+from ttnn_mcp.arrays import Booleans, Floats, Integers
+from ttnn_mcp.hardware import ARCHITECTURES, CARDS, Architecture, canonical_architecture
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
 from ttnn_mcp.run.ops import device_clocks
 from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, implied_clocks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.hardware import Architecture
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
 
 FASTER_THAN_ITS_CHIP = 1.05  # times the clock of its architecture: boost adds less (1.35 to 1.4 GHz on Blackhole)
 CLOCK_TOLERANCE = 0.01  # of the clock of a chip; measured clocks differ by under 0.1 %
@@ -147,7 +141,7 @@ def at_odds(report: Performance, rows: OpTable) -> Doubt | None:
     return Doubt("cycles_at_odds", f"{what} at {figure(report.clock_ghz, '.3g')} GHz")
 
 
-def not_in_order(ops: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def not_in_order(ops: OpTable, lines: Integers) -> Doubt | None:
     """Ops whose cycles lie far from where the file lists them; replays stand where their trace was recorded."""
     odd = np.zeros(len(ops), dtype=np.bool_)
     devices, starts = ops.numbers("device"), ops.numbers("fw_start_cycle")
@@ -212,7 +206,7 @@ def gaps_at_odds(report: Performance, ops: OpTable) -> Doubt | None:
     return Doubt("gaps_at_odds", f"{what}: one of them is false, or rows are missing")
 
 
-def _gaps_unlike(gaps: NDArray[np.float64], left: NDArray[np.float64], wall: float) -> NDArray[np.bool_]:
+def _gaps_unlike(gaps: Floats, left: Floats, wall: float) -> Booleans:
     """Mask of the gaps that differ from what cycles leave them, each by itself or all together."""
     beyond, slack = gaps - left, GAPS_SLACK * np.abs(left) + GAPS_SLACK_NS
     short = beyond < -slack

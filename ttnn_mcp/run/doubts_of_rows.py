@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
 from ttnn_mcp.run.ops.call_counts import DEVICE_BITS
 from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.performance import Performance
 
 CLOSEST_SHARE = 10  # per cent of the ops: those whose firmware ends soonest after the kernel
 FIRMWARE_AROUND_NS = 2_000.0  # of them: 420 to 630 on five real reports, where other ops wait for 5 us and more
@@ -105,12 +100,12 @@ def times_lost(report: Performance, rows: OpTable) -> Doubt | None:
     return Doubt("times_lost", f"{what}: sums are too low")
 
 
-def _cycles(rows: OpTable) -> NDArray[np.float64]:
+def _cycles(rows: OpTable) -> Floats:
     """What each op's firmware took; 0 where that is not known."""
     return np.fmax(rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle"), 0)
 
 
-def device_at_odds(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def device_at_odds(rows: OpTable, lines: Integers) -> Doubt | None:
     """Rows whose GLOBAL CALL COUNT, which TTNN packs since 2025, names another device than DEVICE ID."""
     counts, devices = rows.numbers("call_count"), rows.numbers("device")
     known = np.flatnonzero(np.isfinite(counts) & np.isfinite(devices))
@@ -152,7 +147,7 @@ def outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
     )
 
 
-def twice(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def twice(rows: OpTable, lines: Integers) -> Doubt | None:
     """Of the whole report: a file that was written twice has each op once in either half.
 
     Devices have counters of their own: what has the cycles of an op on another one was copied, too.
@@ -165,7 +160,7 @@ def twice(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
     return Doubt("ops_twice", f"{what}: rows were doubled, and sums count them twice")
 
 
-def replays_alike(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def replays_alike(rows: OpTable, lines: Integers) -> Doubt | None:
     """Replays of a trace under one id."""
     names = ("device", "call_count", "trace_id", "trace_session")
     again = _seen_before(*(rows.numbers(name) for name in names)) & np.isin(rows.lines, lines)
@@ -175,7 +170,7 @@ def replays_alike(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
     return Doubt("replays_alike", f"{what}: replays cannot be told apart, and may count as one")
 
 
-def _seen_before(*keys: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _seen_before(*keys: Floats) -> Booleans:
     """Rows whose key, all columns of it known, an earlier row has."""
     known = np.flatnonzero(np.isfinite(keys).all(axis=0))
     order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first

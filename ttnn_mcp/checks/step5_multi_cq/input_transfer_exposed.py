@@ -13,17 +13,13 @@ transfer is not worth a queue (an LLM's next token). Silent if the run already u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.checks.check import CannotTell, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.shared.host_traffic import Traffic, events_order_queues, slow_traffic, writes
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 @check(
