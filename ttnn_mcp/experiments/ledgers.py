@@ -34,15 +34,8 @@ PERF_REPORT = {DEVICE_TIME, "Op-to-Op Gap", "OP Code"}
 KERNEL_SUM = "kernel ms"
 BLOCK = re.compile(r"[-_](?:run|rep|block)_?\d+$")
 NAMES = ("candidate", "config_id", "id", "trial", "policy", "config", "variant", "name")
-GROUPS = (
-    "batch",
-    "phase",
-    "kind",
-    "layer kind",
-    "seq_len",
-    "prefix",
-    "prefix_len",
-)  # rows that differ in them are not compared
+# rows that differ in them are not compared
+GROUPS = ("batch", "phase", "kind", "layer kind", "seq_len", "prefix", "prefix_len")
 CONTROL = re.compile(r"baseline|control|shipped|reference|^before", re.IGNORECASE)
 BEFORE = re.compile(r"(?:before|baseline|control|reference|functional|default|old)[ _]?", re.IGNORECASE)
 AFTER = r"(after|candidate|new|fused|optimi[sz]ed)[ _]?"

@@ -36,9 +36,8 @@ Code: TypeAlias = Literal[
     "beyond_peak",
     "shapes_lost",
 ]
-OF_SOME_OPS: frozenset[Code] = frozenset(
-    ("told_from_firmware", "beyond_peak", "shapes_lost")
-)  # what is said of all other ops still holds
+# what is said of all other ops still holds
+OF_SOME_OPS: frozenset[Code] = frozenset(("told_from_firmware", "beyond_peak", "shapes_lost"))
 
 
 @dataclass(frozen=True, slots=True)

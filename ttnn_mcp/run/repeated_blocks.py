@@ -116,9 +116,8 @@ def are_layers(sequence: Integers, ops: OpTable, first: int, length: int, count:
 
 def _handed_on(all_ops: OpTable, last: int) -> bool:
     """Whether INPUT_0 of the op has the size, type, layout and placement of an output of one of the ops before."""
-    ops = all_ops.take(
-        np.arange(max(0, last - HANDED_ON_WITHIN), last + 1)
-    )  # operands of all rows take much memory
+    # operands of all rows take much memory
+    ops = all_ops.take(np.arange(max(0, last - HANDED_ON_WITHIN), last + 1))
     row = len(ops) - 1
     if not ops.inputs or not ops.inputs[0].present[row]:
         return False

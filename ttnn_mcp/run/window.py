@@ -50,10 +50,8 @@ class Scope:
         every = (*self.doubts, *doubts)
         window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
         doubtful = replace(self, window=window, doubts=every)
-        known = (
-            "critical",
-            "critical_device",
-        )  # the same tables, so that what is known of them is not computed again
+        # the same tables, so that what is known of them is not computed again
+        known = ("critical", "critical_device")
         vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
         return doubtful
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ttnn_mcp.session.session import Session
 
-CLIENT: ContextVar[str | None] = ContextVar(
-    "client", default=None
-)  # whose token it is; None where none is asked for
+# whose token it is; None where none is asked for
+CLIENT: ContextVar[str | None] = ContextVar("client", default=None)
 
 
 class Clients:

@@ -18,9 +18,8 @@ WRAPPED = 16  # columns of a sentence at least
 WORD = 30  # columns up to which a name is kept whole
 BAND = 4  # columns that a table has at least, on average, if one becomes several
 FOLDED = 12  # of names and sentences alike, before a table becomes blocks
-BREAKS = re.compile(
-    r"(?<=[ ;/|])|(?<=\w\()|(?<=,)(?!\d)"
-)  # where a line may end: names and numbers stay whole where they fit
+# where a line may end: names and numbers stay whole where they fit
+BREAKS = re.compile(r"(?<=[ ;/|])|(?<=\w\()|(?<=,)(?!\d)")
 FILLED = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)  # rich fills lines with spaces
 NAME = "bold"
 NUMBER = "cyan"

@@ -143,9 +143,8 @@ def _floors(facts: WindowFacts) -> list[tuple[str, float, str]]:
     weights_ns = float(least.weight_bytes.sum()) / (facts.chip.dram_peak_gb_s or np.inf)
     one_pass_ns = max(weights_ns, float(least.arithmetic_ns.sum()))
     as_it_is_ns, cheaper_ns = float(least.as_it_is_ns.sum()), float(least.cheaper_ns.sum())
-    if (
-        facts.timeline.side_by_side
-    ):  # one op may compute while another one reads: bounds of single ops do not add up
+    # one op may compute while another one reads: bounds of single ops do not add up
+    if facts.timeline.side_by_side:
         as_it_is_ns, cheaper_ns = max(float(least.as_it_is_ns.max()), one_pass_ns), float(least.cheaper_ns.max())
     return [
         ("as_it_is", as_it_is_ns, AS_IT_IS),

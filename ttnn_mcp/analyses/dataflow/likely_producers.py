@@ -19,11 +19,8 @@ from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.run.ops.texts import Texts
 
 NOBODY = -1
-DESCRIBED_BY = (
-    "dtype",
-    "layout",
-    "placement",
-)  # attributes of an operand that must agree, as must the element count
+# attributes of an operand that must agree, as must the element count
+DESCRIBED_BY = ("dtype", "layout", "placement")
 
 
 @dataclass(frozen=True)

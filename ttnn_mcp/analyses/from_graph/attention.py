@@ -87,9 +87,8 @@ def joint(program: Program) -> Buffers | None:
     q, k, v, q_joint, k_joint = program.inputs[: 2 * _QKV - 1]
     rows, keys = q_chunk // TILE_SIDE, k_chunk // TILE_SIDE
     chunks = ceil(q.shape[-2] / q_chunk) + ceil(q_joint.shape[-2] / q_chunk)
-    times = (
-        2 if prod(q.shape[:-2]) * chunks > x * y else 1
-    )  # queries are read ahead where a core has several chunks
+    # queries are read ahead where a core has several chunks
+    times = 2 if prod(q.shape[:-2]) * chunks > x * y else 1
     is_masked = k.shape[-2] % k_chunk or k_joint.shape[-2] % k_chunk
     return {
         "Q": times * rows * q.columns * q.tile_bytes,

@@ -16,9 +16,8 @@ _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_NEW = 2  # operands: the cache, and the new rows
 _CACHES = 4  # operands of a fused update: two caches, each with its new rows
 _ALL_TOKENS = re.compile(r"(?!RotaryEmbeddingParams\(\d+, \d)")  # else: the length, then the one token
-_HEADS = re.compile(
-    r"\(\d+, \d+, (\d+), (\d), "
-)  # heads of queries, of keys; their width; whether keys are transposed
+# heads of queries, of keys; their width; whether keys are transposed
+_HEADS = re.compile(r"\(\d+, \d+, (\d+), (\d), ")
 
 
 def rotary_llama(program: Program) -> Buffers:

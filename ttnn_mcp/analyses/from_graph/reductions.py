@@ -53,9 +53,8 @@ def _read(program: Program, *, along_row: bool, negated: bool) -> int:
     if along_row:
         each = max(x.batch * x.rows // cores, 1)  # rows of tiles on the core with least of them
         return FEW if each * x.columns < SEVERAL or (negated and each == 1) else CHUNK
-    if (
-        program.out.shape[-2] > 1
-    ):  # a few high columns are cut across cores: then the output has a row for each part
+    # a few high columns are cut across cores: then the output has a row for each part
+    if program.out.shape[-2] > 1:
         return FEW if x.dtype == "FLOAT32" else CHUNK
     return FEW if x.batch * x.columns < SEVERAL * cores or _in_columns(x) else CHUNK
 

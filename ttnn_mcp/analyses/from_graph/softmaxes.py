@@ -19,9 +19,8 @@ from ttnn_mcp.readers.printed.nesting import parse_struct
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 BLOCKS = (6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
 SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
-_FLAGS = re.compile(
-    r"\), [01], ([01])(?:, ([01]))?\)$"
-)  # numeric_stable; from 0.81 on: the caller gave a compute config
+# numeric_stable; from 0.81 on: the caller gave a compute config
+_FLAGS = re.compile(r"\), [01], ([01])(?:, ([01]))?\)$")
 
 
 def softmax(program: Program) -> Buffers | None:

@@ -32,9 +32,8 @@ NARROWER = {"FLOAT32": "BFLOAT16", "BFLOAT16": "BFLOAT8_B"}
 _CONV = re.compile(r"conv")
 _WINDOW = re.compile(r"conv|pool|upsample")
 _BLOCKED = re.compile(r"linear|matmul|attention")  # ops whose program_config has blocks
-_SMALLEST_BLOCK = re.compile(
-    r"act_block_h_override\s*=\s*32\b|Conv2dBlockConfig\(1, "
-)  # as asked; as built, in tiles
+# as asked; as built, in tiles
+_SMALLEST_BLOCK = re.compile(r"act_block_h_override\s*=\s*32\b|Conv2dBlockConfig\(1, ")
 _ROWS_CUT = ("HEIGHT_SHARDED", "BLOCK_SHARDED")  # layouts that give a core a part of the rows
 _REALLOCATES = re.compile(r"reallocate_halo_output\s*=\s*(?:True|true|1)\b")
 

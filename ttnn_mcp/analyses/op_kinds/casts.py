@@ -17,10 +17,8 @@ from ttnn_mcp.run.ops.op_table import OpTable
 
 TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
 TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
-TAKES_A_TYPE_ON_ITS_WAY = (
-    "InterleavedToSharded",
-    "ShardedToInterleaved",
-)  # `output_dtype` of TTNN 0.81.1, in tiles
+# `output_dtype` of TTNN 0.81.1, in tiles
+TAKES_A_TYPE_ON_ITS_WAY = ("InterleavedToSharded", "ShardedToInterleaved")
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
 
 

@@ -135,9 +135,8 @@ class Attention:
         if self.mask_bytes:
             return 2 * rows * keys * self.mask_bytes
         padded = self.rows % self.q_chunk or self.keys % self.k_chunk or self.keys % TILE_SIDE
-        if (
-            self.fp32 and not self.causal and padded
-        ):  # the streaming kernel needs a smaller mask, but cannot take FLOAT32
+        # the streaming kernel needs a smaller mask, but cannot take FLOAT32
+        if self.fp32 and not self.causal and padded:
             return 2 * rows * keys * TILE_BYTES["BFLOAT4_B"]
         if self.causal or self.keys % TILE_SIDE:
             return 2 * _HALF  # a tile of the diagonal or of the last keys, and one of all the others

@@ -55,9 +55,8 @@ class DramSharded:
         }
         if self.cores is not None:
             needed = ceil(self.tiles.n / self.per_core_n)
-            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
-                needed <= self.cores
-            )  # work_split.cpp:100
+            # as work_split.cpp:100 asks
+            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = needed <= self.cores
         return rules
 
     @property

@@ -50,9 +50,8 @@ def math_fidelity(op: Op, value: str) -> Trial:
     current = op.table.texts("fidelity")[0]
     if current not in FIDELITY_PHASES:
         return Trial(None, change="the op reports no math fidelity", at_most_ns=None, same_l1=True)
-    formats = [
-        operand.dtype[0] for operand in op.table.inputs
-    ]  # a report of memory alone tells as many as the op has
+    # a report of memory alone tells as many as the op has
+    formats = [operand.dtype[0] for operand in op.table.inputs]
     no_difference = formats[1:2] == ["BFLOAT4_B"] and {current, value} == SAME_RESULT
     waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
     saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]))

@@ -109,9 +109,8 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         ),
         axis=0,
     )
-    unknown = unknown | ~(
-        steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns")
-    )  # the row is faster than its bound, so it is wrong: no bound
+    # the row is faster than its bound, so it is wrong: no bound
+    unknown = unknown | ~(steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns"))
     steps = np.where(unknown, 0.0, steps)
     weights = reads_weights(ops, flow)
     return LeastTimes(

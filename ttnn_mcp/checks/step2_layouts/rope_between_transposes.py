@@ -83,9 +83,8 @@ def _around(joins: Joins, row: int, moves: Mask, turns: Mask) -> list[int]:
     passed = joins.chain(row, moves)
     readers = joins.readers(passed[-1])
     at = row
-    while (
-        joins.reader_counts[maker := int(joins.makers[at])] == 1 and moves[maker]
-    ):  # nobody's place is the last op's
+    # nobody's place is the last op's
+    while joins.reader_counts[maker := int(joins.makers[at])] == 1 and moves[maker]:
         passed.append(at := maker)
     between = len(readers) == 1 and turns[readers[0]] and turns[maker] and joins.reader_counts[maker] == 1
     return [*passed[1:], readers[0], maker] if between else []

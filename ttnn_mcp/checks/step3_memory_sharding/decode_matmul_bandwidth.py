@@ -146,9 +146,8 @@ def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     best = _streamed_ns(facts)
     rows = rows[best[rows] < STREAMS * facts.kernel_ns[rows]]
     form = spread if facts.chip.arch in SLOW_SHARDED else banked
-    trial = (
-        facts.chip.arch not in SLOW_SHARDED
-    )  # Wormhole's ended near this rate; what a step costs there no law tells
+    # Wormhole's ended near this rate; what a step costs there no law tells
+    trial = facts.chip.arch not in SLOW_SHARDED
     saved = (facts.kernel_ns - np.fmin(np.fmax(facts.roofline.dram_ns, SMALL_NS), best))[rows]
     return Problem(rows, saved, tell=_tell_sharded, becomes=partial(form, facts), is_trial=trial)
 

@@ -116,9 +116,8 @@ def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
 
 def _adds_launches(facts: WindowFacts, rows: Rows) -> bool:
     """Whether most of it is norms that need moves in and out of shards, while the host cannot send ops fast enough."""
-    moved = rows[
-        (~facts.ops.inputs[0].sharded & ~facts.named("GroupNorm"))[rows]
-    ]  # that one takes a grid, no shards
+    # that one takes a grid, no shards
+    moved = rows[(~facts.ops.inputs[0].sharded & ~facts.named("GroupNorm"))[rows]]
     return bool(facts.timeline.busy < DEVICE_BOUND and facts.share(moved) > facts.share(rows) / 2)
 
 

@@ -31,14 +31,8 @@ from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole til
 from ttnn_mcp.quoting import figure
 
 ENGINE = ("matmul", "attention")  # families whose arithmetic hides what their results take
-SMALL = (
-    "norm",
-    "softmax",
-    "eltwise",
-    "shape",
-    "layout",
-    "reduction",
-)  # families that wait for DRAM, however little
+# families that wait for DRAM, however little
+SMALL = ("norm", "softmax", "eltwise", "shape", "layout", "reduction")
 SLICES = ("SliceWrite", "PaddedSlice")  # of convs in slices of DRAM
 ABLE = Subject(
     lambda facts: facts.of_family(*ENGINE, *SMALL) & ~writes_cache(facts.ops) & ~facts.named(*SLICES),
