@@ -18,7 +18,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
@@ -31,7 +30,6 @@ DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
 
 @check(
     title="ArgMax on one core",
-    lever=OTHER_OP,
     of=ARGMAX,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),

@@ -34,7 +34,6 @@ from ttnn_mcp.checks.check import (
     Words,
     check,
 )
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.memory_claims import operation_name
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -50,7 +49,6 @@ def _pure(facts: WindowFacts) -> Mask:
 
 @check(
     title="a result that nobody reads",
-    lever=OTHER_OP,
     of=Subject(_pure, "no ops that only compute a result"),
     needs=(MEMORY,),
     worth=Worth(saving=SAFE),

@@ -21,7 +21,6 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.wording import cite_attribute
@@ -35,7 +34,6 @@ POINTS_AT_MOST = 32  # in a row: it is then 384 B long, and longer rows spare li
 
 @check(
     title="points of a grid read one by one",
-    lever=OTHER_OP,
     of=SAMPLES,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

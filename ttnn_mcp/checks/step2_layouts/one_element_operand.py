@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute
@@ -25,7 +24,6 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 @check(
     title="a constant read as a tensor",
-    lever=OTHER_OP,
     of=ops_named("no binary element-wise ops", "Binary"),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(time=USUAL, saving=USUAL),

@@ -21,7 +21,6 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -42,7 +41,6 @@ def small(facts: WindowFacts) -> Mask:
 
 @check(
     title="one small sequence repeated on a tensor",
-    lever=OTHER_OP,
     of=Subject(small, "no ops that only move or map elements"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -19,7 +19,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import cite_each, cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -37,7 +36,6 @@ WORTH_IT = 2  # times the gate: a router that is nearly as quick stays (ours)
 
 @check(
     title="an expert router in small ops",
-    lever=OTHER_OP,
     of=ops_named("no TopK ops", "TopK"),
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -17,7 +17,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_K, SHARED_TO
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -27,7 +26,6 @@ SORTS = ops_named("no Sort ops", "Sort")
 
 @check(
     title="a sort of which few places are read",
-    lever=OTHER_OP,
     of=SORTS,
     needs=(OPERANDS,),
     worth=Worth(saving=USUAL),

@@ -19,7 +19,6 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, power_of_two_from, unshared_by_width
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -29,7 +28,6 @@ TOPK = ops_named("no TopK ops", "TopK")
 
 @check(
     title="TopK over a width that one core must sort",
-    lever=OTHER_OP,
     of=TOPK,
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),

@@ -20,7 +20,6 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
@@ -32,7 +31,6 @@ SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 
 @check(
     title="a sparse matmul without nnz",
-    lever=OTHER_OP,
     of=SPARSE,
     needs=(TWO_OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
     worth=Worth(saving=USUAL),

@@ -23,7 +23,6 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
@@ -46,7 +45,6 @@ class Dense(NamedTuple):
 
 @check(
     title="experts multiplied that were not chosen",
-    lever=OTHER_OP,
     of=SPARSE,
     needs=(TWO_OPERANDS, ATTRIBUTES),
     worth=Worth(saving=USUAL),

@@ -25,7 +25,6 @@ from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import computed_then_dropped, logits_of_all_rows, rows_of
 from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -34,7 +33,6 @@ from ttnn_mcp.quoting import figure
 
 @check(
     title="rows computed for nobody",
-    lever=OTHER_OP,
     of=ops_of_family("no matmuls or norms", "matmul", "norm"),
     needs=(TWO_OPERANDS, LOGICAL_SHAPES),
     worth=Worth(saving=USUAL),

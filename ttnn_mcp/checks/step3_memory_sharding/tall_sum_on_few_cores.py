@@ -19,7 +19,6 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_of_family
-from ttnn_mcp.checks.levers import OTHER_OP
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -28,7 +27,6 @@ from ttnn_mcp.hardware import TILE_SIDE
 
 @check(
     title="a sum over many rows on few cores",
-    lever=OTHER_OP,
     of=ops_of_family("no reductions", "reduction"),
     needs=(OPERANDS, CORES),
     worth=Worth(saving=USUAL),
