@@ -12,12 +12,7 @@ from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.compute import (
-    grid_named,
-    grid_rules,
-    largest_grid,
-    lighter_weights,
-)
+from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul

@@ -10,13 +10,7 @@ from ttnn_mcp.analyses.laws.others import NormDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, Grid, worker_grid
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax, blocks_on, leaves_none_out
-from ttnn_mcp.analyses.settings.compute import (
-    accumulates_fp32,
-    grid_named,
-    grid_of,
-    kernel_flag,
-    tile_bytes,
-)
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_named, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.held import Bounds, held_in_l1
 from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns

@@ -10,12 +10,7 @@ from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.settings.compute import (
-    accumulates_fp32,
-    grid_of,
-    kernel_flag,
-    tile_bytes,
-)
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.held import held_in_l1
 from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns

@@ -33,21 +33,12 @@ from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.compute import grid_of
-from ttnn_mcp.checks.check import (
-    Affected,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    WindowFacts,
-    Words,
-    check,
-    no_saving,
-    ops_of_family,
-)
+from ttnn_mcp.checks.arrays import Mask, Rows, no_saving
+from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_of_family
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.op_config import OpConfig
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE

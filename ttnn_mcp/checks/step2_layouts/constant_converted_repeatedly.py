@@ -17,18 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, reads_unmade
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Problem,
-    Problems,
-    Rows,
-    WindowFacts,
-    Words,
-    check,
-    ops_named,
-)
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import CannotTell, Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import CONSTANTS
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL
 

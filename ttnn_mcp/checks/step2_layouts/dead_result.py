@@ -22,19 +22,10 @@ from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY
 from ttnn_mcp.analyses.memory.replayed import Replayed
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    Subject,
-    WindowFacts,
-    Words,
-    check,
-)
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import CannotTell, Problems, Subject, WindowFacts, check
 from ttnn_mcp.checks.needs import MEMORY
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.shared.memory_claims import operation_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family

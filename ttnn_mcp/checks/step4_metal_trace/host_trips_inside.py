@@ -20,20 +20,10 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import COLD_GAP_NS, TRACED_GAP_NS
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    Subject,
-    WindowFacts,
-    Words,
-    check,
-    no_saving,
-)
+from ttnn_mcp.checks.arrays import Mask, Rows, no_saving
+from ttnn_mcp.checks.check import CannotTell, Problems, Subject, WindowFacts, check
 from ttnn_mcp.checks.levers import HOST
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
