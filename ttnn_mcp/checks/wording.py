@@ -118,8 +118,8 @@ def moved(facts: WindowFacts) -> Mask:
     return mask
 
 
-def cite_attribute(facts: WindowFacts, row: int, key: str, part: str | None = None) -> Evidence:
-    """One entry of the op's ATTRIBUTES cell, or a part of a long one; the whole cell has a thousand characters."""
-    text = part or facts.attributes(row).get(key)
+def cite_attribute(facts: WindowFacts, row: int, key: str) -> Evidence:
+    """One entry of the op's ATTRIBUTES cell; the whole cell has a thousand characters."""
+    text = facts.attributes(row).get(key)
     value = None if text is None else shown(text)
     return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}", value=value)

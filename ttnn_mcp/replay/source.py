@@ -192,7 +192,7 @@ class OpSource:
                 self.settings[name] = text.strip() in ("1", "true")
         return self.written(KERNEL[0], lambda _: expressions.kernel(printed, swept), *KERNEL[1:])
 
-    def operand(self, number: int, values: str = "normal") -> Given:
+    def operand(self, number: int) -> Given:
         """An input as the script makes it."""
         one = self.inputs[number]
         place = self.places.get(one.name) or parse_memory_cell(one.memory[0])
@@ -208,7 +208,7 @@ class OpSource:
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
-        values = "all 0" if values == "normal" and "INT" in one.dtype[0] else values
+        values = "all 0" if "INT" in one.dtype[0] else "normal"
         return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
 
     def _of_users(self, one: Operand, place: Placement) -> Placement | None:
