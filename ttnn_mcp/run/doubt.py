@@ -61,6 +61,11 @@ class Doubt:
         return f"{self.code}: {self.what}"
 
 
+def doubt_at(rows: OpTable, chosen: Booleans, code: Code, what: str, why: str = "") -> Doubt | None:
+    """The doubt about what stands at these rows; None where there are none."""
+    return Doubt(code, f"{what} at {some_lines(rows, chosen)}{why and f': {why}'}") if chosen.any() else None
+
+
 def some_lines(rows: OpTable, chosen: Booleans) -> str:
     """`3 ops (lines 4, 19, 77)`, or `1 op (line 4)`."""
     lines: list[int] = rows.lines[chosen].tolist()

@@ -7,7 +7,7 @@ import numpy as np
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import ARCHITECTURES, CARDS, Architecture, canonical_architecture
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.doubt import Doubt, some_lines
+from ttnn_mcp.run.doubt import Doubt, doubt_at, some_lines
 from ttnn_mcp.run.ops import device_clocks
 from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, implied_clocks
 from ttnn_mcp.run.ops.op_table import OpTable
@@ -112,20 +112,15 @@ def wrapped(rows: OpTable) -> Doubt | None:
     for device in np.unique(devices[np.isfinite(devices)]):
         its = np.flatnonzero((devices == device) & np.isfinite(starts))
         falls[its[1:]] |= np.diff(starts[its]) < -COUNTER / 2
-    if not falls.any():
-        return None
-    what = f"cycles fall by about 2**32 at {some_lines(rows, falls)}: only half of the counter was kept"
-    return Doubt("counter_wrapped", f"{what}; wall time and order are not certain")
+    why = "only half of the counter was kept; wall time and order are not certain"
+    return doubt_at(rows, falls, "counter_wrapped", "cycles fall by about 2**32", why)
 
 
 def backwards(rows: OpTable) -> Doubt | None:
     """Ops that end before they start, or in the cycle in which they start."""
     starts, ends = rows.numbers("fw_start_cycle"), rows.numbers("fw_end_cycle")
-    backwards = ends <= starts
-    if not backwards.any():
-        return None
-    what = f"DEVICE FW END CYCLE not after START CYCLE at {some_lines(rows, backwards)}: columns swapped or damaged"
-    return Doubt("ends_before_start", f"{what}; wall time is not certain")
+    why = "columns swapped or damaged; wall time is not certain"
+    return doubt_at(rows, ends <= starts, "ends_before_start", "DEVICE FW END CYCLE not after START CYCLE", why)
 
 
 def at_odds(report: Performance, rows: OpTable) -> Doubt | None:
@@ -153,10 +148,8 @@ def not_in_order(ops: OpTable, lines: Integers) -> Doubt | None:
         ranks = np.argsort(np.argsort(starts[its], kind="stable"), kind="stable")
         odd[its] = np.abs(ranks - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
     odd &= np.isin(ops.lines, lines)
-    if not odd.any():
-        return None
-    what = f"cycles far from their place in the file at {some_lines(ops, odd)}"
-    return Doubt("not_in_order", f"{what}: rows of two runs, sorted otherwise, or a counter that began again")
+    why = "rows of two runs, sorted otherwise, or a counter that began again"
+    return doubt_at(ops, odd, "not_in_order", "cycles far from their place in the file", why)
 
 
 def _at_one_time(ops: OpTable) -> bool:
@@ -200,10 +193,8 @@ def gaps_at_odds(report: Performance, ops: OpTable) -> Doubt | None:
     kinds = (_gaps_unlike(gaps[later], between + around, wall), _gaps_unlike(gaps[later], between, wall))
     odd = np.zeros(len(rows), dtype=np.bool_)
     odd[later] = min(kinds, key=np.count_nonzero)
-    if not odd.any():
-        return None
-    what = f"OP TO OP LATENCY is not what cycles leave between kernels at {some_lines(rows, odd)}"
-    return Doubt("gaps_at_odds", f"{what}: one of them is false, or rows are missing")
+    what = "OP TO OP LATENCY is not what cycles leave between kernels"
+    return doubt_at(rows, odd, "gaps_at_odds", what, "one of them is false, or rows are missing")
 
 
 def _gaps_unlike(gaps: Floats, left: Floats, wall: float) -> Booleans:
