@@ -23,13 +23,7 @@ from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared, unm
 from ttnn_mcp.wire import Cell, Us, Wire
 
 CHOICES_AT_MOST = 24  # values listed beside those that are marked; the ones nearest to today's are kept
-NOW, LARGEST, RECOMMENDED, FASTEST, TRIAL = (
-    "now",
-    "largest",
-    "recommended",
-    "fastest, costs accuracy",
-    "a trial",
-)
+NOW, LARGEST, RECOMMENDED, FASTEST, TRIAL = ("now", "largest", "recommended", "fastest, costs accuracy", "a trial")
 
 
 class Choice(Wire):
