@@ -23,10 +23,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="FILL IN a few words",
+    of=ops_named("no FILL IN ops", "FILL IN the same name"),
+    needs=(),  # FILL IN what it reads beside times, of ttnn_mcp/checks/needs.py: (OPERANDS,); without any, no such line
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield FILL IN which ops."""
     rows = np.flatnonzero(facts.named("FILL IN the name that list_ops gives the op: Tilize"))
@@ -39,15 +45,6 @@ def _tell(ops: Affected) -> Words:
         assumption="FILL IN what the bound rests on",
         fix="FILL IN TTNN code with this op's numbers",
     )
-
-
-CHECK = Check(
-    title="FILL IN a few words",
-    look=look,
-    of=ops_named("no FILL IN ops", "FILL IN the same name"),
-    needs=(),  # FILL IN what it reads beside times, of ttnn_mcp/checks/needs.py: (OPERANDS,); without any, no such line
-    worth=Worth(saving=USUAL),
-)
 '''
 TEST = '''"""{id}: FILL IN what is wrong, in one line."""
 

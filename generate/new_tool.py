@@ -15,13 +15,9 @@ MODULE = '''"""{name}: FILL IN the question."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 
 class Arguments(OfWindow):

@@ -22,7 +22,7 @@ def guards(tree: ast.Module) -> Iterator[Mutant]:
     yield from _records(tree)
     for statement in tree.body:
         for function in statement.body if isinstance(statement, ast.ClassDef) else [statement]:
-            if isinstance(function, FUNCTIONS | ast.Assign):  # a record's functions stand in an assignment
+            if isinstance(function, FUNCTIONS | ast.Assign):  # functions stand in assignments too
                 yield from _in_code(function)
 
 

@@ -69,7 +69,9 @@ class Live:
         before = dict(fresh)
         exec(compiled, fresh)  # noqa: S102 - our own module
         changed = [
-            key for key, new in fresh.items() if key.isupper() and key in before and not same(before[key], new)
+            key
+            for key, new in fresh.items()
+            if (key.isupper() or is_dataclass(new)) and key in before and not same(before[key], new)
         ]
         for key in changed:
             if is_dataclass(before[key]):

@@ -49,16 +49,22 @@ def _moves(node: ast.AST, put: Put, name: str) -> Iterator[Mutant]:
 
 
 def _named(tree: ast.Module) -> Iterator[Mutant]:
-    """Numbers in what the module names in capitals: thresholds, tables, and the record CHECK."""
+    """Numbers in what the module names in capitals, thresholds and tables, and in what stands above its functions."""
+    for name, value in _values(tree):
+        for node, put, parent in slots(value):
+            keyword = parent.arg if isinstance(parent, ast.keyword) else None
+            if keyword not in NOT_A_LINE and ast.unparse(parent) != str(NO_PLACE):
+                yield from _moves(node, put, f"{name}.{keyword}" if keyword else name)
+
+
+def _values(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     for statement in tree.body:
-        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
-            continue
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        if isinstance(target, ast.Name) and target.id.isupper():
-            for node, put, parent in slots(statement):
-                keyword = parent.arg if isinstance(parent, ast.keyword) else None
-                if keyword not in NOT_A_LINE and ast.unparse(parent) != str(NO_PLACE):
-                    yield from _moves(node, put, f"{target.id}.{keyword}" if keyword else target.id)
+        if isinstance(statement, ast.FunctionDef):
+            yield from ((statement.name, decorator) for decorator in statement.decorator_list)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            if isinstance(target, ast.Name) and target.id.isupper():
+                yield target.id, statement
 
 
 def _imported(tree: ast.Module) -> Iterator[Mutant]:

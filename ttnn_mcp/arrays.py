@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -12,3 +14,6 @@ if TYPE_CHECKING:
 Integers: TypeAlias = "NDArray[np.int64]"  # often positions: rows, ops, places
 Floats: TypeAlias = "NDArray[np.float64]"
 Booleans: TypeAlias = "NDArray[np.bool_]"
+Short: TypeAlias = "NDArray[np.signedinteger[Any]]"  # integers that take as few bytes as they need
+Codes: TypeAlias = "NDArray[np.int32]"  # which of the distinct values
+Array: TypeAlias = "NDArray[Any]"  # of whatever kind

@@ -7,14 +7,11 @@ cycles, worker cores, `devices.cb_limit`) has priority; this table is for what a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TILE_SIDE = 32  # a tile is 32 x 32 elements; TILE layout pads the last two dimensions to it
 TILE_BYTES = {  # bytes of one 32 x 32 tile: tt_metal Tile::get_tile_size

@@ -81,9 +81,8 @@ class _Written:
         types: dict[str, Any] = plain.__annotations__
         for name in [name for name in types if "ClassVar" not in str(types[name])]:
             value: Any = getattr(plain, name, MISSING)
-            if isinstance(
-                value, MemberDescriptorType
-            ):  # the slot of a record above, which the class gives no value
+            # the slot of a record above, which the class gives no value
+            if isinstance(value, MemberDescriptorType):
                 value = MISSING
             field: Field[Any] = cast("Any", value if isinstance(value, Field) else dataclasses.field(default=value))
             if field.kw_only is MISSING:

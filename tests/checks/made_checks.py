@@ -46,7 +46,7 @@ def saves(
             of_window=True,
         )
 
-    return Check(name, look, general=general, id=name, step=1)
+    return Check(look, name, general=general, id=name, step=1)
 
 
 def comes_to(name: str, *told: float | str, ops: int = 4, needs: tuple[Need, ...] = ()) -> Check:
@@ -57,7 +57,7 @@ def comes_to(name: str, *told: float | str, ops: int = 4, needs: tuple[Need, ...
             yield from [CannotTell(one)] if isinstance(one, str) else saves(name, one).look(facts)
 
     of = Subject(lambda facts: np.arange(len(facts)) < ops, f"no ops for {name}")
-    return Check(name, look, of=of, needs=needs, worth=Worth(saving=0.01), id=name, step=1)
+    return Check(look, name, of=of, needs=needs, worth=Worth(saving=0.01), id=name, step=1)
 
 
 def cites(columns: str, *, fix: str = "", compiled: str | None = None) -> Check:
@@ -70,7 +70,7 @@ def cites(columns: str, *, fix: str = "", compiled: str | None = None) -> Check:
             assert isinstance(problem, Problem)
             yield replace(problem, tell=lambda _: Words(claim="made", assumption="made", fix=fix, evidence=cells))
 
-    return Check("made", look, compiled=compiled, id="made", step=1)
+    return Check(look, "made", compiled=compiled, id="made", step=1)
 
 
 def four_ops() -> Program:

@@ -196,7 +196,7 @@ def test_a_check_looks_where_the_run_and_its_ops_have_what_it_needs(case, of_run
 
 def test_a_check_looks_once_at_a_window(case):
     looks = []
-    check = Check("made", lambda facts: iter(looks.append(facts) or ()), id="made", step=1)
+    check = Check(lambda facts: iter(looks.append(facts) or ()), "made", id="made", step=1)
     assert diagnose(case, [check]).steps == diagnose(case, [check], others=[check]).steps
     assert len(looks) == 1
 
@@ -248,7 +248,7 @@ def test_a_check_that_breaks_costs_no_other(case, caplog):
         raise KeyError("MFR")
         yield
 
-    broken = Check("broken", look, id="broken", step=2)
+    broken = Check(look, "broken", id="broken", step=2)
     found = diagnose(case, [broken, saves("first", 0.5)])
     assert [one.check for one in found.findings] == ["first"]
     step = next(one for one in found.steps if one.step == 2)

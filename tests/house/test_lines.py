@@ -21,6 +21,7 @@ NOBODY = -1
 TABLE = {"a": 10}
 lower = 7
 
+@check(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE, LINK))
 def look(case: int | None, rows):
     if not rows or case is None:
         return "nothing"
@@ -30,8 +31,6 @@ def look(case: int | None, rows):
     if case:
         mask += 1
     return case or LINE
-
-CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE, LINK))
 """
 
 
@@ -53,7 +52,7 @@ def test_numbers_move_by_thirty_percent_and_whole_ones_by_one_at_least(number, b
 
 def test_every_number_in_capitals_is_moved_and_no_step():
     names = sorted({what.rpartition(" moved")[0] for what in mutated(thresholds)})
-    assert names == ["CHECK.worth", "COUNT", "LINE", "TABLE", "TILE_SIDE (imported)", "number in `row > 3`"]
+    assert names == ["COUNT", "LINE", "TABLE", "TILE_SIDE (imported)", "look.worth", "number in `row > 3`"]
     assert all(code.count("step=4") == 1 for code in mutated(thresholds).values())
 
 
@@ -76,15 +75,15 @@ def test_an_imported_number_is_moved_where_it_is_used():
         ("always taken: if case", "if True:"),
         (
             "need left out: LINK",
-            "CHECK = dict(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE,))",
+            "@check(step=4, of=Subject(lambda ops: ops & about), worth=0.02, needs=(PERFORMANCE,))",
         ),
         (
             "left out: of=Subject(lambda ops: ops & about)",
-            "CHECK = dict(step=4, worth=0.02, needs=(PERFORMANCE, LINK))",
+            "@check(step=4, worth=0.02, needs=(PERFORMANCE, LINK))",
         ),
         (
             "left out: ops",
-            "CHECK = dict(step=4, of=Subject(lambda ops: about), worth=0.02, needs=(PERFORMANCE, LINK))",
+            "@check(step=4, of=Subject(lambda ops: about), worth=0.02, needs=(PERFORMANCE, LINK))",
         ),
     ],
 )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 class AttributeColumns:

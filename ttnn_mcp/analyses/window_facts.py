@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.analyses.moves.moves import Moves, moves_of
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, attention_chains
 from ttnn_mcp.analyses.op_kinds.convs import Convs, convs_of
@@ -28,17 +28,14 @@ from ttnn_mcp.analyses.roofline.beyond_peak import doubted_by_work
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
 from ttnn_mcp.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.ops.texts import Texts
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.window import Scope
-    from ttnn_mcp.wire import Evidence
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.texts import Texts
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.window import Scope
+from ttnn_mcp.wire import Evidence
 
 
 class WindowFacts:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from ttnn_mcp.archive.rows import Provenance, RunRows, rows_of
 from ttnn_mcp.archive.sources import Source, local_copy
@@ -13,9 +14,6 @@ from ttnn_mcp.errors import ReportBroken, TtnnMcpError, shown
 from ttnn_mcp.readers.fingerprint import fingerprint
 from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.run import Run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BATCH_BYTES = 150_000_000  # of reports: some 100,000 ops, which make a part of 2 MB
 BATCH_REPORTS = 64

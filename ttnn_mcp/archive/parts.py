@@ -12,12 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ttnn_mcp.archive.places import Place
 from ttnn_mcp.archive.schema import FORMAT
-
-if TYPE_CHECKING:
-    from ttnn_mcp.archive.places import Place
 
 INDEX, RUNS_FILE, OPS_FILE = ".json", ".runs.parquet", ".ops.parquet"
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ttnn_mcp.archive import pools
-from ttnn_mcp.archive.adding import Added, Damage, batches
+from ttnn_mcp.archive.adding import Added, Batch, Damage, batches
+from ttnn_mcp.archive.parts import ArchivePart, KeptRun
 from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.sources import sources
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.archive.adding import Batch
-    from ttnn_mcp.archive.parts import ArchivePart, KeptRun
 
 PART_OPS = 1_000_000  # a part of so many ops is large: it takes some 20 MB, and is written in about a second
 SMALL_PARTS = 32  # so many small ones are read as fast as one large one; more are packed

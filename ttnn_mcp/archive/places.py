@@ -91,9 +91,8 @@ class FolderPlace:
     @contextmanager
     def filled(self, name: str) -> Generator[Path]:
         """A path to fill; the file takes its place when the context ends without an error."""
-        self._folder.mkdir(
-            parents=True, exist_ok=True
-        )  # readable for others as the user's files are: a lab shares it
+        # readable for others as the user's files are: a lab shares it
+        self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{BEGINNING}{uuid4().hex}{UNFINISHED}"
         try:
             yield path

@@ -14,14 +14,12 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.archive.adding import Added, Batch, Damage, add_batch
+from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.errors import ArchiveUnusable, TtnnMcpError, shown
 from ttnn_mcp.run.reading_digest import reading_digest
-
-if TYPE_CHECKING:
-    from ttnn_mcp.archive.rows import Provenance
 
 TRIES = 3  # of a batch whose worker died, as Dask has it by default
 CONNECT_S = 15.0  # unmoved: how long to wait for a scheduler that does not answer

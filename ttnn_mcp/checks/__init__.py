@@ -20,6 +20,6 @@ def __getattr__(name: str) -> tuple[Check, ...]:
         raise AttributeError(name)
     steps = [step for step in _modules_below(__name__, [*__path__]) if step.rpartition(".")[2].startswith("step")]
     modules = [module for step in steps for module in _modules_below(step, [*import_module(step).__path__])]
-    catalogue: tuple[Check, ...] = tuple(import_module(module).CHECK for module in modules)
+    catalogue: tuple[Check, ...] = tuple(import_module(module).look for module in modules)
     globals()["CATALOGUE"] = catalogue
     return catalogue

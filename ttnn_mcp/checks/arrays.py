@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp import arrays
 
-# quoted: numpy's types take 40 ms to load
-Rows: TypeAlias = "NDArray[np.int64]"  # positions in `facts.ops`
-Mask: TypeAlias = "NDArray[np.bool_]"  # one per op of `facts.ops`
-Floats: TypeAlias = "NDArray[np.float64]"  # one per row, or one per op
+Rows: TypeAlias = arrays.Integers  # positions in `facts.ops`
+Mask: TypeAlias = arrays.Booleans  # one per op of `facts.ops`
+Floats: TypeAlias = arrays.Floats  # one per row, or one per op
 
 
 def no_saving(rows: Rows) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ __all__ = [
     "Words",
     "no_saving",
 ]
-__all__ += ["ANY_OPS", "CannotTell", "Check", "Problems", "Subject", "ops_named", "ops_of_family", "spoken_of"]
+__all__ += ["ANY_OPS", "CannotTell", "Problems", "Subject", "check", "ops_named", "ops_of_family", "spoken_of"]
 STEP_TITLES = {
     1: "Data formats",
     2: "Tensor layouts",
@@ -59,12 +59,8 @@ class CannotTell:
 
 
 Problems: TypeAlias = "Iterator[Problem | CannotTell]"
-
-
-def spoken_of(problems: Problems) -> Rows:
-    """The rows of which they speak: another check leaves these to them."""
-    rows = [each.rows for each in problems if isinstance(each, Problem)]
-    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
+Look: TypeAlias = "Callable[[WindowFacts], Problems]"
+Parts = ParamSpec("Parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +94,8 @@ class Check:
     """One problem we look for.
 
     Attributes:
-        title: a few words for a list.
         look: yields problems, or one CannotTell; nothing means clean. Called only if `of` and `needs` allow it.
+        title: a few words for a list.
         lever: what its fix changes in the code.
         of: the ops it is about; without such ops the check is not applicable.
         needs: what the run must have; without it the check cannot tell.
@@ -114,8 +110,8 @@ class Check:
         step: of the skill, 1 to 7.
     """
 
+    look: Look
     title: str
-    look: Callable[[WindowFacts], Problems]
     lever: Lever = OTHER_OP
     of: Subject = ANY_OPS
     needs: tuple[Need, ...] = ()
@@ -156,3 +152,16 @@ class Check:
         """Its documentation with a heading."""
         title = f"# {self.id}\n\n*Step {self.step}, {STEP_TITLES[self.step]}: {self.title}.*"
         return f"{title}\n\n{self.documentation}\n"
+
+
+def _declared(make: Callable[Concatenate[Look, Parts], Check]) -> Callable[Parts, Callable[[Look], Check]]:
+    return lambda *parts, **named: lambda look: make(look, *parts, **named)
+
+
+check = _declared(Check)  # what stands above a function makes it a check: @check(title=..., lever=...)
+
+
+def spoken_of(other: Check, facts: WindowFacts) -> Rows:
+    """The rows of which another check speaks: they are left to it."""
+    rows = [each.rows for each in other.look(facts) if isinstance(each, Problem)]
+    return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)

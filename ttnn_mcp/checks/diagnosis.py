@@ -6,18 +6,21 @@ Risks promise no saving, and are never dropped.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.laws.anchored import SAME
-from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Problem
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Mask, Problem
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.levers import ATTENTION_GRID, PROGRAM
-from ttnn_mcp.checks.plan.configs import Configs
+from ttnn_mcp.checks.needs import Need
+from ttnn_mcp.checks.plan.configs import Configs, Fix
+from ttnn_mcp.checks.plan.edits import Edit, Resolved
 from ttnn_mcp.checks.plan.expected import expected_alone
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
 from ttnn_mcp.checks.plan.remaining import saved_by, time_of
@@ -25,22 +28,12 @@ from ttnn_mcp.checks.precedents import by_precedents
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import Unexplained, unexplained
 from ttnn_mcp.checks.wording import in_one_unit
-from ttnn_mcp.checks.worth import ALWAYS
+from ttnn_mcp.checks.worth import ALWAYS, Worth
 from ttnn_mcp.errors import shown_path
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import has_replays
 from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
 from ttnn_mcp.wire import Evidence, Finding, Saving, Status, StepStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.check import Mask
-    from ttnn_mcp.checks.needs import Need
-    from ttnn_mcp.checks.plan.configs import Fix
-    from ttnn_mcp.checks.plan.edits import Edit, Resolved
-    from ttnn_mcp.checks.worth import Worth
 
 _log = logging.getLogger(__name__)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,9 @@ from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.op_kinds.convs import convs_of
 from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.matmul_choice import matmul_choice
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 AS_WRITTEN = "give the CSV as the profiler wrote it (`python -m tracy -r -p`)"
 DEVICE_SIDE = "profile with device-side profiling on"
@@ -37,7 +33,7 @@ class Need:
     """
 
     name: str
-    met: Callable[[WindowFacts, NDArray[np.bool_]], bool]
+    met: Callable[[WindowFacts, Booleans], bool]
     lacking: str | Callable[[WindowFacts], str]
     of_run: bool = False
 
@@ -54,7 +50,7 @@ def _replayed(facts: WindowFacts) -> bool:
     return facts.replay is not None and len(facts.replay.operations) > 0
 
 
-def _compute_config(facts: WindowFacts, about: NDArray[np.bool_]) -> bool:
+def _compute_config(facts: WindowFacts, about: Booleans) -> bool:
     said_cores = attributes_of(facts.ops).numbers(
         np.flatnonzero(about), lambda attributes: float(attributes.struct("compute_kernel_config") is not None)
     )

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from ttnn_mcp.analyses.programs.convs import Conv
+from ttnn_mcp.analyses.programs.grids import Grid
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks.wording import FLAGS, fidelity_of, megabytes, unprinted
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.convs import Conv
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 COMPUTE_AS_NOW = "compute_kernel_config=<as now>"  # of a fix that gives an op a program: with its present passes
 DOUBLES = {"enable_act_double_buffer": "act_double", "enable_weights_double_buffer": "weights_double"}

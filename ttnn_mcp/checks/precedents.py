@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.check import Check, Claim
 from ttnn_mcp.checks.expectation import COVERED, MEASURED, Expectation, kinds_of
 from ttnn_mcp.checks.levers import PLACEMENT, PROGRAM
 from ttnn_mcp.checks.op_config import set_alone
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Floats, Rows
-    from ttnn_mcp.checks.check import Check, Claim
 
 
 def by_precedents(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> list[tuple[Check, Claim]]:

@@ -8,15 +8,13 @@ touches it, or no floor is known for its kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.plan.plan import Plan
 from ttnn_mcp.run.ops.groups import heaviest_kinds
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.plan.plan import Plan
 
 NEAR_ITS_FLOOR = 0.7  # of its time: tt-metal's own matmuls reach 0.7 to 0.8 of the roofline
 KINDS = 5  # the most that are named, the heaviest first

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import FIDELITY_PHASES
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.wire import Evidence
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Mask, Rows
-    from ttnn_mcp.run.ops.operand import Operand
 
 SHAPES_AT_MOST = 48  # characters of an op's shapes, of a claim's 200 (ours)
 FLAGS = ("math_approx_mode", "fp32_dest_acc_en", "packer_l1_acc")
@@ -121,8 +118,8 @@ def moved(facts: WindowFacts) -> Mask:
     return mask
 
 
-def cite_attribute(facts: WindowFacts, row: int, key: str, part: str | None = None) -> Evidence:
-    """One entry of the op's ATTRIBUTES cell, or a part of a long one; the whole cell has a thousand characters."""
-    text = part or facts.attributes(row).get(key)
+def cite_attribute(facts: WindowFacts, row: int, key: str) -> Evidence:
+    """One entry of the op's ATTRIBUTES cell; the whole cell has a thousand characters."""
+    text = facts.attributes(row).get(key)
     value = None if text is None else shown(text)
     return Evidence(source=facts.ops.source, row=facts.line(row), column=f"ATTRIBUTES.{key}", value=value)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ttnn_mcp.errors import QuestionRefused, StoreUnusable, shown, shown_path
-from ttnn_mcp.experiments.experiment import Experiment, Target  # noqa: TC001 - pydantic reads the fields' types
+from ttnn_mcp.experiments.experiment import Experiment, Target
 from ttnn_mcp.readers.regular_file import begin_of, begin_of_named
 from ttnn_mcp.records import dataclass
 

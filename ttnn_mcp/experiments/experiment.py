@@ -17,9 +17,8 @@ LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the ca
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Digest = Annotated[str, Field(min_length=1, max_length=64)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-Sentence = Annotated[
-    str, Field(max_length=2000)
-]  # our own texts; the longest verdict so far has about 300 characters
+# our own texts; the longest verdict so far has about 300 characters
+Sentence = Annotated[str, Field(max_length=2000)]
 Path = Annotated[str, Field(min_length=1, max_length=4096)]  # PATH_MAX of Linux
 Flags = Annotated[tuple[Sentence, ...], Field(max_length=50)]
 Nanoseconds = Annotated[int, Field(ge=1, le=10**15)]  # up to eleven days; a window without time cannot be compared

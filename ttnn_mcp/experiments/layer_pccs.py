@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -11,9 +12,6 @@ from ttnn_mcp.errors import QuestionRefused, shown_path
 from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, LayerPcc, Number
 from ttnn_mcp.readers.regular_file import begin_of_named
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LARGEST_BYTES = 20_000_000  # a hundred bytes for each of 200,000 ops
 

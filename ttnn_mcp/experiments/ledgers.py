@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, islice
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
@@ -24,10 +25,6 @@ from ttnn_mcp.experiments.rules import by_blocks, decide
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import TypeAlias
 
 SUFFIXES = (".csv", ".md")
 LARGEST_BYTES = 2_000_000
@@ -37,15 +34,8 @@ PERF_REPORT = {DEVICE_TIME, "Op-to-Op Gap", "OP Code"}
 KERNEL_SUM = "kernel ms"
 BLOCK = re.compile(r"[-_](?:run|rep|block)_?\d+$")
 NAMES = ("candidate", "config_id", "id", "trial", "policy", "config", "variant", "name")
-GROUPS = (
-    "batch",
-    "phase",
-    "kind",
-    "layer kind",
-    "seq_len",
-    "prefix",
-    "prefix_len",
-)  # rows that differ in them are not compared
+# rows that differ in them are not compared
+GROUPS = ("batch", "phase", "kind", "layer kind", "seq_len", "prefix", "prefix_len")
 CONTROL = re.compile(r"baseline|control|shipped|reference|^before", re.IGNORECASE)
 BEFORE = re.compile(r"(?:before|baseline|control|reference|functional|default|old)[ _]?", re.IGNORECASE)
 AFTER = r"(after|candidate|new|fused|optimi[sz]ed)[ _]?"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.time_budget.least_times import lowest_ns
 from ttnn_mcp.analyses.window_facts import facts_of
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.experiments.experiment import Target
 from ttnn_mcp.experiments.targets import Reach
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.experiments.experiment import Target
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.window import Scope
-    from ttnn_mcp.wire import Finding, StepStatus
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.window import Scope
+from ttnn_mcp.wire import Finding, StepStatus
 
 CHEAP_OPS = 50_000  # ops for which the checks take about a second
 

@@ -40,9 +40,8 @@ def seen(run: Run, scope: Scope, kernel_ns: int | None = None) -> RunSeen:
         warm=scope.window.warm,
         rank=run.memory.rank if run.memory else None,
         reading=reading_of(scope.ops),
-        program=program_of(
-            scope.of_device(int(scope.ops.numbers("device").min()))
-        ),  # the slowest one changes by noise
+        # the slowest one changes by noise
+        program=program_of(scope.of_device(int(scope.ops.numbers("device").min()))),
     )
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
-from ttnn_mcp.experiments.experiment import Target
+from ttnn_mcp.experiments.experiment import RunSeen, Target, TargetKind
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.experiments.experiment import RunSeen, TargetKind
 
 Status = Literal["met", "within_reach", "out_of_reach", "unknown"]
 _NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import sqlite3
 
 
 def add_functions(connection: sqlite3.Connection, value_bytes: int, pattern_chars: int) -> None:

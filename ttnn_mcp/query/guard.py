@@ -15,15 +15,12 @@ import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.query.functions import add_functions
 from ttnn_mcp.quoting import line
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.wire import Cell
 
 # instructions of SQLite's machine between two looks at the clock: well under a millisecond
 OPCODES = 1000  # unmoved: only how often the clock is looked at

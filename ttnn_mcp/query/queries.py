@@ -13,7 +13,6 @@ from contextlib import closing
 from difflib import get_close_matches
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, ReportBroken, shown, suggestion
 from ttnn_mcp.query.guard import (
@@ -28,9 +27,7 @@ from ttnn_mcp.query.guard import (
 from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
 from ttnn_mcp.readers.sqlite_file import text_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 COLUMNS_SHOWN = 60  # in an error's schema
 TABLES_SHOWN = 24

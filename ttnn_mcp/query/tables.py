@@ -6,31 +6,26 @@ Only the columns that a statement names are loaded: a million rows of three colu
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.schema import RANKLESS
 from ttnn_mcp.readers.performance.columns import COLUMNS
 from ttnn_mcp.readers.sqlite_file import uri_of
 from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.texts import Texts
+from ttnn_mcp.run.performance import Performance
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.ops.texts import Texts
-    from ttnn_mcp.run.performance import Performance
-
-    Values = Sequence[object]
-    Columns = Mapping[str, Callable[[], Values]]
-
+Values = Sequence[object]
+Columns = Mapping[str, Callable[[], Values]]
 CELLS_AT_MOST = 6_000_000  # measured: twice as many took about ten seconds and a gigabyte
 BATCH_ROWS = 20_000  # unmoved: rows between two looks at the clock
 _WORDS = re.compile(r"[A-Za-z_]\w*")

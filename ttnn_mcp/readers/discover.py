@@ -202,9 +202,8 @@ def _walk(
             return
         yield folder, entries
         if level < depth:
-            names = sorted(
-                (entry.name for entry in entries if _is_folder(entry)), reverse=True
-            )  # newest stamp first
+            # newest stamp first
+            names = sorted((entry.name for entry in entries if _is_folder(entry)), reverse=True)
             waiting.extend((folder / name, level + 1) for name in names)
 
 

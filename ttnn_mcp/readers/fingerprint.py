@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import time
 from hashlib import blake2b
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.checksum import checksum
+from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.regular_file import opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.readers.kept_files import KeptFiles
 
 SMALL_BYTES = 1 << 22  # files up to 4 MiB are hashed as a whole
 WHOLE_BYTES = 1 << 31  # files up to 2 GiB get a checksum of all bytes

@@ -16,16 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from stat import S_ISREG
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xxhash import xxh3_64
 
 from ttnn_mcp.readers.regular_file import opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UNFINISHED = ".part"
 MARK = b"ttnn-mcp kept 2\n"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from ttnn_mcp.quoting import line
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "run_manifest.json"
 MOST_BYTES = 64_000  # one that we wrote takes less than two

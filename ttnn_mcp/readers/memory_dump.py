@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import ReportForeign, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.regular_file import text_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DETAILED = "detailed_memory_usage.csv"
 NAMES = (DETAILED, "memory_usage_summary.csv", "l1_usage_summary.csv")

@@ -8,12 +8,10 @@ from __future__ import annotations
 import os
 import stat
 from errno import EINVAL
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from ttnn_mcp.errors import ReportMissing, shown_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",

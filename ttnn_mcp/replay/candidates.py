@@ -8,26 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice, product
 from math import inf
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.described import described
-from ttnn_mcp.analyses.settings.judged import judge
+from ttnn_mcp.analyses.laws.law import Expected
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+from ttnn_mcp.analyses.settings.judged import Judged, judge
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.matmul import FIELDS
 from ttnn_mcp.analyses.settings.predicted import COST_ACCURACY, predicted
+from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Value
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import FOLLOWS
 from ttnn_mcp.replay.matmuls import OWN, suggested_text
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.law import Expected
-    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.judged import Judged
-    from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Value
-    from ttnn_mcp.replay.source import OpSource
+from ttnn_mcp.replay.source import OpSource
 
 COMBINED_AT_MOST = 200  # unmoved: combinations judged: 0.4 s; a sweep of more names fewer settings
 NOT_BY_ITSELF = (*COST_ACCURACY, "core_grid", "shard_layout", "per_core_M", "per_core_N", "packer_l1_acc")

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.compute import grid_of
-from ttnn_mcp.readers.printed.nesting import has_value, parse_struct, split_fields
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.readers.printed.memory_config import Core, CoreRange, Placement
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.memory_config import Core, CoreRange, Placement
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, parse_struct, split_fields
 
 _WHOLE = re.compile(r"-?\d{1,18}")
 _NUMBER = re.compile(r"-?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?")

@@ -13,12 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.laws.law import Expected
     from ttnn_mcp.archive.memory_of_ops import Remembered
     from ttnn_mcp.archive.precedents import Precedent
+    from ttnn_mcp.arrays import Integers
     from ttnn_mcp.replay.results import Results, TriedCandidate
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.run import Run
@@ -141,7 +139,7 @@ def has_replays(run: Run) -> bool:
     return replays is not None and any(replays.folder.glob("*.json"))
 
 
-def tried_alone(run: Run, ops: OpTable, lines: NDArray[np.int64]) -> dict[int, Remembered]:
+def tried_alone(run: Run, ops: OpTable, lines: Integers) -> dict[int, Remembered]:
     """What replays of the ops at some lines measured, as if earlier runs had: in proportion to what each op took."""
     from ttnn_mcp.archive.memory_of_ops import Remembered  # noqa: PLC0415 - the same
     from ttnn_mcp.archive.precedents import Timing  # noqa: PLC0415 - the same

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul import FIELDS
@@ -12,11 +11,8 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.replay.expressions import activations, config, flag, functions, struct_of
-from ttnn_mcp.replay.source import OpCall
+from ttnn_mcp.replay.source import OpCall, OpSource
 from ttnn_mcp.replay.torch_words import applied
-
-if TYPE_CHECKING:
-    from ttnn_mcp.replay.source import OpSource
 
 OWN = "own_config"  # the setting that takes a config of ours instead of TTNN's
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.replay.expressions import enum, flag, whole
-from ttnn_mcp.replay.source import RANK, Given, OpCall
-
-if TYPE_CHECKING:
-    from ttnn_mcp.replay.source import OpSource
+from ttnn_mcp.replay.source import RANK, Given, OpCall, OpSource
 
 TURNED = {"WH": (2, 3), "HC": (1, 2), "CN": (0, 1), "NH": (0, 2), "NW": (0, 3), "CW": (1, 3)}
 

@@ -9,19 +9,14 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.replay.interpreters import MOCK
+from ttnn_mcp.replay.interpreters import MOCK, Interpreter
 from ttnn_mcp.replay.mock_chips import KINDS, description, kind_of
-from ttnn_mcp.replay.results import read_results
-
-if TYPE_CHECKING:
-    from ttnn_mcp.replay.interpreters import Interpreter
-    from ttnn_mcp.replay.results import Results
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.replay.results import Results, read_results
+from ttnn_mcp.run.run import Run
 
 LIMIT_S = 300.0  # a dozen candidates took 20 s on two busy cores, TTNN's start 5 s of it
 LIMIT_BYTES = 12 << 30  # of address space: TTNN 0.81.1 with torch got by with 8 GB

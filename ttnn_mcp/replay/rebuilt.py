@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from ttnn_mcp.analyses.settings.judged import may_be_older
 from ttnn_mcp.analyses.settings.kinds import modelled_as_it_ran
 from ttnn_mcp.analyses.settings.room import room_at, taken_by
 from ttnn_mcp.analyses.settings.told_shards import told_placements, told_shards
-from ttnn_mcp.analyses.settings.trial import op_of
+from ttnn_mcp.analyses.settings.trial import Op, Value, op_of
 from ttnn_mcp.hardware import canonical_architecture
+from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.printed.memory_config import Placement
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.candidates import Beside, Candidate, Shortlist, candidates_of, only_one, swept_of
 from ttnn_mcp.replay.families import call_of
@@ -23,15 +26,8 @@ from ttnn_mcp.replay.matmuls import OWN
 from ttnn_mcp.replay.script import script_of
 from ttnn_mcp.replay.source import OpCall, OpSource
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ttnn_mcp.analyses.settings.trial import Op, Value
-    from ttnn_mcp.readers.graph.specs import Spec
-    from ttnn_mcp.readers.printed.memory_config import Placement
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.run import Run
 
 CANDIDATES = 12  # that a script has beside the op as profiled, unless asked otherwise: four minutes on a device
 L1_SMALL_BYTES = (

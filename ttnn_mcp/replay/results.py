@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,9 +14,6 @@ from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.regular_file import begin_of, begin_of_named
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.measuring import FORMAT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LARGEST_BYTES = 1_000_000  # a candidate takes 1 kB
 FLAT_AT_LEAST = 3  # candidates that do not differ, until nothing is to be gained: field practice is 3 to 6

@@ -6,12 +6,10 @@ import re
 from collections.abc import Sequence
 from inspect import getsource
 from pprint import pformat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.replay import measuring
-
-if TYPE_CHECKING:
-    from ttnn_mcp.replay.source import Given, OpCall, OpSource
+from ttnn_mcp.replay.source import Given, OpCall, OpSource
 
 WIDTH = 110
 HEAD = '''"""Replays {name}, {place}, by itself. Needs TTNN and torch, and nothing else.

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.settings.compute import DTYPES
+from ttnn_mcp.analyses.settings.trial import Op, Value
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import canonical_dtype
-from ttnn_mcp.readers.printed.memory_config import ShardSpec, parse_memory_cell, parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay import expressions
 from ttnn_mcp.replay.expressions import Unwritable
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ttnn_mcp.analyses.settings.trial import Op, Value
-    from ttnn_mcp.readers.printed.memory_config import Placement
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 USERS = 32  # whose heads NLPConcatHeadsDecode joins at most (0.81.1)
 RANK = 4  # of the shapes in a performance report
@@ -197,7 +192,7 @@ class OpSource:
                 self.settings[name] = text.strip() in ("1", "true")
         return self.written(KERNEL[0], lambda _: expressions.kernel(printed, swept), *KERNEL[1:])
 
-    def operand(self, number: int, values: str = "normal") -> Given:
+    def operand(self, number: int) -> Given:
         """An input as the script makes it."""
         one = self.inputs[number]
         place = self.places.get(one.name) or parse_memory_cell(one.memory[0])
@@ -213,7 +208,7 @@ class OpSource:
         except Unwritable as odd:
             raise self.refused(f"{one.name} lies in {shown(str(odd))}, which is not rebuilt") from odd
         layout = "ttnn.ROW_MAJOR_LAYOUT" if one.layout[0] == "ROW_MAJOR" else "ttnn.TILE_LAYOUT"
-        values = "all 0" if values == "normal" and "INT" in one.dtype[0] else values
+        values = "all 0" if "INT" in one.dtype[0] else "normal"
         return Given(self.shape(number), self.dtype_of(one), layout, memory, values)
 
     def _of_users(self, one: Operand, place: Placement) -> Placement | None:

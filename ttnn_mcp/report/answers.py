@@ -6,10 +6,11 @@ L1 by address is no tool's answer: which buffer lay where, from which operation 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.buffer_spans import Spans
 from ttnn_mcp.analyses.memory.l1_moment import bounds_of
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.arrays import Integers
@@ -18,17 +19,13 @@ from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.rows import levels_of, places_of, window_rows
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import TOOLS, answering
 from ttnn_mcp.tools.parts.memory_tables import named
 from ttnn_mcp.tools.tool import OfWindow
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
-
-    Answer = dict[str, Any]
-
+Answer = dict[str, Any]
 MOST_SPANS = 20_000  # as many as operations in a picture; of more, those that hold most for longest are kept (ours)
 COLUMNS = ("address", "bytes_per_bank", "from", "to", "tensor", "shape", "producer", "line")
 GROUPS = 200  # of a comparison: the most that compare_runs gives

@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
@@ -22,13 +22,11 @@ from ttnn_mcp.report.page import policy, resource
 from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_section
 from ttnn_mcp.report.rows import levels_of, window_rows
 from ttnn_mcp.report.sections import paragraph, section
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.tools.tool import OfWindow
 from ttnn_mcp.tools.validation import validated
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
-    from ttnn_mcp.tools.tool import OfWindow
 
 TOOL_OF = {"window": "time_budget", "levels": "memory_summary"}  # whose arguments choose what is drawn
 ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download

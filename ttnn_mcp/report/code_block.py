@@ -7,13 +7,9 @@ import builtins
 import textwrap
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.checks.fixes import parts_of, statement_of
+from ttnn_mcp.checks.fixes import CodeStatement, parts_of, statement_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.checks.fixes import CodeStatement
 
 INDENT = 4
 KNOWN = frozenset({*dir(builtins), "ttnn", "torch"})

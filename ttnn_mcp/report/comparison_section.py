@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ttnn_mcp.report.answers import Answers
 from ttnn_mcp.report.bars import before_after_bars
 from ttnn_mcp.report.markup import Markup, element, number, percent, rows_told
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, run_words, section, window_words
 
-if TYPE_CHECKING:
-    from ttnn_mcp.report.answers import Answers
-
-    Answer = dict[str, Any]
-
+Answer = dict[str, Any]
 MOST_OF = 0.9  # of all that changed, in either direction: what makes less is noise beside it (ours)
 MOST_KINDS = 8  # as many as a screen shows at once (ours)
 EDITS = (

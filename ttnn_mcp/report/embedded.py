@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp import __version__
+from ttnn_mcp.report.answers import Answers
 from ttnn_mcp.report.roofs import roofs_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.report.answers import Answers
 
 NO_WINDOW: dict[str, Any] = dict.fromkeys(("ops", "warm", "ops_total", "rooflines", "roofs", "stage", "layer"))
 # Within JSON these stand in texts only, and an escape says the same.

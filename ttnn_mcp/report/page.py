@@ -7,18 +7,15 @@ import hashlib
 import re
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from ttnn_mcp import __version__
+from ttnn_mcp.report.answers import Answers
 from ttnn_mcp.report.comparison_section import comparison_section
 from ttnn_mcp.report.embedded import content_of, embedded
 from ttnn_mcp.report.markup import Markup, element, joined
 from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
 from ttnn_mcp.report.plan_section import findings_section, plan_section
 from ttnn_mcp.report.sections import budget_section, folded, kinds_section, predicted_section, run_words, summary
-
-if TYPE_CHECKING:
-    from ttnn_mcp.report.answers import Answers
 
 FOR_AUTHORS = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)  # comments and indentation, which a browser does not need
 MARK = "<!doctype html>\n<!-- ttnn-mcp report -->\n"

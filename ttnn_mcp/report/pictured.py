@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ttnn_mcp.quoting import cleaned
 from ttnn_mcp.report.images.before_after import draw_before_after
@@ -14,16 +14,13 @@ from ttnn_mcp.report.images.levels import draw_levels
 from ttnn_mcp.report.images.roofline import draw_roofline
 from ttnn_mcp.report.images.window import draw_cores, draw_timeline, draw_window
 from ttnn_mcp.report.rows import levels_of, ops_of, rooflines_of
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import answering
+from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.tools.validation import validated
 
-if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
-    from ttnn_mcp.tools.tool import OfWindow, Tool
-
-    Answer = dict[str, Any]
-    Draw = Callable[[Any], None]
-
+Answer = dict[str, Any]
+Draw = Callable[[Any], None]
 OF_WINDOWS = {"window": draw_window, "timeline": draw_timeline, "cores": draw_cores}
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from ttnn_mcp.report.answers import Answers
 from ttnn_mcp.report.markup import Markup, element, joined, number, rows_told, table
 from ttnn_mcp.report.sections import listed, paragraph, section
 
-if TYPE_CHECKING:
-    from ttnn_mcp.report.answers import Answers
-
-    Answer = dict[str, Any]
-
+Answer = dict[str, Any]
 BOUNDS = ("compute", "dram", "l1", "overhead", "not modelled")
 KEYS = (
     "Keys: arrows left and right for the op before and after, up and down for another device, + and - to zoom, Enter "

@@ -5,24 +5,21 @@ And L1 in use at every operation: what memory_summary says of one, for all of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.analyses.stages.stages import stages_of
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.quoting import cleaned
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools import list_ops
 from ttnn_mcp.tools.parts.memory_tables import operation_name
 from ttnn_mcp.tools.parts.op_roofline import RooflineOf, roofline_said
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.run import Run
-
-    Answer = dict[str, Any]
-
+Answer = dict[str, Any]
 MOST_OPERATIONS = 20_000  # several for each pixel of a screen; of more, the fullest of each stretch is kept (ours)
 COLUMNS = ("operation", "name", "bytes_per_bank", "tensors_bytes", "circular_buffers_bytes")
 MOST_OPS = 50_000  # of one page: 5 MB, which browsers open at once (measured; ours)

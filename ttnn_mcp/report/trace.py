@@ -10,13 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from itertools import count as counting
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.report.answers import Answers
 from ttnn_mcp.report.schedule import Slot, slots_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.report.answers import Answers
 
 VARINT, DOUBLE, BYTES = 0, 1, 2  # wire types: developers.google.com/protocol-buffers, "Encoding"
 PACKET = 1

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 LINES_NAMED = 3
 
@@ -40,9 +36,8 @@ Code: TypeAlias = Literal[
     "beyond_peak",
     "shapes_lost",
 ]
-OF_SOME_OPS: frozenset[Code] = frozenset(
-    ("told_from_firmware", "beyond_peak", "shapes_lost")
-)  # what is said of all other ops still holds
+# what is said of all other ops still holds
+OF_SOME_OPS: frozenset[Code] = frozenset(("told_from_firmware", "beyond_peak", "shapes_lost"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,12 @@ class Doubt:
         return f"{self.code}: {self.what}"
 
 
-def some_lines(rows: OpTable, chosen: NDArray[np.bool_]) -> str:
+def doubt_at(rows: OpTable, chosen: Booleans, code: Code, what: str, why: str = "") -> Doubt | None:
+    """The doubt about what stands at these rows; None where there are none."""
+    return Doubt(code, f"{what} at {some_lines(rows, chosen)}{why and f': {why}'}") if chosen.any() else None
+
+
+def some_lines(rows: OpTable, chosen: Booleans) -> str:
     """`3 ops (lines 4, 19, 77)`, or `1 op (line 4)`."""
     lines: list[int] = rows.lines[chosen].tolist()
     listed = ", ".join(map(str, lines[:LINES_NAMED])) + (", ..." if len(lines) > LINES_NAMED else "")

@@ -7,18 +7,14 @@ carries it, and no comparison reaches a verdict beside it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run import doubts_of_cycles as cycles
 from ttnn_mcp.run import doubts_of_rows as rows
 from ttnn_mcp.run.doubt import Doubt
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.performance import Performance
-    from ttnn_mcp.run.window import Scope
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.window import Scope
 
 NEIGHBOURS = 3  # passes: one odd pass among them does not move the median (ours)
 UNLIKE = 0.1  # of the kernel time of the other passes: passes of one program on real reports differ by under 1 %

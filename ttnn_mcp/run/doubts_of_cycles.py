@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.hardware import ARCHITECTURES, CARDS, canonical_architecture
+from ttnn_mcp.arrays import Booleans, Floats, Integers
+from ttnn_mcp.hardware import ARCHITECTURES, CARDS, Architecture, canonical_architecture
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.doubt import Doubt, some_lines
+from ttnn_mcp.run.doubt import Doubt, doubt_at, some_lines
 from ttnn_mcp.run.ops import device_clocks
 from ttnn_mcp.run.ops.device_clocks import CLOCKS_GHZ, implied_clocks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.hardware import Architecture
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
 
 FASTER_THAN_ITS_CHIP = 1.05  # times the clock of its architecture: boost adds less (1.35 to 1.4 GHz on Blackhole)
 CLOCK_TOLERANCE = 0.01  # of the clock of a chip; measured clocks differ by under 0.1 %
@@ -118,20 +112,15 @@ def wrapped(rows: OpTable) -> Doubt | None:
     for device in np.unique(devices[np.isfinite(devices)]):
         its = np.flatnonzero((devices == device) & np.isfinite(starts))
         falls[its[1:]] |= np.diff(starts[its]) < -COUNTER / 2
-    if not falls.any():
-        return None
-    what = f"cycles fall by about 2**32 at {some_lines(rows, falls)}: only half of the counter was kept"
-    return Doubt("counter_wrapped", f"{what}; wall time and order are not certain")
+    why = "only half of the counter was kept; wall time and order are not certain"
+    return doubt_at(rows, falls, "counter_wrapped", "cycles fall by about 2**32", why)
 
 
 def backwards(rows: OpTable) -> Doubt | None:
     """Ops that end before they start, or in the cycle in which they start."""
     starts, ends = rows.numbers("fw_start_cycle"), rows.numbers("fw_end_cycle")
-    backwards = ends <= starts
-    if not backwards.any():
-        return None
-    what = f"DEVICE FW END CYCLE not after START CYCLE at {some_lines(rows, backwards)}: columns swapped or damaged"
-    return Doubt("ends_before_start", f"{what}; wall time is not certain")
+    why = "columns swapped or damaged; wall time is not certain"
+    return doubt_at(rows, ends <= starts, "ends_before_start", "DEVICE FW END CYCLE not after START CYCLE", why)
 
 
 def at_odds(report: Performance, rows: OpTable) -> Doubt | None:
@@ -147,7 +136,7 @@ def at_odds(report: Performance, rows: OpTable) -> Doubt | None:
     return Doubt("cycles_at_odds", f"{what} at {figure(report.clock_ghz, '.3g')} GHz")
 
 
-def not_in_order(ops: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def not_in_order(ops: OpTable, lines: Integers) -> Doubt | None:
     """Ops whose cycles lie far from where the file lists them; replays stand where their trace was recorded."""
     odd = np.zeros(len(ops), dtype=np.bool_)
     devices, starts = ops.numbers("device"), ops.numbers("fw_start_cycle")
@@ -159,10 +148,8 @@ def not_in_order(ops: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
         ranks = np.argsort(np.argsort(starts[its], kind="stable"), kind="stable")
         odd[its] = np.abs(ranks - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
     odd &= np.isin(ops.lines, lines)
-    if not odd.any():
-        return None
-    what = f"cycles far from their place in the file at {some_lines(ops, odd)}"
-    return Doubt("not_in_order", f"{what}: rows of two runs, sorted otherwise, or a counter that began again")
+    why = "rows of two runs, sorted otherwise, or a counter that began again"
+    return doubt_at(ops, odd, "not_in_order", "cycles far from their place in the file", why)
 
 
 def _at_one_time(ops: OpTable) -> bool:
@@ -206,13 +193,11 @@ def gaps_at_odds(report: Performance, ops: OpTable) -> Doubt | None:
     kinds = (_gaps_unlike(gaps[later], between + around, wall), _gaps_unlike(gaps[later], between, wall))
     odd = np.zeros(len(rows), dtype=np.bool_)
     odd[later] = min(kinds, key=np.count_nonzero)
-    if not odd.any():
-        return None
-    what = f"OP TO OP LATENCY is not what cycles leave between kernels at {some_lines(rows, odd)}"
-    return Doubt("gaps_at_odds", f"{what}: one of them is false, or rows are missing")
+    what = "OP TO OP LATENCY is not what cycles leave between kernels"
+    return doubt_at(rows, odd, "gaps_at_odds", what, "one of them is false, or rows are missing")
 
 
-def _gaps_unlike(gaps: NDArray[np.float64], left: NDArray[np.float64], wall: float) -> NDArray[np.bool_]:
+def _gaps_unlike(gaps: Floats, left: Floats, wall: float) -> Booleans:
     """Mask of the gaps that differ from what cycles leave them, each by itself or all together."""
     beyond, slack = gaps - left, GAPS_SLACK * np.abs(left) + GAPS_SLACK_NS
     short = beyond < -slack

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.doubt import Doubt, some_lines
+from ttnn_mcp.run.doubt import Doubt, doubt_at, some_lines
 from ttnn_mcp.run.ops.call_counts import DEVICE_BITS
 from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.performance import Performance
 
 CLOSEST_SHARE = 10  # per cent of the ops: those whose firmware ends soonest after the kernel
 FIRMWARE_AROUND_NS = 2_000.0  # of them: 420 to 630 on five real reports, where other ops wait for 5 us and more
@@ -37,10 +32,8 @@ def above_firmware(rows: OpTable) -> Doubt | None:
     """Kernels longer than the firmware that runs them."""
     kernel, firmware = rows.numbers("kernel_ns"), rows.numbers("fw_ns")
     above = kernel > ROUNDING * firmware + 1
-    if not above.any():
-        return None
-    what = f"a kernel longer than the firmware around it at {some_lines(rows, above)}"
-    return Doubt("kernel_above_firmware", f"{what}: DEVICE KERNEL or DEVICE FW DURATION is false")
+    what = "a kernel longer than the firmware around it"
+    return doubt_at(rows, above, "kernel_above_firmware", what, "DEVICE KERNEL or DEVICE FW DURATION is false")
 
 
 def below_firmware(rows: OpTable) -> Doubt | None:
@@ -59,19 +52,15 @@ def below_firmware(rows: OpTable) -> Doubt | None:
 def told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops whose kernel times cannot be true, and are told from their firmware."""
     otherwise = np.isin(rows.lines, report.told_otherwise)
-    if not otherwise.any():
-        return None
-    what = f"durations that cannot be true at {some_lines(rows, otherwise)}"
-    return Doubt("told_from_firmware", f"{what}: told from DEVICE FW cycles instead, to within a gap")
+    why = "told from DEVICE FW cycles instead, to within a gap"
+    return doubt_at(rows, otherwise, "told_from_firmware", "durations that cannot be true", why)
 
 
 def shapes_lost(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops of which nobody is asked what they compute."""
     lost = np.isin(rows.lines, report.lost)
-    if not lost.any():
-        return None
-    what = f"a shape that cannot be, or none, at {some_lines(rows, lost)}"
-    return Doubt("shapes_lost", f"{what}: told as {LOST_SHAPE} with their times alone, and no check looks at them")
+    why = f"told as {LOST_SHAPE} with their times alone, and no check looks at them"
+    return doubt_at(rows, lost, "shapes_lost", "a shape that cannot be, or none,", why)
 
 
 def not_of_cores(rows: OpTable) -> Doubt | None:
@@ -81,13 +70,10 @@ def not_of_cores(rows: OpTable) -> Doubt | None:
     below = (kernel > 0) & (longest > CORES_SLACK * kernel + 1)
     above = (kernel > ABOVE_CORES * longest + ABOVE_CORES_NS) & ((cores > 0).sum(axis=0) >= CORES_TOLD)
     why = "DEVICE KERNEL DURATION or the columns of cores are false"
-    if below.any():
-        what = f"kernels shorter than what their own cores took at {some_lines(rows, below)}"
-        return Doubt("kernels_below_their_cores", f"{what}: {why}")
-    if above.any():
-        what = f"kernels longer than what all of their cores took at {some_lines(rows, above)}"
-        return Doubt("kernels_above_their_cores", f"{what}: {why}")
-    return None
+    what = "kernels shorter than what their own cores took"
+    shorter = doubt_at(rows, below, "kernels_below_their_cores", what, why)
+    what = "kernels longer than what all of their cores took"
+    return shorter or doubt_at(rows, above, "kernels_above_their_cores", what, why)
 
 
 def times_lost(report: Performance, rows: OpTable) -> Doubt | None:
@@ -105,12 +91,12 @@ def times_lost(report: Performance, rows: OpTable) -> Doubt | None:
     return Doubt("times_lost", f"{what}: sums are too low")
 
 
-def _cycles(rows: OpTable) -> NDArray[np.float64]:
+def _cycles(rows: OpTable) -> Floats:
     """What each op's firmware took; 0 where that is not known."""
     return np.fmax(rows.numbers("fw_end_cycle") - rows.numbers("fw_start_cycle"), 0)
 
 
-def device_at_odds(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def device_at_odds(rows: OpTable, lines: Integers) -> Doubt | None:
     """Rows whose GLOBAL CALL COUNT, which TTNN packs since 2025, names another device than DEVICE ID."""
     counts, devices = rows.numbers("call_count"), rows.numbers("device")
     known = np.flatnonzero(np.isfinite(counts) & np.isfinite(devices))
@@ -120,22 +106,15 @@ def device_at_odds(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
     odd = np.zeros(len(rows), dtype=np.bool_)
     odd[known[low != devices[known]]] = True
     odd &= np.isin(rows.lines, lines)
-    if not odd.any():
-        return None
-    return Doubt("device_at_odds", f"DEVICE ID is not that of GLOBAL CALL COUNT at {some_lines(rows, odd)}")
+    return doubt_at(rows, odd, "device_at_odds", "DEVICE ID is not that of GLOBAL CALL COUNT")
 
 
 def too_short(rows: OpTable) -> Doubt | None:
     """Kernels shorter than any can be."""
     kernel = rows.numbers("kernel_ns")
     short = (kernel > 0) & (kernel < SHORTEST_NS)
-    if not short.any():
-        return None
-    what = (
-        f"under {figure(SHORTEST_NS, '.0f')} ns, less than a kernel takes to "
-        f"begin and end, at {some_lines(rows, short)}"
-    )
-    return Doubt("kernels_too_short", f"{what}: times lost, or of another unit")
+    what = f"under {figure(SHORTEST_NS, '.0f')} ns, less than a kernel takes to begin and end,"
+    return doubt_at(rows, short, "kernels_too_short", what, "times lost, or of another unit")
 
 
 def outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
@@ -152,30 +131,26 @@ def outside_grid(report: Performance, rows: OpTable) -> Doubt | None:
     )
 
 
-def twice(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def twice(rows: OpTable, lines: Integers) -> Doubt | None:
     """Of the whole report: a file that was written twice has each op once in either half.
 
     Devices have counters of their own: what has the cycles of an op on another one was copied, too.
     """
     cycles = [rows.numbers(name) for name in ("fw_start_cycle", "fw_end_cycle")]
     again = _seen_before(*cycles, rows.texts("op_code").codes.astype(np.float64)) & np.isin(rows.lines, lines)
-    if not again.any():
-        return None
-    what = f"the cycles of an earlier op at {some_lines(rows, again)}"
-    return Doubt("ops_twice", f"{what}: rows were doubled, and sums count them twice")
+    why = "rows were doubled, and sums count them twice"
+    return doubt_at(rows, again, "ops_twice", "the cycles of an earlier op", why)
 
 
-def replays_alike(rows: OpTable, lines: NDArray[np.int64]) -> Doubt | None:
+def replays_alike(rows: OpTable, lines: Integers) -> Doubt | None:
     """Replays of a trace under one id."""
     names = ("device", "call_count", "trace_id", "trace_session")
     again = _seen_before(*(rows.numbers(name) for name in names)) & np.isin(rows.lines, lines)
-    if not again.any():
-        return None
-    what = f"call count, trace and session of an earlier op at {some_lines(rows, again)}"
-    return Doubt("replays_alike", f"{what}: replays cannot be told apart, and may count as one")
+    what = "call count, trace and session of an earlier op"
+    return doubt_at(rows, again, "replays_alike", what, "replays cannot be told apart, and may count as one")
 
 
-def _seen_before(*keys: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _seen_before(*keys: Floats) -> Booleans:
     """Rows whose key, all columns of it known, an earlier row has."""
     known = np.flatnonzero(np.isfinite(keys).all(axis=0))
     order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first

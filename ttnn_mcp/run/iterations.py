@@ -11,7 +11,6 @@ Three ways are tried, the surest first.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,12 +19,10 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.call_counts import runtime_ids
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, are_layers, repeated_blocks, repeating_tail
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.texts import Texts
 
 SESSION_BITS = 32  # replay sessions count from 1
 SIGNPOSTS_TRIED = 100  # names that may mark iterations, the most frequent first

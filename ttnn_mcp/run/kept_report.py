@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.arrays import Integers
+from ttnn_mcp.arrays import Array, Integers
 from ttnn_mcp.readers.fingerprint import fingerprint
+from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.readers.performance.kept_columns import packed, unpacked
 from ttnn_mcp.run.iterations import Iterations, signatures
@@ -22,13 +23,6 @@ from ttnn_mcp.run.ops.artefact import known
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.run.trust import caveats_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.kept_files import KeptFiles
 
 COUNTS = ("count", "ops", "found_by", "may_be_layers")
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
@@ -99,7 +93,7 @@ def _parts_of(report: Performance) -> Iterator[bytes | memoryview]:
     return packed(report.csv, more, arrays)
 
 
-def _short(numbers: Integers) -> NDArray[np.integer[Any]]:
+def _short(numbers: Integers) -> Array:
     """The numbers, none of which is negative, in the shortest type that holds them."""
     return numbers.astype(np.min_scalar_type(-int(numbers.max(initial=0)) - 1))
 

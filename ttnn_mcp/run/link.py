@@ -8,21 +8,16 @@ nothing is: one op that differs is enough to link no op of its pass.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.wire import Link
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.performance import Performance
 
 NOT_LINKED = -1
 
@@ -89,7 +84,7 @@ class _Launches:
     """Launches of the performance report in order: their names and the report lines of each."""
 
     names: list[str]
-    lines: list[NDArray[np.int64]]
+    lines: list[Integers]
 
 
 def _launches(performance: Performance) -> tuple[_Launches, str]:

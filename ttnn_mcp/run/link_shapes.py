@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.run.link import Launched, Linked, not_linked
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.performance import Performance
 
 REFUTED_SHARE = 0.5  # of the operations compared: from there on it is another run, not an op that changed (ours)
 

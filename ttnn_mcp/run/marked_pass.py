@@ -6,14 +6,12 @@ outermost pair that holds most of the ops is that pass; of several the last one 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.signpost_words import begins, ends, stem_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 MOST_OF_ALL = 0.5  # of the ops of all outermost pairs together; with fewer they mark parts of a pass (ours)
 

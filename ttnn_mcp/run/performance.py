@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ttnn_mcp.arrays import Array, Booleans, Integers
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
 from ttnn_mcp.run.iterations import Iterations, iterations_of
 from ttnn_mcp.run.ops.call_counts import runtime_ids
@@ -17,10 +19,6 @@ from ttnn_mcp.run.ops.outlasting_kernels import outlasting, within_firmware
 from ttnn_mcp.run.ops.wrapped_counters import unwrapped, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 
 DEVICE_TYPE = "tt_dnn_device"
@@ -62,7 +60,7 @@ class Performance:
         self.rows = rows.of_one_device() if self.no_device_ids else rows
 
     @cached_property
-    def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    def _kinds(self) -> tuple[Booleans, Booleans, Booleans]:
         types = self.rows.texts("op_type")
         timed = np.isfinite(self.rows.numbers("device" if not self.no_device_ids else "kernel_ns"))
         device = types.among(DEVICE_TYPE) if self.rows.has("op_type") else timed
@@ -70,13 +68,13 @@ class Performance:
         has_name = self.rows.texts("op_code").codes >= 0
         return device, signpost, has_name & ~device & ~signpost
 
-    def figures(self) -> tuple[dict[str, Any], NDArray[np.int8]]:
+    def figures(self) -> tuple[dict[str, Any], Array]:
         """What is computed of all rows: figures as JSON values, and per row the masks that are true of it, as bits."""
         masks = (*self._kinds, self._wrapped, self._outlasting, self._lost)
         bits = sum((mask.astype(np.int8) << place for place, mask in enumerate(masks)), np.zeros(1, dtype=np.int8))
         return {name: getattr(self, name) for name in FIGURES}, bits
 
-    def know(self, figures: Mapping[str, Any], bits: NDArray[np.int8]) -> None:
+    def know(self, figures: Mapping[str, Any], bits: Array) -> None:
         """Take what `figures` returned for the same file, so that it is not computed again.
 
         Raises:
@@ -93,7 +91,7 @@ class Performance:
         )
 
     @cached_property
-    def _placed(self) -> NDArray[np.bool_]:
+    def _placed(self) -> Booleans:
         """Mask of the device ops that have a DEVICE ID."""
         return self._kinds[0] & np.isfinite(self.rows.numbers("device"))
 
@@ -103,7 +101,7 @@ class Performance:
         return int((self._kinds[0] & ~self._placed).sum())
 
     @cached_property
-    def _wrapped(self) -> NDArray[np.bool_]:
+    def _wrapped(self) -> Booleans:
         """Mask of the device ops whose duration comes from a wrapped counter, or was left blank because of one."""
         blank = np.isnan(self.rows.numbers("kernel_ns")) & np.isfinite(self.rows.numbers("fw_end_cycle"))
         return self._placed & (wrapped(self.rows) | (blank & np.isfinite(self.rows.numbers("trace_id"))))
@@ -123,12 +121,12 @@ class Performance:
         return self.timed.renamed(lost, LOST_SHAPE) if lost.any() else self.timed
 
     @cached_property
-    def _lost(self) -> NDArray[np.bool_]:
+    def _lost(self) -> Booleans:
         """Mask of the device ops with a shape that cannot be."""
         return self._placed & lost_shapes(self.rows)
 
     @property
-    def lost(self) -> NDArray[np.int64]:
+    def lost(self) -> Integers:
         """Lines of the ops whose shapes are lost."""
         return self.rows.lines[self._lost]
 
@@ -153,12 +151,12 @@ class Performance:
         return self._measured
 
     @property
-    def told_otherwise(self) -> NDArray[np.int64]:
+    def told_otherwise(self) -> Integers:
         """Lines of the ops whose durations cannot be true, and are told from other columns."""
         return self.rows.lines[self._wrapped | self._outlasting]
 
     @cached_property
-    def _outlasting(self) -> NDArray[np.bool_]:
+    def _outlasting(self) -> Booleans:
         """Mask of the device ops whose kernel time is longer than their firmware's, for another reason."""
         known = self.clock_ghz
         clock = None if known is None else clock_of_rows(self.rows, known, self.clocks_apart)
@@ -287,6 +285,6 @@ class Performance:
         return self.runtime_ids is not None
 
     @cached_property
-    def runtime_ids(self) -> NDArray[np.int64] | None:
+    def runtime_ids(self) -> Integers | None:
         """Per timed op, the id that its rows on all devices share; None where call counts do not encode it."""
         return runtime_ids(self.ops)

@@ -6,14 +6,10 @@ begins with an input from the host, or after a pause (Python, a copy, a sync), o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 HANDED_ON_WITHIN = 4  # last ops of a block, one of which writes the first input of the next block
 PAUSE_NS = 10_000.0  # dispatch leaves 1 to 2 us between ops in warm reports, 30 to 300 us between iterations
@@ -120,9 +116,8 @@ def are_layers(sequence: Integers, ops: OpTable, first: int, length: int, count:
 
 def _handed_on(all_ops: OpTable, last: int) -> bool:
     """Whether INPUT_0 of the op has the size, type, layout and placement of an output of one of the ops before."""
-    ops = all_ops.take(
-        np.arange(max(0, last - HANDED_ON_WITHIN), last + 1)
-    )  # operands of all rows take much memory
+    # operands of all rows take much memory
+    ops = all_ops.take(np.arange(max(0, last - HANDED_ON_WITHIN), last + 1))
     row = len(ops) - 1
     if not ops.inputs or not ops.inputs[0].present[row]:
         return False

@@ -15,17 +15,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.performance import Performance
 
 PLUMBING = frozenset(  # tensor methods that ttnn.from_torch and to_torch call: from 1266 rows of two real reports
-    (
-        "__get__",
-        "__getitem__",
-        "contiguous",
-        "numel",
-        "data_ptr",
-        "storage_type",
-        "element_size",
-        "size",
-        "stride",
-    )
+    ("__get__", "__getitem__", "contiguous", "numel", "data_ptr", "storage_type", "element_size", "size", "stride")
 )
 _TORCH = re.compile(r"^\(torch\)\s*")
 ROUND_COUNT = 1000  # default --op-support-count: the profiler's buffer ends there and drops silently (PR #46710)

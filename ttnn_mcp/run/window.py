@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,17 +12,15 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import known, stored
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.wire import Window
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.doubt import Doubt
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
 
 REPROFILE = "re-profile 2 or more iterations in one run (3 if compiled)"
 
@@ -52,10 +50,8 @@ class Scope:
         every = (*self.doubts, *doubts)
         window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
         doubtful = replace(self, window=window, doubts=every)
-        known = (
-            "critical",
-            "critical_device",
-        )  # the same tables, so that what is known of them is not computed again
+        # the same tables, so that what is known of them is not computed again
+        known = ("critical", "critical_device")
         vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
         return doubtful
 

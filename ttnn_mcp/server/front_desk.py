@@ -15,12 +15,10 @@ import select
 from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from types import FrameType
+from typing import Any, TypeAlias, cast
 
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 Params: TypeAlias = "dict[str, Any]"
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from ttnn_mcp.session.session import Session
 
-    from ttnn_mcp.session.session import Session
-
-CLIENT: ContextVar[str | None] = ContextVar(
-    "client", default=None
-)  # whose token it is; None where none is asked for
+# whose token it is; None where none is asked for
+CLIENT: ContextVar[str | None] = ContextVar("client", default=None)
 
 
 class Clients:

@@ -6,14 +6,11 @@ A name is one run's, and a run has one name: whoever takes a name from a run has
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown, shown_path
 from ttnn_mcp.session.naming import DEMO, given, is_too_long
 from ttnn_mcp.session.pair import SHOWN_CHARS
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.registry import KnownRun, Registry
+from ttnn_mcp.session.registry import KnownRun, Registry
 
 
 class KnownRuns:

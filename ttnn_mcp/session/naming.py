@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import SHOWN_NAME_CHARS, ArgumentsInvalid, RunUnknown, shown, shown_path
+from ttnn_mcp.readers.discover import FoundReport
 from ttnn_mcp.session.registry import ID, KnownRun
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.readers.discover import FoundReport
 
 DEMO = "demo"
 LISTED = 5  # runs that an error lists

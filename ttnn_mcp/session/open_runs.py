@@ -75,9 +75,8 @@ class OpenRuns:
 
     def _finished(self, opening: Opening, task: asyncio.Task[Run]) -> None:
         self._reading.pop(opening, None)
-        if (
-            task.cancelled() or task.exception() is not None
-        ):  # asyncio complains about exceptions that nobody looks at
+        # asyncio complains about exceptions that nobody looks at
+        if task.cancelled() or task.exception() is not None:
             return
         before = len(self._held)
         self._held = {held: run for held, run in self._held.items() if held.id != opening.id}

@@ -6,29 +6,25 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from ttnn_mcp.analyses.from_graph.models import models_of
 from ttnn_mcp.analyses.memory.left_out import ProgramModels
 from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.graph_events import DeviceOp
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
-from ttnn_mcp.readers.memory.report import read_memory_report
+from ttnn_mcp.readers.kept_files import KeptFiles
+from ttnn_mcp.readers.memory.report import MemoryReport, read_memory_report
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
 from ttnn_mcp.run.kept_report import performance_of
 from ttnn_mcp.run.link import Launched, Linked, linked
 from ttnn_mcp.run.link_shapes import confirmed
+from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Link
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.readers.graph.graph_events import DeviceOp
-    from ttnn_mcp.readers.kept_files import KeptFiles
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.performance import Performance
 
 Result = TypeVar("Result")
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from ttnn_mcp.errors import ReportMissing, shown_path
 from ttnn_mcp.readers.fingerprint import fingerprint
+from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.readers.kept_files import KeptFiles
 
 ID_CHARS = 32  # 128 bits: nobody makes a report with the id of another
 SHOWN_CHARS = 8  # of them in answers, where no other run begins alike

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.discover import FoundReport, classify, discover
 from ttnn_mcp.served.documents import home
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.settings import Settings
+from ttnn_mcp.session.settings import Settings
 
 OUTSIDE = "lies outside the served roots. Start the server with --root."
 LONGEST_PATH = 4096  # bytes: PATH_MAX of Linux; macOS has 1024

@@ -65,9 +65,8 @@ class Settings:
         """The folders in which reports are looked for."""
         folders = self.roots or (Path(os.environ.get("TT_METAL_HOME", ""), "generated"),)
         with suppress(FileNotFoundError):  # the current folder was removed
-            return tuple(
-                dict.fromkeys(folder.absolute() for folder in folders)
-            )  # as runs that were opened are known
+            # as runs that were opened are known
+            return tuple(dict.fromkeys(folder.absolute() for folder in folders))
         return tuple(folders)
 
     @property

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from pprint import pformat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ttnn_mcp.analyses.window_facts import facts_of
+from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.accuracy_suspects import Suspect, layers_of, suspects_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.session.session import Session
 
 SCRIPT = Path(__file__).with_name("capture") / "accuracy_check.py"
 EMPTY = "SUSPECTS: list[dict[str, Any]] = []"

@@ -5,6 +5,7 @@ While it adds, a line tells how far it is: a bar, the rate, and the time left.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import sys
@@ -12,20 +13,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
+from ttnn_mcp.archive.adding import Added
+from ttnn_mcp.archive.parts import KeptRun
 from ttnn_mcp.archive.passes import Order, Outcome, one_pass
 from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable, RunUnknown, nearest, shown, shown_path
-from ttnn_mcp.session.settings import MB
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ttnn_mcp.archive.adding import Added
-    from ttnn_mcp.archive.parts import KeptRun
-    from ttnn_mcp.session.settings import Settings
+from ttnn_mcp.session.settings import MB, Settings
 
 BAR_CHARS = 24
 LINE_EVERY_S = 15.0  # in a log, where no line can be written over

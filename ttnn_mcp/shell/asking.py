@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.report.sections import ops_counted, window_words
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.one_tool import tool_alone
@@ -21,11 +23,6 @@ from ttnn_mcp.shell.questions import QUESTIONS, arguments
 from ttnn_mcp.shell.suggestions import answer_spoken_here, following, more
 from ttnn_mcp.shell.terminal import coloured, width
 from ttnn_mcp.tools import answering
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ttnn_mcp.session.session import Session
 
 # heading -> column of the answer, and how its cell is told
 GROUPS: dict[str, str] = {

@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from argcomplete.completers import FilesCompleter
 from argcomplete.finders import CompletionFinder
 from argcomplete.shell_integration import shellcode
 
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.call_arguments import PICTURE
 from ttnn_mcp.shell.questions import QUESTIONS
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
 
 RUNS = frozenset({"run", "baseline", "candidate", "repeat", "subject", "against"})
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.check_report import duration
 from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.tools import answering
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ttnn_mcp.session.session import Session
 
 
 async def history(session: Session, options: argparse.Namespace) -> str:

@@ -10,7 +10,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.quoting import figure
@@ -18,11 +18,7 @@ from ttnn_mcp.readers.performance.columns import BY_HEADER, BY_NAME, is_operand
 from ttnn_mcp.readers.performance.header import EXECUTION, does_not_read, first_line, header_of, is_streamed
 from ttnn_mcp.readers.regular_file import opened
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Row = dict[str, str]
-
+Row = dict[str, str]
 NAMES = {  # what one run tells of another run of the same program
     "op_code", "op_type", "call_count", "device", "sub_device", "arch", "attributes", "fidelity", "worker_cores",
     "program_hash", "pm_ideal_ns", "loc", "const_eval",

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.checks.fixes import CODE
 from ttnn_mcp.report.sections import ops_counted
-from ttnn_mcp.shell.outline import MarkedCode, numeric, written
-
-if TYPE_CHECKING:
-    from ttnn_mcp.shell.outline import Outline
+from ttnn_mcp.shell.outline import MarkedCode, Outline, numeric, written
 
 _MARKS = re.compile(r"([\\`*{}\[\]<>|#!~@&$]|(?<![^\W_])_|_(?![^\W_]))")  # inside a word `_` is a letter
 # GitHub looks for these in the text that is left when backslashes are gone: only an unseen gap inside keeps it away

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.terminal import coloured, show, width
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ttnn_mcp.session.session import Session
 
 
 def answered(options: argparse.Namespace, words: Sequence[str], session: Session) -> int:

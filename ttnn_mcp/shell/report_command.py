@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
 from ttnn_mcp.readers.regular_file import begin_of
-from ttnn_mcp.report.answers import answers_of
+from ttnn_mcp.report.answers import Answers, answers_of
 from ttnn_mcp.report.page import MARK, page
 from ttnn_mcp.report.trace import BEGINNING, trace
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell import report_markdown
 from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.report_markdown import comment
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
-    from ttnn_mcp.report.answers import Answers
-    from ttnn_mcp.session.session import Session
 
 KINDS: dict[str, tuple[Callable[[Answers], str | bytes], bytes]] = {  # how it is written, and how each begins
     "html": (page, MARK.encode()),

@@ -5,26 +5,21 @@ from __future__ import annotations
 import re
 import sys
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from ttnn_mcp.shell.outline import numeric, written
+from ttnn_mcp.shell.outline import Outline, Section, numeric, written
 from ttnn_mcp.shell.terminal import canvas_for
-
-if TYPE_CHECKING:
-    from ttnn_mcp.shell.outline import Outline, Section
 
 GAP = 2  # columns between two cells
 WRAPPED = 16  # columns of a sentence at least
 WORD = 30  # columns up to which a name is kept whole
 BAND = 4  # columns that a table has at least, on average, if one becomes several
 FOLDED = 12  # of names and sentences alike, before a table becomes blocks
-BREAKS = re.compile(
-    r"(?<=[ ;/|])|(?<=\w\()|(?<=,)(?!\d)"
-)  # where a line may end: names and numbers stay whole where they fit
+# where a line may end: names and numbers stay whole where they fit
+BREAKS = re.compile(r"(?<=[ ;/|])|(?<=\w\()|(?<=,)(?!\d)")
 FILLED = re.compile(r" +((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)  # rich fills lines with spaces
 NAME = "bold"
 NUMBER = "cyan"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.tools import (
     check_setting,
@@ -26,9 +26,7 @@ from ttnn_mcp.tools import (
     tensor_formats,
     time_budget,
 )
-
-if TYPE_CHECKING:
-    from ttnn_mcp.tools.tool import Tool
+from ttnn_mcp.tools.tool import Tool
 
 TOOLS: tuple[Tool[Any, Any], ...] = (
     optimization_check.TOOL,

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.memory.l1_limit import l1_limit
+from ttnn_mcp.analyses.laws.law import Expected
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.settings.captured_op import captured_op
 from ttnn_mcp.analyses.settings.judged import Judged, Verdict, judge, may_be_older
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.predicted import LegalChoice, predicted
 from ttnn_mcp.analyses.settings.room import room_at
 from ttnn_mcp.analyses.settings.told_shards import told_shards
-from ttnn_mcp.analyses.settings.trial import Op, op_of
+from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Value, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.kept import cited, measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.parts.op_at import doubt_at, row_at
 from ttnn_mcp.tools.parts.op_seen import tried_before
 from ttnn_mcp.tools.parts.replays import Proof, proof_of
@@ -28,14 +31,6 @@ from ttnn_mcp.tools.parts.setting_values import setting_value
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Quoted, Quoting, Us, Wire
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ttnn_mcp.analyses.laws.law import Expected
-    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.trial import OpSettings, Value
-    from ttnn_mcp.run.run import Run
 
 Setting: TypeAlias = Literal[
     "act_block_h_override",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ttnn_mcp.analyses.comparison.comparability import Credit, Judgement, Verdict, judgement_of
+from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.edits import edits_of
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.grouping import Grouping
 from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts import compare_tables as tables
 from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.memory_errors import ending_of
@@ -20,10 +22,6 @@ from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS, engaged, susp
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import BeforeAfterMs, Ms, Quoting, Share, Table, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.comparison import Comparison
-    from ttnn_mcp.session.session import Session
 
 FEWER = (10, 7, 5, 3)  # rows tried until a default answer is short enough
 ANSWER_BYTES = 3_900  # of the 4 kB of a default list

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
+from ttnn_mcp.analyses.devices.balance import Balance
 from ttnn_mcp.analyses.devices.causes import said_of, uneven_ring
 from ttnn_mcp.analyses.devices.collectives import collectives_of, today_gb_s
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.chip import clocks_told
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.window import Scope
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Gbps, Quoted, Quoting, Ratio, Share, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.devices.balance import Balance
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.run.window import Scope
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.wire import Cell, Columns, Gbps, Quoted, Quoting, Ratio, Share, Table, Us, Window, Wire
 
 DEVICES_SHOWN = 32  # slowest first beyond: a Galaxy's worth
 UNEVEN = 1.05  # slowest over mean, to be listed; below it is noise (warm repeats agree within 2 %)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, blocks_of
 from ttnn_mcp.tools.tool import Tool
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
 
 
 async def experiments(session: Session, asked: Arguments) -> Answer:

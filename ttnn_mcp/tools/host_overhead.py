@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,17 +16,15 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     timelines_of,
     trace_saving_ns,
 )
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.window import Scope
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
-    from ttnn_mcp.run.window import Scope
 
 Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]
 GAPS = Columns("op", "op_code", "gap_us", quoted=("op_code",))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
+from ttnn_mcp.analyses.layers.layering import Layering
+from ttnn_mcp.analyses.roofline.roofline import Roofline
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations, refuse_device_arguments
 from ttnn_mcp.tools.parts.op_groups import GROUPS, GroupBy, grouping_of, groups_table
 from ttnn_mcp.tools.parts.predicted_run import PredictedRun, predicted_run
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.layers.layering import Layering
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
 
 DEFAULT_LIMIT = 20
 AS_ABOVE = "as above"  # of the row before, on another device: a mesh lists each op once per device

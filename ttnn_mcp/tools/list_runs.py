@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.performance.csv_file import count_device_ops
+from ttnn_mcp.session.registry import KnownRun
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.session.registry import KnownRun
-    from ttnn_mcp.session.session import Session
 
 RUNS = Columns(
     "id", "name", "performance", "memory", "modified", "device_ops", quoted=("name", "performance", "memory")

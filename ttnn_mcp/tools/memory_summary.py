@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from ttnn_mcp.analyses.memory.failures import failures_of
+from ttnn_mcp.analyses.memory.failures import Failure, failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, composition, holes_of, holes_of_chunks, moment_of
+from ttnn_mcp.analyses.memory.lifetimes import LateFrees
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.hardware import ARCHITECTURES
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, TRACE
@@ -25,11 +27,6 @@ from ttnn_mcp.tools.parts.memory_answer import (
 )
 from ttnn_mcp.tools.parts.memory_errors import explained
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.failures import Failure
-    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
-    from ttnn_mcp.analyses.memory.replayed import Replayed
 
 ERRORS, KINDS, DRAM_ROWS = 3, 5, 3  # told at most: errors, kinds of programs without buffers, holders of DRAM
 FLOORS = {

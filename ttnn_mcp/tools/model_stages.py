@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import DECODE, SAMPLING
-from ttnn_mcp.analyses.stages.stages import chosen_behind, stages_of
-from ttnn_mcp.analyses.stages.tokens import tokens_of
+from ttnn_mcp.analyses.stages.stages import Stage, chosen_behind, stages_of
+from ttnn_mcp.analyses.stages.tokens import PassTokens, tokens_of
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.stages.stages import Stage
-    from ttnn_mcp.analyses.stages.tokens import PassTokens
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.wire import Cell, Columns, Table, Us, Window, Wire
 
 STAGES = Columns(
     *("stage", "first_op", "ops", "passes", "kernel_us", "share", "gap_us", "floor_us"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.cursor import offset_of
 from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
@@ -27,11 +29,6 @@ from ttnn_mcp.tools.parts.plan_tables import (
 from ttnn_mcp.tools.parts.predicted_run import PredictedPlan, predicted_plan
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.diagnosis import Diagnosis
-    from ttnn_mcp.run.run import Run
 
 CAVEATS_SHOWN = 4
 

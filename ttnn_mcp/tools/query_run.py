@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from ttnn_mcp.readers.memory.database import open_database
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Quoted, QuotedCell, Quoting, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
 
 LONGEST_SQL = 10_000
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.replay.rebuilt import CANDIDATES, Rebuilt, Sweep, rebuilt, rebuilt_from_graph
-from ttnn_mcp.replay.results import judged, read_results
+from ttnn_mcp.replay.results import Results, TriedCandidate, judged, read_results
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.places import lies_in, place_of
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.tools.parts.replays import Proof, as_arguments, proof_of, written
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, NextCall, Quoted, Quoting, Table, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.replay.results import Results, TriedCandidate
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
 
 MOST = 200
 TRIED = Columns("candidate", "expected_us", "low_us", "buffer_bytes", quoted=("candidate",))

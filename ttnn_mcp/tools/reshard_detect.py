@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -10,21 +10,19 @@ from pydantic import Field
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, PATTERNS, MovePattern
+from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.analyses.moves.placements import folded
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.shared.conv_ops import UNTILIZED, WRITTEN
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Columns, Quoting, Share, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.moves.moves import Moves
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.run import Run
 
 READERS_SHOWN = 2
 OPS_SHOWN = 3

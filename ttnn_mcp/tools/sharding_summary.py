@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,18 +16,16 @@ from ttnn_mcp.analyses.moves.placements import (
     where_tensors_live,
 )
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import shown
+from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.cursor import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Columns, Quoting, Table, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
 
 TIMES, SIZES = ("ops", "kernel_us", "share"), ("bytes",)
 DISTRIBUTION = Columns(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from ttnn_mcp.served.documents import skill_page, skill_pages
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.tool import Arguments as Closed
 from ttnn_mcp.tools.tool import Tool
 from ttnn_mcp.wire import Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
 
 
 class Arguments(Closed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic import Field
 from ttnn_mcp.analyses.op_kinds.formats import engine_ops, reads_weights, spared_bytes, weight_of
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, moves_bytes
 from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
@@ -17,16 +18,12 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.tools.parts.accuracy_suspects import SUSPECTS, table_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.wire import Cell, Columns, Quoting, Table, Us, Window, Wire
 
 STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB

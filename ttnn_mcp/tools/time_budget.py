@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_IMPOSSIBLE
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.window import REPROFILE
 from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
 from ttnn_mcp.tools.parts.op_cores import CORES, cores_of_window
 from ttnn_mcp.tools.parts.predicted_run import PredictedRun, prediction
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.run import Run
 
 FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
 LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_ops",))
@@ -145,9 +143,8 @@ def _floors(facts: WindowFacts) -> list[tuple[str, float, str]]:
     weights_ns = float(least.weight_bytes.sum()) / (facts.chip.dram_peak_gb_s or np.inf)
     one_pass_ns = max(weights_ns, float(least.arithmetic_ns.sum()))
     as_it_is_ns, cheaper_ns = float(least.as_it_is_ns.sum()), float(least.cheaper_ns.sum())
-    if (
-        facts.timeline.side_by_side
-    ):  # one op may compute while another one reads: bounds of single ops do not add up
+    # one op may compute while another one reads: bounds of single ops do not add up
+    if facts.timeline.side_by_side:
         as_it_is_ns, cheaper_ns = max(float(least.as_it_is_ns.max()), one_pass_ns), float(least.cheaper_ns.max())
     return [
         ("as_it_is", as_it_is_ns, AS_IT_IS),

@@ -18,7 +18,7 @@ from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.moves.memory_report_moves import remembered_moves
 from ttnn_mcp.analyses.moves.move_patterns import HELD_AT_MOST
 from ttnn_mcp.analyses.moves.moves import moves_of
-from ttnn_mcp.checks.step3_memory_sharding.placement_round_trip import look
+from ttnn_mcp.checks.step3_memory_sharding.placement_round_trip import look as check
 from ttnn_mcp.readers.memory.report import read_memory_report
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -229,5 +229,5 @@ def test_a_tensor_taken_back_at_once_and_again_much_later_has_both_halves_of_its
     found = moves(tmp_path, program)
     assert patterns(found) == ["round-trip", "round-trip", "other"]
     assert found.at_most_ns[0] == 0  # the late return still reads what the first move wrote
-    claims = list(look(case_of(tmp_path / "check", program)))
+    claims = list(check.look(case_of(tmp_path / "check", program)))
     assert [claim.rows.tolist() for claim in claims] == [[1, 2]]

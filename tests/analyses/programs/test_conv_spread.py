@@ -73,8 +73,6 @@ def test_a_block_of_inner_tiles_is_a_row_of_the_window():
 
     assert width(HEIGHT) == 6  # 64 channels by 3 columns
     assert width(BLOCK) == 6
-    assert width(BLOCK, full_inner=True) == 18
-    assert width(HEIGHT, full_inner=True) == 6
     assert width(WIDTH) == 18
     assert width(WIDTH, divisor=3) == 6
 

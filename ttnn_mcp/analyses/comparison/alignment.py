@@ -17,20 +17,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.lcs import CELLS_AT_MOST, cells, common
+from ttnn_mcp.analyses.comparison.op_tokens import Tokens
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.op_tokens import Tokens
-    from ttnn_mcp.run.ops.op_table import OpTable
-
+from ttnn_mcp.run.ops.op_table import OpTable
 
 _FUSES = re.compile(r"activation|fused|op_chain|residual", re.IGNORECASE)
 _EMPTY = re.compile(r"\w*\(\[\]\)|\[\]|\{\}")  # SmallVector([]): an empty list of activations

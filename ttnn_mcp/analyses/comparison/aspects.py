@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.texts import Texts
-
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.texts import Texts
 
 PARSED_AT_MOST = 500  # distinct pairs of texts that are parsed; others are reported as "settings" only
 NAMED = 2

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 SAME_CLOCK = 0.01  # measured clocks of one architecture differ by far less
 

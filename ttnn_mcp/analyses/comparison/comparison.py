@@ -13,15 +13,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.alignment import Alignment, absorbed, aligned
-from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect, aspects_of
+from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect, Family, aspects_of
 from ttnn_mcp.analyses.comparison.batches import Work, arithmetic_share, same_arithmetic, work_of
 from ttnn_mcp.analyses.comparison.clocks import clock_ratio
-from ttnn_mcp.analyses.comparison.grouping import Delta, Grouping, PerSample, deltas_by, layer_labels, stage_labels
+from ttnn_mcp.analyses.comparison.grouping import (
+    Delta,
+    Grouping,
+    Labels,
+    PerSample,
+    deltas_by,
+    layer_labels,
+    stage_labels,
+)
 from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
@@ -30,13 +37,8 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.aspects import Family
-    from ttnn_mcp.analyses.comparison.grouping import Labels
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.texts import Texts
-
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.texts import Texts
 
 SHOWN_PARTS = 3
 LITTLE = 0.25  # share of the shorter window's ops with a partner of the same shapes: less means another model

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ttnn_mcp.analyses.comparison.alignment import Rewrite
+from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.alignment import Rewrite
-    from ttnn_mcp.analyses.comparison.comparison import Comparison
 
 PARTS_NAMED = 4
 

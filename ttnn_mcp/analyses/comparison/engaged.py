@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ttnn_mcp.analyses.comparison.aspects import Kind
+from ttnn_mcp.analyses.comparison.places import LayersReached
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.places import LayersReached
 
 EngagedKind: TypeAlias = Kind | Literal["fusion", "added", "trace"]
 

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.comparison.aspects import SAME
+from ttnn_mcp.analyses.comparison.alignment import Rewrite
+from ttnn_mcp.analyses.comparison.aspects import SAME, Aspect
+from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.edits import listed_ops
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.places import reached, roles_of
 from ttnn_mcp.arrays import Booleans, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.alignment import Rewrite
-    from ttnn_mcp.analyses.comparison.aspects import Aspect
-    from ttnn_mcp.analyses.comparison.comparison import Comparison
-
 
 EDITS_LOOKED_AT = 40  # kinds of edit, the most frequent ones
 LOOKED_AT = 40  # differences of one aspect, the most frequent ones

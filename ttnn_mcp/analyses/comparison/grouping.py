@@ -6,22 +6,19 @@ Their times, and those of one sample, are compared as deltas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from ttnn_mcp.analyses.comparison.alignment import Alignment
+from ttnn_mcp.analyses.comparison.noise import Measured
+from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
 from ttnn_mcp.analyses.stages.stages import stages_of
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.alignment import Alignment
-    from ttnn_mcp.analyses.comparison.noise import Measured
-    from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks
-
-    Times = tuple[Integers, Integers]
-    Labels = tuple[Sequence[str], Sequence[str]]
-
+Times = tuple[Integers, Integers]
+Labels = tuple[Sequence[str], Sequence[str]]
 Grouping = Literal["op_code", "category", "layer", "stage"]
 
 

@@ -7,7 +7,7 @@ iterations are joined until both windows are one pass.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from ttnn_mcp.analyses.comparison.noise import Measured
 from ttnn_mcp.analyses.roofline.beyond_peak import doubted_by_work
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.run.iterations import device_order
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.window import Scope
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
 
 Iteration: TypeAlias = Literal["last", "all"] | int
 ABOUT_THE_SAME = 2.0  # times the ops: a change of a model alters the number of its ops by less

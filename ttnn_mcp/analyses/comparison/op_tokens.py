@@ -7,7 +7,6 @@ reports have them. Each of the three numbers tells more ops apart than the one b
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,9 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.ops.texts import Texts
-
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.texts import Texts
 
 _SHAPING_INPUTS = 2  # inputs that decide an op's work; later ones are biases, scales, index tables
 _FORMAT = ("dtype", "layout", "placement")  # attributes of an operand

@@ -6,16 +6,12 @@ reads as many tensors as it has inputs of the description: the last ones that we
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, flow_of
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 @artefact

@@ -7,7 +7,6 @@ type, layout and placement. Only the tensor ids of a memory report, or equal add
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,18 +14,13 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.ops.texts import Texts
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.texts import Texts
 
 NOBODY = -1
-DESCRIBED_BY = (
-    "dtype",
-    "layout",
-    "placement",
-)  # attributes of an operand that must agree, as must the element count
+# attributes of an operand that must agree, as must the element count
+DESCRIBED_BY = ("dtype", "layout", "placement")
 
 
 @dataclass(frozen=True)

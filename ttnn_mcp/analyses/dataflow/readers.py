@@ -9,7 +9,6 @@ reads. All other joins are those of `likely_producers`.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_PROGRAMS = ("eltwise", "softmax")  # families whose program hash leaves shapes out: five real reports
 SAME_WORK = 1.3  # times the quickest op of the same record: times of equal work in one report differ by less

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.link import NOT_LINKED
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ all devices ran the same ops. An op is never compared with another one: what som
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 Matched = Literal["call_count", "position", "not_matched"]
 

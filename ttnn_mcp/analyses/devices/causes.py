@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.devices.balance import Balance
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.devices.balance import Balance
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 ALIKE = 1.05  # devices with the same work agree within it (warm repeats agree within 2 %; twice that, and a bit)
 LEAST_GROWTH = 0.25  # of the growth that pairs alone give: the one real report shows 0.48 (1.96x of at most 3x)

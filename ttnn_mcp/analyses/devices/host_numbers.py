@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Integers
-from ttnn_mcp.run.iterations import signatures
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.iterations import Iterations
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.run.iterations import Iterations, signatures
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # what a call takes as a Python number and a tensor on the device could hold: TTNN 0.81.1
 NUMBERS = {"Slice": "slice_start", "UpdateKVCache": "update_idx"}

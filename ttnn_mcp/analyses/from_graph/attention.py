@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 _QKV = 3
 WORD = ELEMENT_BYTES["UINT32"]  # of a page table, and of a position
@@ -90,9 +87,8 @@ def joint(program: Program) -> Buffers | None:
     q, k, v, q_joint, k_joint = program.inputs[: 2 * _QKV - 1]
     rows, keys = q_chunk // TILE_SIDE, k_chunk // TILE_SIDE
     chunks = ceil(q.shape[-2] / q_chunk) + ceil(q_joint.shape[-2] / q_chunk)
-    times = (
-        2 if prod(q.shape[:-2]) * chunks > x * y else 1
-    )  # queries are read ahead where a core has several chunks
+    # queries are read ahead where a core has several chunks
+    times = 2 if prod(q.shape[:-2]) * chunks > x * y else 1
     is_masked = k.shape[-2] % k_chunk or k_joint.shape[-2] % k_chunk
     return {
         "Q": times * rows * q.columns * q.tile_bytes,

@@ -7,16 +7,14 @@ what it calls) and utilities/matmul_utilities.cpp (get_estimated_size_of_cbs, ge
 from __future__ import annotations
 
 from math import ceil, gcd
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.analyses.programs.matmul_config import NARROW
 from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.printed.memory_config import Placement
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.readers.graph.specs import Spec
-    from ttnn_mcp.readers.printed.memory_config import Placement
 
 SIMPLE_FACTORS = (16, 8, 4, 2)  # tried for per_core_M and per_core_N, largest first
 _SPECS = 3  # of a matmul: two operands and the output

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _TRIPLES = re.compile(r"array\((\d+), (\d+), (\d+)\)")
 _ONE_GROUP = re.compile(r", (zeros|replicate), 1, ")

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _PAIR = r"\{(\d+), (\d+)\}"

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.attention import WORD, config_of
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.decode_attention import HALF_TILE_HEADS, DecodeAttention
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _QK = 2
 DYNAMIC_CHUNK = 256  # keys at a time where a chunk of 0 leaves it to the kernel

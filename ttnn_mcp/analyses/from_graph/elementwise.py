@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.from_graph.program import CALL
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import CALL, Program
 from ttnn_mcp.hardware import TILE_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_SCRATCH = ("LOGIT",)  # unary ops that keep a copy

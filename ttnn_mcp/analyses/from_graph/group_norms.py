@@ -1,28 +1,29 @@
 """Buffers of a group norm, on interleaved tiles and in shards.
 
 Measured on TTNN 0.81.1 mock devices over channels, groups, batches and grids: equal to the byte, for BFLOAT16 with sums
-in either format, and for interleaved FLOAT32.
+in either format, and for interleaved FLOAT32. Welford's algorithm, measured over blocks too, keeps a core's whole part
+of the input.
 """
 
 from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.from_graph import welford_norms
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.group_norms import SINGLE, GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _TILE, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _GROUPS = re.compile(r"GroupNormParams\([^,]+, (\d+), ")
 _WELFORD = re.compile(r"fp32_dest_acc_en=\d[^)]*\), (\d), \d\)$")  # whether it runs Welford's algorithm
 _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
+WELFORD_SINGLE = 5  # tiles of scalars and sums beside one of BFLOAT16
+WELFORD_SINGLE_IN_SHARDS = 7
+WELFORD_BLOCKS = 3  # read, written, and between
+WELFORD_OF_GROUP = 3  # tiles: its mean and variance twice, and once of all cores
 
 
 def group_norm(program: Program) -> Buffers | None:
@@ -42,7 +43,7 @@ def group_norm(program: Program) -> Buffers | None:
     if norm is None:
         return None
     if welford[1] == "1":
-        return welford_norms.interleaved(norm, program.x.tile_bytes, masks[0])
+        return _welford_interleaved(norm, program.x.tile_bytes, masks[0])
     return _interleaved(program, norm, masks[0])
 
 
@@ -52,7 +53,7 @@ def _in_shards(program: Program, groups: int, mask: Spec, weights: int, *, is_we
     if shard is None or x.dtype != "BFLOAT16":
         return None
     if is_welford:
-        return welford_norms.in_shards(x, shard, groups, mask, weights)
+        return _welford_in_shards(x, shard, groups, mask, weights)
     (rows, columns), of_batch = shard, min(shard[0], x.rows)
     return {
         "SHARD": rows * columns * (1 if x.tiled else 2) * _TILE,
@@ -90,3 +91,33 @@ def _interleaved(program: Program, norm: GroupNorm, mask: Spec) -> Buffers:
         scalars = SINGLE + ceil((scalars - SINGLE) / 2)
         sizes |= {"BLOCKS": blocks, "SCALARS": scalars * _FULL - _TILE}
     return {**sizes, "MASK": 2 * mask.columns * mask.tile_bytes}
+
+
+def _welford_interleaved(norm: GroupNorm, tile: int, mask: Spec) -> Buffers:
+    """All of the input that a core has, three blocks, and the mask of each of its groups."""
+    columns = norm.channels // (norm.columns_of_cores * TILE_SIDE)
+    groups = norm.groups // norm.columns_of_cores
+    block = max(norm.block_h // norm.out_blocks, 1) * mask.columns
+    return {
+        "IN": norm.block_h * columns * tile,
+        "BLOCKS": WELFORD_BLOCKS * block * tile,
+        "SCALARS": WELFORD_SINGLE * tile + _TILE,
+        "STATISTICS": WELFORD_OF_GROUP * groups * tile,
+        "WEIGHTS": norm.weights * columns * _TILE,
+        "MASK": groups * mask.columns * mask.tile_bytes,
+    }
+
+
+def _welford_in_shards(x: Spec, shard: tuple[int, int], groups: int, mask: Spec, weights: int) -> Buffers | None:
+    """A copy of the shard, two if it has to become tiles; None for shards of several batches."""
+    (rows, columns) = shard
+    if rows > x.rows:
+        return None
+    of_core = max(groups * columns // x.columns, 1)
+    return {
+        "SHARD": rows * columns * (1 if x.tiled else 2) * _TILE,
+        "WEIGHTS": weights * columns * _TILE,
+        "SCALARS": WELFORD_SINGLE_IN_SHARDS * _TILE,
+        "STATISTICS": WELFORD_OF_GROUP * of_core * _TILE,
+        "MASK": of_core * mask.columns * mask.tile_bytes,
+    }

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.from_graph.footprint import AtMost
+from ttnn_mcp.analyses.from_graph.footprint import AtMost, Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _WITH_NEW = 2  # operands: the cache, and the new rows
 _CACHES = 4  # operands of a fused update: two caches, each with its new rows
 _ALL_TOKENS = re.compile(r"(?!RotaryEmbeddingParams\(\d+, \d)")  # else: the length, then the one token
-_HEADS = re.compile(
-    r"\(\d+, \d+, (\d+), (\d), "
-)  # heads of queries, of keys; their width; whether keys are transposed
+# heads of queries, of keys; their width; whether keys are transposed
+_HEADS = re.compile(r"\(\d+, \d+, (\d+), (\d), ")
 
 
 def rotary_llama(program: Program) -> Buffers:

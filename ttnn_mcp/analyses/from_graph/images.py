@@ -6,14 +6,11 @@ Proven by captures of TTNN 0.81.1 on mock devices: tests/real/l1_captures.json.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
 from ttnn_mcp.analyses.from_graph.movement import two_pages
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 SAMPLED_COLUMNS = 8  # tiles of a row that a grid sample works on at a time

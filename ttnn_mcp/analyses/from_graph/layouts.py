@@ -8,15 +8,11 @@ one. If the number depends on the shape of the work, the largest is taken.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Machine, Program
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Machine, Program
-    from ttnn_mcp.readers.graph.specs import Spec
-
+from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _INDICES, FEW_INDICES = 256, 128  # bytes

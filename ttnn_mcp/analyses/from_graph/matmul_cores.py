@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.auto_matmul import Blocks, Chooser
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.memory_config import Placement
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 IN_DRAM = Placement("INTERLEAVED", "DRAM")
 IN_L1 = Placement("INTERLEAVED", "L1")

@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ttnn_mcp.analyses.from_graph.auto_matmul import Blocks, Chooser
-from ttnn_mcp.analyses.from_graph.program import CALL
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import CALL, Program
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
 from ttnn_mcp.hardware import filled_up
+from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
 
 BANKED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig"
 KINDS: dict[str, Literal["2D", "1D", "Reuse"]] = {

@@ -6,13 +6,10 @@ Measured on TTNN 0.81.1 mock devices: equal to the byte.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul, default_config
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _PRINTED = re.compile(
     r"^MinimalMatmulParams\((?:std::nullopt|MinimalMatmulConfig\((?P<config>\d[\d, ]+)[^)]*\)), "

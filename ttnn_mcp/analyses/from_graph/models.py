@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping
 
 from ttnn_mcp.analyses.from_graph import (
     attention,
@@ -11,7 +11,6 @@ from ttnn_mcp.analyses.from_graph import (
     convolutions,
     decode,
     elementwise,
-    fused_collectives,
     group_norms,
     heads,
     images,
@@ -24,20 +23,14 @@ from ttnn_mcp.analyses.from_graph import (
     reductions,
     routed,
     softmaxes,
-    split_norms,
     topk,
     turns,
 )
-from ttnn_mcp.analyses.from_graph.footprint import footprint_of
+from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint, footprint_of
 from ttnn_mcp.analyses.from_graph.program import CALL, Machine, Program, machine_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
-
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers, Footprint
-    from ttnn_mcp.analyses.memory.left_out import Room
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.analyses.memory.left_out import Room
+from ttnn_mcp.readers.graph.launches import Launch
+from ttnn_mcp.readers.memory.report import MemoryReport
 
 MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "MatmulDeviceOperation": matmuls.matmul,
@@ -73,8 +66,8 @@ MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "NlpKVCacheLoadSliceDeviceOperation": movement.nothing,
     "RotaryEmbeddingLlamaFusedQKDeviceOperation": heads.rotary_fused,
     "RotateHalfDeviceOperation": heads.rotated_half,
-    "LayerNormPreAllGatherDeviceOperation": split_norms.before_gather,
-    "LayerNormPostAllGatherDeviceOperation": split_norms.after_gather,
+    "LayerNormPreAllGatherDeviceOperation": norms.before_gather,
+    "LayerNormPostAllGatherDeviceOperation": norms.after_gather,
     "SamplingDeviceOperation": topk.sampled,
     "PlusOneDeviceOperation": movement.one_row,
     "TopKDeviceOperation": topk.top_k,
@@ -88,9 +81,9 @@ MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "AllBroadcastDeviceOperation": collectives.all_broadcast,
     "BroadcastDeviceOperation": collectives.broadcast,
     "MeshPartitionDeviceOperation": movement.cut_out,
-    "AllReduceAsyncDeviceOperation": fused_collectives.all_reduced,
-    "AllGatherMatmulAsyncDeviceOperation": fused_collectives.gathered_and_multiplied,
-    "AllToAllAsyncGenericDeviceOperation": fused_collectives.exchanged,
+    "AllReduceAsyncDeviceOperation": collectives.all_reduced,
+    "AllGatherMatmulAsyncDeviceOperation": collectives.gathered_and_multiplied,
+    "AllToAllAsyncGenericDeviceOperation": collectives.exchanged,
     "AllToAllDispatchDeviceOperation": routed.dispatched,
     "AllToAllCombineDeviceOperation": routed.combined,
     "MoeExpertTokenRemapDeviceOperation": routed.remapped,

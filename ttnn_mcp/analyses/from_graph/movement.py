@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.from_graph.footprint import AtMost
+from ttnn_mcp.analyses.from_graph.footprint import AtMost, Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import (
     ARCHITECTURES,
     ELEMENT_BYTES,
@@ -19,12 +19,7 @@ from ttnn_mcp.hardware import (
     TILE_SIDE,
     filled_up,
 )
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
-
+from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF = TILE_BYTES["BFLOAT16"]
 IN_SHARDS = {"ConcatS2SRMProgramFactory", "ConcatS2SMultiProgramFactory", "ConcatBlockShardedProgramFactory"}

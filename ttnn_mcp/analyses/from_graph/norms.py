@@ -1,27 +1,26 @@
-"""Buffers of layer norm and RMS norm, interleaved and sharded.
+"""Buffers of layer norm and RMS norm, interleaved and sharded, also of those that several chips share.
 
 Measured on TTNN 0.81.1 mock devices (its dry captures name the bytes of every dataflow buffer) over widths of 64 to
 16,384 and all operands; the shape of the formulas is that of layernorm_op_multi_core.cpp in tt-metal's
-ttnn/cpp/ttnn/operations/normalization/layernorm.
+ttnn/cpp/ttnn/operations/normalization/layernorm. The two steps of a shared norm, before its statistics are gathered and
+after, are measured for interleaved tiles.
 """
 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.norms import ShardedNorm
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
+from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.nesting import parse_struct
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
 _ALL_OTHERS = 3  # residual, weight, bias
+_NORMS = {"RMSNORM": (1, 4), "LAYERNORM": (3, 7)}  # rows of tiles between, beside input and output; single tiles
 USABLE = 0.95  # of the room: what 0.81.1 lets these buffers fill, as its refusals say
 
 
@@ -112,3 +111,34 @@ def _sharded_norm(program: Program) -> Buffers | None:
         bias_bytes=sizes[1] if len(sizes) > 1 else 0.0,
     )
     return plan.buffers
+
+
+def before_gather(program: Program) -> Buffers | None:
+    """A row of tiles twice, its squares twice, the scale, and the statistics."""
+    x, out = program.x, program.out
+    if program.factory != "LayerNormPreAllGatherProgramFactory" or x.sharded_in_l1:
+        return None
+    middle = _FULL if program.fp32 else _HALF
+    return {
+        "IN": 2 * x.columns * x.tile_bytes,
+        "SQUARES": 2 * x.columns * middle,
+        "SCALE": _HALF,
+        "STATISTICS": out.columns * out.tile_bytes,
+    }
+
+
+def after_gather(program: Program) -> Buffers | None:
+    """A row of tiles in and out and of weight and bias, what lies between, and the statistics of all chips."""
+    kind = next((name for name in _NORMS if f"::{name}" in program.attributes), None)
+    if kind is None or program.factory != "LayerNormPostAllGatherProgramFactory" or program.x.sharded_in_l1:
+        return None
+    x, statistics, *weights = program.inputs
+    rows, singles = _NORMS[kind]
+    middle = _FULL if program.fp32 else _HALF
+    return {
+        "IN": x.columns * x.tile_bytes,
+        "OUT": x.columns * program.out.tile_bytes,
+        "WEIGHTS": x.columns * len(weights) * _HALF,
+        "BETWEEN": (x.columns * rows + singles) * middle,
+        "STATISTICS": statistics.columns * statistics.tile_bytes,
+    }

@@ -6,13 +6,10 @@ Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole, per program factor
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, filled_up
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _ALIGNED = 32  # bytes

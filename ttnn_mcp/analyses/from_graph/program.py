@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.memory.left_out import Room
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import CARDS, DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, filled_up
+from ttnn_mcp.readers.graph.launches import Launch
+from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.left_out import Room
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.readers.graph.specs import Spec
-    from ttnn_mcp.readers.memory.report import MemoryReport
-
 
 CALL = "call"  # the setting that holds the name of the operation
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
@@ -56,9 +53,8 @@ def _read(program: Program, *, along_row: bool, negated: bool) -> int:
     if along_row:
         each = max(x.batch * x.rows // cores, 1)  # rows of tiles on the core with least of them
         return FEW if each * x.columns < SEVERAL or (negated and each == 1) else CHUNK
-    if (
-        program.out.shape[-2] > 1
-    ):  # a few high columns are cut across cores: then the output has a row for each part
+    # a few high columns are cut across cores: then the output has a row for each part
+    if program.out.shape[-2] > 1:
         return FEW if x.dtype == "FLOAT32" else CHUNK
     return FEW if x.batch * x.columns < SEVERAL * cores or _in_columns(x) else CHUNK
 

@@ -6,14 +6,11 @@ Measured on TTNN 0.81.1 mock devices; what goes to other chips on Wormhole only,
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.from_graph.reductions import CHUNK
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
 
 _HALF = TILE_BYTES["BFLOAT16"]
 EXPERTS, GATED = 8, 90  # tiles of 256 experts, the only number that the gate takes; all of its buffers

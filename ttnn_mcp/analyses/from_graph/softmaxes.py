@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import re
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.from_graph.footprint import Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.analyses.programs.norms import ShardedSoftmax
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 BLOCKS = (6, 4, 3, 2, 1)  # tiles that may be written together; tt-metal's find_max_divisor leaves out 5 and 7
 SOFTMAX_TILES = 80  # of a row that a core holds at a time where the row does not fit
-_FLAGS = re.compile(
-    r"\), [01], ([01])(?:, ([01]))?\)$"
-)  # numeric_stable; from 0.81 on: the caller gave a compute config
+# numeric_stable; from 0.81 on: the caller gave a compute config
+_FLAGS = re.compile(r"\), [01], ([01])(?:, ([01]))?\)$")
 
 
 def softmax(program: Program) -> Buffers | None:

@@ -6,19 +6,14 @@ Proven by captures of TTNN 0.81.1 on mock devices, per program factory: tests/re
 from __future__ import annotations
 
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.from_graph.footprint import AtMost
+from ttnn_mcp.analyses.from_graph.footprint import AtMost, Buffers
+from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_SIDE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.from_graph.footprint import Buffers
-    from ttnn_mcp.analyses.from_graph.program import Program
-    from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.graph.specs import Spec
 
 FACE_SIDE = 16  # elements: a tile is four faces, one after the other
 SLOTS = 8  # rows of the output that are staged where rows are not aligned: reshape_rm_program_factory.cpp
@@ -106,7 +101,7 @@ def mapped_pieces(came: tuple[int, ...], goes: tuple[int, ...]) -> int:
     return most + most % LOCAL_L1_ALIGNMENT_BYTES
 
 
-def _starts(elements: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _starts(elements: int, shape: tuple[int, ...]) -> Integers:
     """Where a row of a face begins; rows that are as wide as a face lie one behind the other in it."""
     high, wide = shape[-2:]
     whole, step = (high * wide, FACE_SIDE**2) if wide == FACE_SIDE else (wide, FACE_SIDE)
@@ -114,7 +109,7 @@ def _starts(elements: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
     return (np.arange(0, elements, whole, dtype=np.int64)[:, np.newaxis] + parts).ravel()
 
 
-def _tiles(elements: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+def _tiles(elements: Integers, shape: tuple[int, ...]) -> Integers:
     """The number of the tile that each element lies in."""
     high, wide = shape[-2:]
     row, column = np.divmod(elements, wide)

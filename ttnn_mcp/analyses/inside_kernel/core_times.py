@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import mean
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.readers.performance.device_log import Mark
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.performance.device_log import Mark
-
-    Core = tuple[int, int]
-
+Core = tuple[int, int]
 KERNEL, FIRMWARE = "-KERNEL", "-FW"  # suffixes of the profiler's own zones
 CLOCKS_APART_NS = 1e5  # no launch spreads the starts so far: 2.1 us at most over five real reports
 

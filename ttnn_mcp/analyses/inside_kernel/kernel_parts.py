@@ -8,7 +8,7 @@ last end it did neither, on any core. So only the time after the end of all othe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 Part = Literal["reader", "compute", "writer", "ethernet"]
 Bound = Literal[Part, "cannot_tell"]

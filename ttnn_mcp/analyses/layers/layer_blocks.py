@@ -7,17 +7,13 @@ own layers. Their numbers, and those of their roles, run on from block to block,
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST, Layers, layers_of
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-
+from ttnn_mcp.run.ops.op_table import OpTable
 
 BLOCKS_AT_MOST = 4  # an encoder and a decoder, each twice; what falls into more is no stack of layers (ours)
 

@@ -9,7 +9,6 @@ layer, as in transformers. Ops outside the layers (embedding, head) have no laye
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 BEFORE, AFTER = 0, -1  # in place of a layer's number
 DIFFERS_SHARE = 0.05  # of the usual time: warm repeats of one op agree within 2 %

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from ttnn_mcp.analyses.layers.repeating_names import COVERED_AT_LEAST
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.signpost_words import ends, stem_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 # A place in a file says nothing of layers, though its path may hold such a word.
 FILE_PLACE = re.compile(r'"[^"]*":\d+:\d+')

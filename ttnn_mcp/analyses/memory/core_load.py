@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
+from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 from ttnn_mcp.readers.printed.memory_config import CoreRange
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 SIDE = 64  # no chip has so wide a grid; ranges beyond it are cut, so that a broken text costs no memory
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.errors import shown
+from ttnn_mcp.readers.memory.columns import OperationError
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import OperationError
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 @dataclass(frozen=True, slots=True)

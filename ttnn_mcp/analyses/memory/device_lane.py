@@ -15,20 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog, before, inside
 from ttnn_mcp.analyses.memory.core_load import OnCores
-from ttnn_mcp.analyses.memory.left_out import Completing
+from ttnn_mcp.analyses.memory.left_out import Completing, LeftOut
 from ttnn_mcp.analyses.memory.replay_records import Differences, Fullest, Levels, Step
+from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
+from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
+from ttnn_mcp.analyses.memory.there_before import EarlierBuffer
+from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, TRACE, UNPLACED
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.left_out import LeftOut
-    from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
-    from ttnn_mcp.analyses.memory.snapshots import Seen, Snapshots
-    from ttnn_mcp.analyses.memory.there_before import EarlierBuffer
-    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 BEYOND = UNPLACED  # no address that a report names reaches it
 

@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
+from ttnn_mcp.readers.memory.columns import Tensors
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Tensors
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.memory.stream import SnapshotRows
+from ttnn_mcp.readers.memory.stream import SnapshotRows
 
 DRAM_BANKS = {"wormhole_b0": (12,), "blackhole": (8, 7)}  # soc descriptors; a p100 has 7
 _SAMPLES = 200  # tensors looked at

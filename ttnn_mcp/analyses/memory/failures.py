@@ -6,18 +6,15 @@ never finished, and captured graphs: their exceptions, and scopes that were abor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ttnn_mcp.analyses.memory.death import death_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.analyses.memory.shortage import Shortage, parse_shortage
+from ttnn_mcp.readers.memory.columns import OperationError
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.readers.memory.columns import OperationError
-
 
 Outcome = Literal["unfinished", "aborted", "finished", "unknown"]
 

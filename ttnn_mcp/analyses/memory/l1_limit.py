@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 SAFE_SHARE = 0.95  # of the limit: the models of L1 use are good to about 5 %
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,20 +14,18 @@ from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address
 from ttnn_mcp.analyses.memory.lanes import of_device
 from ttnn_mcp.analyses.memory.left_out import LeftOut, ran
+from ttnn_mcp.analyses.memory.replayed import Replayed
+from ttnn_mcp.analyses.memory.shortage import Shortage
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
 from ttnn_mcp.readers.graph.launches import launch_of
+from ttnn_mcp.readers.memory.columns import Chunks
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.memory.shortage import Shortage
-    from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
-    from ttnn_mcp.readers.memory.columns import Chunks
 
 Kind = Literal["persistent", "activation", "temporary"]
 

@@ -9,15 +9,11 @@ one are recorded, the others ran the same programs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.memory.snapshots import same_snapshots
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.device_lane import Lane
-    from ttnn_mcp.analyses.memory.snapshots import Snapshots
-    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
-    from ttnn_mcp.readers.memory.columns import Device
+from ttnn_mcp.analyses.memory.device_lane import Lane
+from ttnn_mcp.analyses.memory.snapshots import Snapshots, same_snapshots
+from ttnn_mcp.readers.graph.graph_events import MemoryEvent
+from ttnn_mcp.readers.memory.columns import Device
 
 MOST_TOLD_APART = 64  # lanes: two Galaxies; further devices share one
 

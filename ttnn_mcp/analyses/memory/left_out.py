@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from ttnn_mcp.readers.graph.launches import launch_of
+from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
+from ttnn_mcp.readers.graph.launches import Launch, launch_of
+from ttnn_mcp.readers.memory.columns import Tensors
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.graph.graph_events import GraphMemory, MemoryEvent
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.readers.memory.columns import Tensors
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.buffer_spans import NEVER
+from ttnn_mcp.analyses.memory.buffer_spans import NEVER, Spans
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.buffer_spans import Spans
 
 NOBODY = -1
 LATE_OPERATIONS = 2  # on the device while a tensor waits to be freed: one is usual, not late

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.errors import ReportError
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_moment import gaps_above, holes_of
+from ttnn_mcp.analyses.memory.l1_moment import Moment, gaps_above, holes_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
+from ttnn_mcp.analyses.memory.shortage import Shortage
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.l1_moment import Moment
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.memory.shortage import Shortage
 
 Measure = Literal[
     "deallocate",
@@ -35,9 +32,8 @@ NARROWER = {"FLOAT32": "BFLOAT16", "BFLOAT16": "BFLOAT8_B"}
 _CONV = re.compile(r"conv")
 _WINDOW = re.compile(r"conv|pool|upsample")
 _BLOCKED = re.compile(r"linear|matmul|attention")  # ops whose program_config has blocks
-_SMALLEST_BLOCK = re.compile(
-    r"act_block_h_override\s*=\s*32\b|Conv2dBlockConfig\(1, "
-)  # as asked; as built, in tiles
+# as asked; as built, in tiles
+_SMALLEST_BLOCK = re.compile(r"act_block_h_override\s*=\s*32\b|Conv2dBlockConfig\(1, ")
 _ROWS_CUT = ("HEIGHT_SHARDED", "BLOCK_SHARDED")  # layouts that give a core a part of the rows
 _REALLOCATES = re.compile(r"reallocate_halo_output\s*=\s*(?:True|true|1)\b")
 

@@ -9,7 +9,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,30 +17,25 @@ from ttnn_mcp.analyses.memory.device_lane import BEYOND, Lane
 from ttnn_mcp.analyses.memory.dram_banks import banks_of, with_aligned_rows
 from ttnn_mcp.analyses.memory.l1_limit import first_program_address, l1_limit
 from ttnn_mcp.analyses.memory.lanes import Lanes
-from ttnn_mcp.analyses.memory.left_out import ProgramModels, Programs, ran
+from ttnn_mcp.analyses.memory.left_out import Models, ProgramModels, Programs, ran
 from ttnn_mcp.analyses.memory.replayed import DeviceReplay, Replayed, Trouble
 from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
-from ttnn_mcp.analyses.memory.snapshots import snapshots_of
+from ttnn_mcp.analyses.memory.snapshots import Snapshots, snapshots_of
 from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_written
 from ttnn_mcp.analyses.memory.there_before import ThereBefore
 from ttnn_mcp.analyses.memory.unrecorded_frees import DryFrees, UnrecordedFrees
 from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES
+from ttnn_mcp.readers.graph.graph_events import GraphMemory
 from ttnn_mcp.readers.graph.graph_memory import GraphReader
+from ttnn_mcp.readers.memory.columns import Device
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import L1
-from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.left_out import Models
-    from ttnn_mcp.analyses.memory.snapshots import Snapshots
-    from ttnn_mcp.readers.graph.graph_events import GraphMemory
-    from ttnn_mcp.readers.memory.columns import Device
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.memory.stream import SnapshotRows
-    from ttnn_mcp.readers.source_lines import SourceLine
-    from ttnn_mcp.run.kept import Kept
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.readers.memory.stream import SnapshotRows, iter_graph_batches, read_snapshots
+from ttnn_mcp.readers.source_lines import SourceLine
+from ttnn_mcp.run.kept import Kept
+from ttnn_mcp.run.run import Run
 
 _under_way: WeakKeyDictionary[Kept, asyncio.Task[Replayed]] = WeakKeyDictionary()
 _TROUBLES = 100  # the most operations whose errors are kept

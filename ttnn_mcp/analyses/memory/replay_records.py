@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.memory.core_load import Circular
+from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 from ttnn_mcp.readers.memory.spaces import L1, L1_SMALL
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.core_load import Circular
-    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 
 
 @dataclass(slots=True)

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.buffer_spans import Spans
+from ttnn_mcp.analyses.memory.left_out import Programs
+from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
+from ttnn_mcp.analyses.memory.replay_records import Differences
 from ttnn_mcp.analyses.memory.tensor_spans import lifetimes_of
 from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.readers.graph.graph_events import GraphError
+from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.readers.source_lines import SourceLine
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.analyses.memory.left_out import Programs
-    from ttnn_mcp.analyses.memory.lifetimes import Lifetimes
-    from ttnn_mcp.analyses.memory.replay_records import Differences
-    from ttnn_mcp.readers.graph.graph_events import GraphError
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.source_lines import SourceLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import filled_up, shard_bytes
+from ttnn_mcp.readers.memory.columns import Tensors
 from ttnn_mcp.readers.memory.spaces import keys_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Tensors
 
 BANK_ALIGNMENT_BYTES = 32  # allocations of a bank begin at multiples of it: tt_metal allocator
 

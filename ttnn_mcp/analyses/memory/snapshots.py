@@ -6,17 +6,15 @@ The table repeats every live buffer after every operation; a million rows become
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL, keys_of
+from ttnn_mcp.readers.memory.stream import SnapshotRows
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.stream import SnapshotRows
 
 _MOST_BYTES = 2**40  # per bank: a larger number is a misread, and sums of them overflow 64 bits
 

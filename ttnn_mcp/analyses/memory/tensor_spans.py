@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.buffer_spans import NEVER
+from ttnn_mcp.analyses.memory.buffer_spans import NEVER, Spans
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY, Lifetimes
 from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.readers.memory.columns import TensorLinks, Tensors
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import keys_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.buffer_spans import Spans
-    from ttnn_mcp.readers.memory.columns import TensorLinks, Tensors
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 
 def lifetimes_of(

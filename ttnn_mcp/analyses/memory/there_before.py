@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from ttnn_mcp.analyses.memory.shard_bytes import ShardBytes
 from ttnn_mcp.analyses.memory.tensor_spans import first_of, keys_on
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, L1_SMALL
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 _SPACES = (DRAM, L1, L1_SMALL)
 

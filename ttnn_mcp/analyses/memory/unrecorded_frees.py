@@ -12,19 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.shortage import parse_shortage
 from ttnn_mcp.analyses.memory.tensor_spans import keys_of_tensors
 from ttnn_mcp.arrays import Integers
+from ttnn_mcp.readers.graph.graph_events import MemoryEvent
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import L1, UNPLACED
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.device_lane import Lane
-    from ttnn_mcp.readers.graph.graph_events import MemoryEvent
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 _TRIED = 24  # buffers tried, the longest unread first
 _TOGETHER = 3  # of them at a time: 2,324 combinations

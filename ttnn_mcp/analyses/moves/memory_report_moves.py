@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, HELD_AT_MOST, Avoidable, MoveKind, MovePattern
+from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.readers.printed.memory_config import Placement
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.printed.memory_config import Placement
 
 MOVING = ("to_memory_config", "interleaved_to_sharded", "sharded_to_interleaved", "reshard")  # ttnn's own names
 FREEING = "deallocate"

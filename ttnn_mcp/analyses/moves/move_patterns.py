@@ -6,23 +6,20 @@ not certain, until a memory report says that it is one tensor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.arrays import Booleans, Floats, Integers
-from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.readers.printed.memory_config import Placement
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 MoveKind = Literal["interleaved-to-sharded", "sharded-to-interleaved", "reshard", "other-buffer"]
 MovePattern = Literal[

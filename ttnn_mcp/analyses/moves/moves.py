@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
@@ -22,10 +20,8 @@ from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 
 _ALWAYS: dict[str, MoveKind] = {
     "InterleavedToSharded": "interleaved-to-sharded",

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.arrays import Integers
+from ttnn_mcp.readers.memory.columns import Tensors
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import grouped
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Tensors
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 UNKNOWN = -1
 

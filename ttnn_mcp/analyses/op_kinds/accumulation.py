@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # the struct of a conv, of a matmul, of a minimal matmul
 SUBBLOCKS = {

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import spared_bytes
+from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 NARROW = "BFLOAT8_B"
 NARROWED = 1 - ELEMENT_BYTES[NARROW] / ELEMENT_BYTES["BFLOAT16"]

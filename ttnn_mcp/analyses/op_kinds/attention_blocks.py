@@ -8,19 +8,15 @@ element-wise ops and norms of heads may lie between.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 LINEARS = 3  # of Q, K and V
 REACH = 40  # ops on each side: heads written out for Q, K and V take thirty (ours)

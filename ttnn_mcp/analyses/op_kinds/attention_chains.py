@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
+from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, shift, mask, typecast
 PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, and stands for a mask

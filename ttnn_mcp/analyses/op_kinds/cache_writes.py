@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 UNPAGED = ("UpdateKVCache", "UpdateCache")  # fills and updates; builds of 2025 and later, and before
 BETWEEN = ("Slice", "Typecast", "Reshape")  # what prepares the rows of a user

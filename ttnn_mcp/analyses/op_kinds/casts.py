@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, reader_counts
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
 TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
-TAKES_A_TYPE_ON_ITS_WAY = (
-    "InterleavedToSharded",
-    "ShardedToInterleaved",
-)  # `output_dtype` of TTNN 0.81.1, in tiles
+# `output_dtype` of TTNN 0.81.1, in tiles
+TAKES_A_TYPE_ON_ITS_WAY = ("InterleavedToSharded", "ShardedToInterleaved")
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
 
 

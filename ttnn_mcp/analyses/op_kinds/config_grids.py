@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK
-from ttnn_mcp.analyses.programs.grids import most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear", "SparseMatmul")
 MOST_COLUMNS = {"blackhole": 11}  # tt-metal stays below its 12 and 13 columns: current transients

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,15 +11,12 @@ from ttnn_mcp.analyses.programs.conv_window import window_of
 from ttnn_mcp.analyses.programs.convs import DIVISORS_AT_MOST, HEIGHT, WIDTH, Conv
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, canonical_dtype
-from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct, whole
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 FEW_CORES = 0.5  # of the grid (domain practice)
 SMALL_NS = 5_000.0  # below it the launch dominates, and fewer cores may be faster (tt-metal #54915)

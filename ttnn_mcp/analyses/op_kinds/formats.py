@@ -7,21 +7,16 @@ time may stay.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
 NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")

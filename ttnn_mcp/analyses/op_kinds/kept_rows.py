@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 DENSE = ("Matmul", "Linear", "MinimalMatmul")
 ROW_WISE = ("LayerNorm", "RMSNorm", "Unary")

@@ -6,17 +6,12 @@ not certain: it compares size, data type, layout and placement, not tensor ids.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 TO_TILES = ("Tilize", "TilizeWithValPadding")
 TO_ROWS = ("Untilize", "UntilizeWithUnpadding")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.working_cores import readers_per_bank
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 MATMULS = ("Matmul", "Linear")  # the ops that take `program_config`; minimal and sparse matmuls have their own
 SLOWEST = "MatmulMultiCoreProgramConfig"  # one tile at a time, no reuse: the fallback of matmul_program_config.cpp

@@ -6,22 +6,18 @@ placement, not tensor ids.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, on_demand, reader_counts, reads_unmade
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.texts import Texts
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.texts import Texts
+from ttnn_mcp.run.run import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow
 from ttnn_mcp.analyses.programs.matmul_config import BLOCKS
 from ttnn_mcp.analyses.roofline.matmul_flops import active_share
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.iterations import signatures
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.dataflow.likely_producers import Flow
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 
 def share_read(ops: OpTable) -> Floats:

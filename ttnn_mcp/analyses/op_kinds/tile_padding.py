@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import BLOCK_FLOATS, TILE_SIDE
+from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 REORDERS = ("Permute", "Transpose", "Reshape")
 LONG_ROW = 2 / 3  # of a page at full rate: on Blackhole 1 KB reaches 60 %, a row of a face 9 % (tt-metal #55898)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.arrays import Booleans, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 SHARED_FROM, SHARED_TO = 8192, 32768  # multi_core_min_width; below 65535: topk_device_operation.cpp of tt-metal
 SHARED_K = 64  # same file

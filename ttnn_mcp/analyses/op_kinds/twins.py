@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
@@ -11,9 +9,7 @@ from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 QUICKER = 0.9  # of the time: two runs of one program differ by up to 5 % (domain practice)
 CHOICES = (  # how to do the work, not which work; the last five are a conv's

@@ -8,13 +8,10 @@ Blackhole, because that source is older: streaming kernels, pairs of causal chun
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 DEFAULT_CHUNK = 32  # without an SDPAProgramConfig, and for a q_chunk_size of 0: tt-metal #51911
 CHUNKS_AT_MOST = 1 << 14  # of one head: bounds the loop over pairs for a broken report
@@ -138,9 +135,8 @@ class Attention:
         if self.mask_bytes:
             return 2 * rows * keys * self.mask_bytes
         padded = self.rows % self.q_chunk or self.keys % self.k_chunk or self.keys % TILE_SIDE
-        if (
-            self.fp32 and not self.causal and padded
-        ):  # the streaming kernel needs a smaller mask, but cannot take FLOAT32
+        # the streaming kernel needs a smaller mask, but cannot take FLOAT32
+        if self.fp32 and not self.causal and padded:
             return 2 * rows * keys * TILE_BYTES["BFLOAT4_B"]
         if self.causal or self.keys % TILE_SIDE:
             return 2 * _HALF  # a tile of the diagonal or of the last keys, and one of all the others

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv, divisors
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 
 ROW_MAJOR_ALIGNMENT = 8  # channels: 16 bytes of L1 in the smallest format, BFLOAT16 (get_input_channels_alignment)
 
@@ -109,15 +106,12 @@ def block_height(whole_tiles: int, per_core_h: int, tiles: int) -> int:
     return max((size for size in divisors(whole_tiles) if size <= tiles), default=1)
 
 
-def block_width(
-    spread: Spread, layout: str, window: ConvWindow, *, divisor: int = 1, full_inner: bool = False
-) -> int:
-    """Tiles of one block along the inner dimension."""
+def block_width(spread: Spread, layout: str, window: ConvWindow, *, divisor: int = 1) -> int:
+    """Tiles of one block along the inner dimension: of a row of the window, where it is not WIDTH_SHARDED."""
     height, width = window.kernel
     if layout == WIDTH:
         return spread.channels * height * width // (spread.cores[1] * divisor) // TILE_SIDE
-    rows = height if full_inner else 1
-    return ceil(spread.channels // spread.cores[1] * width * (rows if layout == BLOCK else 1) / TILE_SIDE)
+    return ceil(spread.channels // spread.cores[1] * width / TILE_SIDE)
 
 
 def width_rules(spread: Spread, window: ConvWindow, block: tuple[int, int]) -> dict[str, bool]:

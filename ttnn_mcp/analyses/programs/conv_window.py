@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import filled_up
-from ttnn_mcp.readers.printed.nesting import parse_struct, whole
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct, whole
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 CORES_AT_MOST = 1024  # more than any chip has: limits the loop over cores for a broken report
 
@@ -72,7 +67,7 @@ class ConvWindow:
         begins = firsts[:, None] + offsets
         begun = begins <= lasts[:, None]
 
-        def inside(every: int) -> NDArray[np.int64]:
+        def inside(every: int) -> Integers:
             at_begin = (begun & (begins % every == 0))[:, 1:].sum(axis=1)
             return lasts // every - firsts // every - at_begin
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.conv_readers import ALIGNED, ReadBlock
+from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 
 HEIGHT, BLOCK, WIDTH = "HEIGHT_SHARDED", "BLOCK_SHARDED", "WIDTH_SHARDED"
 SCRATCH_BYTES = 64  # l1_scratchpad_CB_size, same file
@@ -145,9 +142,8 @@ class Conv:
     def _partials(self) -> int:
         """Bytes of the sums of one block of the output; 0 if they can use the output's buffer."""
         dtype = self.output_dtype
-        steps = self.inner_blocks * (
-            self.cores[2] if self.layout == BLOCK else 1
-        )  # in0_num_blocks_w of the factory
+        # in0_num_blocks_w of the factory
+        steps = self.inner_blocks * (self.cores[2] if self.layout == BLOCK else 1)
         if self.packer_l1 and steps > (1 if self.bias else 2):  # determine_packer_l1_acc
             dtype = "FLOAT32" if self.fp32_accumulation else "BFLOAT16"
         if not self.untilize and dtype == self.output_dtype:

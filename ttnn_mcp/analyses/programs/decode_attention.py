@@ -7,13 +7,10 @@ sdpa_decode_program_factory.cpp beside it. Compared with TTNN 0.81.1 on mock dev
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 HALF_TILE_HEADS = 16  # heads at most for tiles of 16 rows
 STATISTICS = 11  # buffers of one column of tiles: maxima, sums and differences, of this core and of other cores

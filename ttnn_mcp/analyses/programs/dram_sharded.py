@@ -7,13 +7,10 @@ matmul_multicore_reuse_mcast_dram_sharded_program_factory.cpp for the buffers.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.matmul_config import Tiles
 
 WEIGHT_COPIES = 3  # the weights are triple buffered, the activations double
 
@@ -58,9 +55,8 @@ class DramSharded:
         }
         if self.cores is not None:
             needed = ceil(self.tiles.n / self.per_core_n)
-            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = (
-                needed <= self.cores
-            )  # work_split.cpp:100
+            # as work_split.cpp:100 asks
+            rules[f"{needed} shards of per_core_N fit {self.cores} cores"] = needed <= self.cores
         return rules
 
     @property

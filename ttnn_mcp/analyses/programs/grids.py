@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.hardware import CARDS
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.chip import Chip
 
 Grid = tuple[int, int]  # columns (x), rows (y)
 DEFAULT_GRID: Grid = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
@@ -34,9 +30,9 @@ def rectangle(cores: int, within: Grid) -> Grid | None:
     return None
 
 
-def most_cores_dividing(parts: int, within: Grid, *, at_most: int | None = None) -> Grid | None:
+def most_cores_dividing(parts: int, within: Grid) -> Grid | None:
     """The largest rectangle whose cores divide `parts` (tiles of a row) evenly."""
-    for cores in range(min(parts, at_most or within[0] * within[1]), 0, -1):
+    for cores in range(min(parts, within[0] * within[1]), 0, -1):
         if parts % cores == 0:
             grid = rectangle(cores, within)
             if grid:

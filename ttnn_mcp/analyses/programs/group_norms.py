@@ -9,13 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 BLOCKS = 7  # buffers of a block: input and output, what is centred, squared, scaled and summed
 SINGLE = 8  # buffers of one tile: scalars, means, variances

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ttnn_mcp.analyses.programs.grids import even_share
+from ttnn_mcp.analyses.programs.grids import Grid, even_share
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 NARROW = 8  # above this ratio of the sides, only the longer one is divided: tt-metal's create_matmul_program_config
 MOST_UNEVEN = 2  # times an equal share of N: beyond it half of the cores would be idle (ours)

@@ -7,13 +7,11 @@ the factories. Compared with TTNN 0.81.1 on mock devices of Wormhole and Blackho
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ttnn_mcp.analyses.programs.grids import Grid
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.analyses.programs.matmul_config import Tiles
 
 WRITES = {
     "2D": ("BLOCK_SHARDED",),

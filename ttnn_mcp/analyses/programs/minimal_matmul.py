@@ -7,13 +7,11 @@ minimal_matmul_program_descriptor.cpp (buffers, and the blocks that it uses with
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 FIELDS = ("M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w")
 DEFAULT_BLOCK = 8  # tiles, of each side: determine_default_block_sizes

@@ -8,13 +8,10 @@ softmax_program_factory_attention_optimized_sharded.cpp. Compared with TTNN 0.81
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 

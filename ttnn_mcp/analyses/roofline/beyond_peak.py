@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.roofline.matmul_flops import WHY_UNFIT
-from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE
+from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, Roofline
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, some_lines
 from ttnn_mcp.run.ops.op_names import family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.window import Scope
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.window import Scope
 
 UNFIT = 0.1  # of the matmuls: the operands of all 2,000 on 37 real reports fit (ours)
 

@@ -9,17 +9,13 @@ a binary op holds neither its shapes nor its scalar.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.iterations import device_order, signatures
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 SHAPELESS_HASH = ("Binary",)  # canonical names; BinaryNg is one of them
 WHY_BORROWED = "the row shows another op's operands: they fit neither the op before nor the op after"

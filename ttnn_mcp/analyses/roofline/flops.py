@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import matmul_flops
+from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numbers
 from ttnn_mcp.arrays import Booleans, Floats, Integers
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.op_names import family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
-    from ttnn_mcp.analyses.roofline.reasons import Reasons
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 WHY_KEYS = "the report does not show query, key and output of this attention"
 WHY_POSITION = "attention over a cache: how much of it was filled is not in the report"

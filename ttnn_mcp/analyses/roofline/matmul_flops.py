@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns
+from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
-    from ttnn_mcp.analyses.roofline.reasons import Reasons
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 WHY_OPERANDS = "the report does not show two inputs and an output of this matmul"
 WHY_UNFIT = "the inputs of this matmul do not fit together as the report shows them"

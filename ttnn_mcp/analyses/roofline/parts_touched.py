@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.matmul_flops import active_share
 from ttnn_mcp.analyses.roofline.sliding_windows import pixels_read
-from ttnn_mcp.analyses.roofline.touched import share, without_padding
+from ttnn_mcp.analyses.roofline.touched import Touched, share, without_padding
 from ttnn_mcp.analyses.roofline.transformer_parts import (
     attends,
     fills_cache,
@@ -29,10 +28,7 @@ from ttnn_mcp.analyses.roofline.transformer_parts import (
 )
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.touched import Touched
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 WHY_OTHER = "an unknown op: it is taken to touch each operand once and whole, its arithmetic is unknown"
 WHY_EXPERTS = "which experts' weights the op read is not in the report"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
+from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 _WHOLE = re.compile(r"\d+")
 

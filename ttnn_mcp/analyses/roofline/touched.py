@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns
+from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.attribute_columns import AttributeColumns
-    from ttnn_mcp.analyses.roofline.reasons import Reasons
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 
 @dataclass(frozen=True, slots=True)

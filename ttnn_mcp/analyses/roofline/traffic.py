@@ -7,19 +7,16 @@ Each operand counts once, as it lies in memory (padding and block-float exponent
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.parts_touched import EXCEPTIONS
+from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.touched import Touched
 from ttnn_mcp.arrays import Booleans, Floats
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.reasons import Reasons
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
 WHY_OPERANDS = "the report shows no operands of this op"
 WHY_DTYPE = "an operand's data type is unknown, and so are its bytes"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.roofline.touched import share, without_padding
+from ttnn_mcp.analyses.roofline.touched import Touched, share, without_padding
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.touched import Touched
 
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
 WHY_PAGES = "which users or pages of the cache the op skipped is not in the report"

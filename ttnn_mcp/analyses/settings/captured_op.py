@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.settings.kinds import NORMS
@@ -13,13 +12,10 @@ from ttnn_mcp.analyses.settings.room import graph_of, room_of
 from ttnn_mcp.analyses.settings.told_shards import fitting_shards
 from ttnn_mcp.analyses.settings.trial import Op, op_of
 from ttnn_mcp.errors import QuestionRefused, shown
-from ttnn_mcp.readers.graph.launches import launch_of
+from ttnn_mcp.readers.graph.graph_memory import GraphMemory
+from ttnn_mcp.readers.graph.launches import Launch, launch_of
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.graph.graph_memory import GraphMemory
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 CALLS = ("linear", "matmul", "minimal_matmul")
 SCALING = ("multiply", "add", "subtract")  # what becomes an op of this kind, with the number as it is

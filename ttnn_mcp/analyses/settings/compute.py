@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import (
@@ -13,15 +11,11 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_arithmetic,
     waits_for_bytes,
 )
-from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.settings.trial import Op, Trial, broken_of
+from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of
 from ttnn_mcp.hardware import BLOCK_FLOATS, FIDELITY_PHASES, TILE_BYTES, canonical_dtype
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.analyses.settings.trial import Value
 
 DTYPES = ("BFLOAT4_B", "BFLOAT8_B", "BFLOAT16", "FLOAT32")  # of weights and outputs, the lightest first
 FIDELITIES = tuple(FIDELITY_PHASES)
@@ -56,9 +50,8 @@ def math_fidelity(op: Op, value: str) -> Trial:
     current = op.table.texts("fidelity")[0]
     if current not in FIDELITY_PHASES:
         return Trial(None, change="the op reports no math fidelity", at_most_ns=None, same_l1=True)
-    formats = [
-        operand.dtype[0] for operand in op.table.inputs
-    ]  # a report of memory alone tells as many as the op has
+    # a report of memory alone tells as many as the op has
+    formats = [operand.dtype[0] for operand in op.table.inputs]
     no_difference = formats[1:2] == ["BFLOAT4_B"] and {current, value} == SAME_RESULT
     waits = bool(waits_for_arithmetic(op.table, op.bounds)[0])
     saved = fewer_passes_save(op.table, op.bounds, np.array([float(FIDELITY_PHASES[value])]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.op_kinds.convs import convs_of, sizes_of
 from ttnn_mcp.analyses.programs.conv_cores import in_layout, tiles_of_busiest_core
@@ -16,14 +15,11 @@ from ttnn_mcp.analyses.settings.conv_blocks import (
     may_be_sliced,
     width_divisor_trial,
 )
-from ttnn_mcp.analyses.settings.judges import JudgedSettings
+from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.judges import Judge
 
 LAYOUTS = (HEIGHT, BLOCK, WIDTH)
 _FLAGS = {

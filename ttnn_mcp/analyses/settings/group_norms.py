@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.group_norms import GroupNorm
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_of
 from ttnn_mcp.analyses.settings.held import held_in_l1
-from ttnn_mcp.analyses.settings.judges import JudgedSettings
+from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings
 from ttnn_mcp.analyses.settings.norms import GRIDS_AT_MOST
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.judges import Judge
 
 CONFIG = "GroupNormMultiCoreProgramConfig"
 

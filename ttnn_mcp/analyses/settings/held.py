@@ -8,17 +8,14 @@ that lies on one of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from ttnn_mcp.analyses.settings.trial import Op
 from ttnn_mcp.hardware import LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up, shard_bytes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ttnn_mcp.analyses.settings.trial import Op
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 Bounds: TypeAlias = "tuple[int, int]"
 """Bytes per core: at least, and at most."""

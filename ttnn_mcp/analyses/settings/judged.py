@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+from ttnn_mcp.analyses.settings.trial import Trial
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.trial import Trial
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 SCHEMA_OF_TODAY = [3, 5]  # of the memory reports that TTNN 0.81 writes
 Verdict = Literal["fits", "legal", "too_large", "illegal", "cannot_tell"]

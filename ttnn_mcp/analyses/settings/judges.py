@@ -6,18 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES, math_fidelity
-from ttnn_mcp.analyses.settings.trial import Trial
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.settings.trial import Op, Value
-
-    Judge: TypeAlias = Callable[[Value], Trial]
-
+Judge: TypeAlias = Callable[[Value], Trial]
 PlanT = TypeVar("PlanT")
 _CHOICES: dict[str, tuple[Value, ...]] = {
     "math_fidelity": FIDELITIES,

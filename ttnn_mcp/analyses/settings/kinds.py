@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.settings.conv import ConvSettings, conv_in, l1_of
@@ -12,11 +10,9 @@ from ttnn_mcp.analyses.settings.matmul import MatmulSettings
 from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
 from ttnn_mcp.analyses.settings.norms import NormSettings, norm_in
 from ttnn_mcp.analyses.settings.sdpa import SdpaSettings, attention_in
+from ttnn_mcp.analyses.settings.trial import Op, OpSettings
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.ops.op_names import canonical, family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.trial import Op, OpSettings
 
 NORMS = ("LayerNorm", "Softmax", "GroupNorm")
 OPERANDS = 2  # the least number of inputs of such an op; a norm has one

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
-from ttnn_mcp.analyses.settings.compute import (
-    grid_named,
-    grid_rules,
-    largest_grid,
-    lighter_weights,
-)
+from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
 from ttnn_mcp.analyses.settings.held import held_in_l1
-from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
+from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
+from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
 from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.settings.judges import Judge
-    from ttnn_mcp.analyses.settings.matmul_printed import PrintedMatmul
-
-    Plan = MatmulPlan | DramSharded | MinimalMatmul
-
+Plan = MatmulPlan | DramSharded | MinimalMatmul
 FIELDS = {
     "in0_block_w": "in0_block_w",
     "per_core_M": "per_core_m",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
+from ttnn_mcp.analyses.settings.held import Bounds
+from ttnn_mcp.analyses.settings.trial import Op
 from ttnn_mcp.hardware import TILE_SIDE
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.matmul_config import Tiles
-    from ttnn_mcp.analyses.settings.held import Bounds
-    from ttnn_mcp.analyses.settings.trial import Op
 
 
 def first_shard(op: Op, kind: str, tiles: Tiles, per_m: int, block: int) -> Shard | None:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.matmuls import BANKED, KINDS
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
-from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles, suggested
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
+from ttnn_mcp.analyses.settings.held import Bounds
 from ttnn_mcp.analyses.settings.matmul_first_operand import first_bytes, first_in_shards, first_shard, told_tiles
+from ttnn_mcp.analyses.settings.trial import Op
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import CARDS, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.analyses.settings.held import Bounds
-    from ttnn_mcp.analyses.settings.trial import Op
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
 
 _SIZES = ("in0_block_w", "out_subblock_h", "out_subblock_w", "per_core_M", "per_core_N")
 _BIAS = 2  # place of the bias among the inputs

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.others import NormDescription
 from ttnn_mcp.analyses.programs.convs import divisors
-from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
+from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, Grid, worker_grid
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, ShardedSoftmax, blocks_on, leaves_none_out
-from ttnn_mcp.analyses.settings.compute import (
-    accumulates_fp32,
-    grid_named,
-    grid_of,
-    kernel_flag,
-    tile_bytes,
-)
-from ttnn_mcp.analyses.settings.held import held_in_l1
-from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_named, grid_of, kernel_flag, tile_bytes
+from ttnn_mcp.analyses.settings.held import Bounds, held_in_l1
+from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.analyses.settings.held import Bounds
-    from ttnn_mcp.analyses.settings.judges import Judge
-    from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.ops.operand import Operand
 
 FIELDS = ("subblock_w", "block_h", "block_w")
 GRIDS_AT_MOST = 24  # listed, those with the most cores (ours)

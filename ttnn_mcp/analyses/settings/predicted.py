@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +11,16 @@ from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of
 from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.descriptions import Described
+from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.settings.judged import Judged
+from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Trial, Value
 from ttnn_mcp.hardware import ARCHITECTURES
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.laws.law import Expected
-    from ttnn_mcp.analyses.settings.judged import Judged
-    from ttnn_mcp.analyses.settings.trial import Op, OpSettings, Trial, Value
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.ops.op_table import OpTable
 
 # Settings that change numerics: less of them is faster, and never to be recommended without a look at the PCC.
 COST_ACCURACY = ("math_fidelity", "weights_dtype", "fp32_dest_acc_en")

@@ -8,12 +8,13 @@ the names that a row has for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.hardware import TILE_SIDE, filled_up
+from ttnn_mcp.readers.graph.launches import Launch
 from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
@@ -22,11 +23,6 @@ from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.run.ops.lost_shapes import lost_shapes
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.op_table import OpTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ttnn_mcp.readers.graph.launches import Launch
 
 _KERNEL = re.compile(r"ComputeKernelConfig\(math_fidelity=(\w+)[^)]*\)")
 _PLACE = re.compile(r"MemoryConfig\((?:[^()]|\([^()]*\))*\)")

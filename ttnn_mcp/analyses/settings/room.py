@@ -8,24 +8,20 @@ space below it, and holes do not count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.from_graph.models import models_of
 from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.core_load import on_cores
 from ttnn_mcp.analyses.memory.left_out import Room
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import GraphMemory, read_graph_memory
-from ttnn_mcp.readers.graph.launches import launch_of
+from ttnn_mcp.readers.graph.launches import Launch, launch_of
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 
 async def room_at(run: Run, line: int) -> int | None:

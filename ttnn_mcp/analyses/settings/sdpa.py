@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.attention import AttentionDescription
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.decode_attention import DecodeAttention
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.settings.compute import (
-    accumulates_fp32,
-    grid_of,
-    kernel_flag,
-    tile_bytes,
-)
+from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.held import held_in_l1
-from ttnn_mcp.analyses.settings.judges import JudgedSettings, judges_of_plan
+from ttnn_mcp.analyses.settings.judges import Judge, JudgedSettings, judges_of_plan
 from ttnn_mcp.analyses.settings.trial import Op, Trial, Value, broken_of, per_step_ns
 from ttnn_mcp.hardware import DRAM_ALIGNMENT_BYTES, ELEMENT_BYTES, TILE_BYTES, canonical_dtype, filled_up
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.settings.judges import Judge
 
 FIELDS = {"q_chunk_size": "q_chunk", "k_chunk_size": "k_chunk"}
 LENGTHS = {"q_chunk_size": "rows", "k_chunk_size": "keys"}

@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.analyses.settings.room import captured_launches
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.hardware import TILE_SIDE
-from ttnn_mcp.readers.printed.attributes import parse_attributes
-from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.graph.specs import Spec
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.readers.printed.memory_config import Placement
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.readers.graph.specs import Spec
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
+from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
+from ttnn_mcp.run.run import Run
 
 Shape: TypeAlias = "tuple[int, int]"
 Told = TypeVar("Told")
@@ -101,9 +96,9 @@ def _written(
     return shards.pop() if len(shards) == 1 else None
 
 
-def _alike(output: Operand, operand: Operand, row: int) -> NDArray[np.bool_]:
+def _alike(output: Operand, operand: Operand, row: int) -> Booleans:
     """Rows whose output has the shape, data type, layout and placement of the row's operand."""
-    same: NDArray[np.bool_] = (output.padded == operand.padded[row]).all(axis=1)
+    same: Booleans = (output.padded == operand.padded[row]).all(axis=1)
     for part in ("dtype", "layout", "placement"):
         same &= getattr(output, part).among(getattr(operand, part)[row])
     return same

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import Roofline, roofline_of
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.ops.op_table import OpTable
 
 Value: TypeAlias = "int | bool | str"
 

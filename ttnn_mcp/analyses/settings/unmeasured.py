@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.laws.anchored import outlook
 from ttnn_mcp.analyses.laws.catalogue import NO_LAW, expected, silence
+from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.memory.l1_limit import l1_limit
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.parts_touched import taken_whole
@@ -18,20 +18,16 @@ from ttnn_mcp.analyses.settings.judged import judge, may_be_older
 from ttnn_mcp.analyses.settings.kinds import settings_of
 from ttnn_mcp.analyses.settings.predicted import COST_ACCURACY, described_op, predicted
 from ttnn_mcp.analyses.settings.printed_row import bare_row, row_of
+from ttnn_mcp.analyses.settings.trial import Value
 from ttnn_mcp.errors import QuestionRefused, ReportBroken
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
-from ttnn_mcp.readers.graph.launches import launch_of
+from ttnn_mcp.readers.graph.launches import Launch, launch_of
 from ttnn_mcp.readers.memory.stream import iter_graph_batches
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.ops.op_names import family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.law import Expected
-    from ttnn_mcp.analyses.settings.trial import Value
-    from ttnn_mcp.readers.graph.launches import Launch
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 
 UNREAD = "its graph does not print what a law asks for"
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,7 @@ from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import WRITES_CACHE, canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 PREFILL, DECODE, ENCODER, SAMPLING = "prefill", "decode", "encoder", "sampling"
 FOR_DECODE = re.compile(r"Decode|FlashMLA|FlashMultiLatent", re.IGNORECASE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 CHOOSES = r"^(ArgMax|Argmax|TopK|Sampling)"
 VOCABULARY = 8_192  # columns: the smallest vocabularies of published models have 30,000, split over up to 4 matmuls

@@ -7,7 +7,6 @@ head and choose a token are sampling (module `heads`).
 from __future__ import annotations
 
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,8 @@ from ttnn_mcp.analyses.stages.stretches import begins_trace
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.signpost_words import ENDS, ends, words_of
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 KINDS = ("", PREFILL, DECODE, ENCODER, SAMPLING)  # by code; 0 is no stage
 # Whole words: 'upsample' chooses no token, and a 'decoder layer' runs in prefill too.

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import PREFILL, attentions_of, writes_cache
+from ttnn_mcp.analyses.stages.stages import Stage
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.stages.stages import Stage
-    from ttnn_mcp.run.ops.op_table import OpTable
-
+from ttnn_mcp.run.ops.op_table import OpTable
 
 INTEGERS = ("INT32", "UINT32", "UINT16", "UINT8")
 

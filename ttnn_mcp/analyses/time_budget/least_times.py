@@ -25,15 +25,13 @@ from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_COLLECTIVE, roof
 from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.working_cores import working_cores
 from ttnn_mcp.analyses.time_budget.operand_bytes import NARROW_WEIGHT, as_stored, narrowed, without_padding
-from ttnn_mcp.arrays import Booleans, Floats
+from ttnn_mcp.arrays import Array, Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ttnn_mcp.analyses.dataflow.likely_producers import Flow
     from ttnn_mcp.analyses.roofline.roofline import Roofline
     from ttnn_mcp.analyses.time_budget.operand_bytes import Weigh
@@ -109,9 +107,8 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
         ),
         axis=0,
     )
-    unknown = unknown | ~(
-        steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns")
-    )  # the row is faster than its bound, so it is wrong: no bound
+    # the row is faster than its bound, so it is wrong: no bound
+    unknown = unknown | ~(steps[-1] <= IMPOSSIBLE * ops.numbers("kernel_ns"))
     steps = np.where(unknown, 0.0, steps)
     weights = reads_weights(ops, flow)
     return LeastTimes(
@@ -141,7 +138,7 @@ def _leaves_nothing_out(why: str) -> bool:
     return why == WHY_COLLECTIVE  # its links bound it, and they count here
 
 
-def _families(ops: OpTable) -> NDArray[np.object_]:
+def _families(ops: OpTable) -> Array:
     return ops.texts("op_code").mapped(family, missing="other", dtype=np.object_)
 
 

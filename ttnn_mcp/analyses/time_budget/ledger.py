@@ -8,20 +8,16 @@ Ops that ran at the same time on sub-devices share that time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.analyses.devices.balance import Balance
+from ttnn_mcp.analyses.devices.host_gaps import Timeline
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, kernel_parts_of
+from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.groups import heaviest_kinds
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.devices.balance import Balance
-    from ttnn_mcp.analyses.devices.host_gaps import Timeline
-    from ttnn_mcp.analyses.time_budget.least_times import LeastTimes
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 ALONE = {"reader": "only_reading", "compute": "only_computing", "writer": "only_writing"}  # by part of a kernel
 STEPS = ("roofline", "padding", "fidelity", "excess_bytes", "idle_cores")  # in the order of the least times

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,11 @@ from ttnn_mcp.analyses.roofline.flops import on_engine
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.operand import Operand
 
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.ops.operand import Operand
-
-    Weigh = Callable[[Operand, int | None], Floats]
-    """An operand and its number among the inputs (None for an output) -> its bytes per op; NaN if unknown."""
-
+Weigh = Callable[[Operand, int | None], Floats]
+"""An operand and its number among the inputs (None for an output) -> its bytes per op; NaN if unknown."""
 NARROW_WEIGHT, NARROW_ACTIVATION = "BFLOAT4_B", "BFLOAT8_B"  # the narrowest that matmuls and convs take
 NARROWED = ("FLOAT32", "BFLOAT16", "BFLOAT8_B")  # tiles of these can be stored narrower; integers cannot
 

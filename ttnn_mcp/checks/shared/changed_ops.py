@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.descriptions import Described
+from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig
+from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from ttnn_mcp.analyses.laws.descriptions import Described
-    from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig
-    from ttnn_mcp.checks.check import WindowFacts
-
-    Becomes: TypeAlias = Callable[[int], Described | None]
+Becomes: TypeAlias = Callable[[int], Described | None]
 
 
 def changed(facts: WindowFacts, row: int, **into: Any) -> Described | None:

@@ -21,7 +21,7 @@ from ttnn_mcp.analyses.op_kinds.convs import sizes_of
 from ttnn_mcp.analyses.programs.conv_cores import grid_of, in_layout, should_transpose
 from ttnn_mcp.analyses.programs.convs import HEIGHT, Conv, blocks_of, larger_block
 from ttnn_mcp.analyses.programs.grids import Grid
-from ttnn_mcp.checks.check import Check, Evidence, Mask, Rows, WindowFacts, ops_named
+from ttnn_mcp.checks.check import Evidence, Mask, Rows, WindowFacts, check, ops_named
 from ttnn_mcp.checks.op_config import DOUBLES, OpConfig, Sets
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_setting
@@ -32,7 +32,7 @@ UNTILIZED = "let the op before the untilize write the conv's shards in TILE, wit
 WRITTEN = "let the op before write the conv's shards"
 MOST_COPIES = 2  # between a conv and its activation: sharded to interleaved, a slice (ours)
 conv_check = partial(  # defaults of the checks of step 6; each may override them
-    Check,
+    check,
     of=ops_named("no Conv2d ops (a 1x1 conv of stride 1 runs as a Matmul)", "Conv2d"),
     compiled=optimized("chooses the conv configs itself"),
 )

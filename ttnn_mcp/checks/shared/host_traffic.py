@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,10 @@ from ttnn_mcp.checks.check import Evidence, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.shared.memory_claims import counted
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.readers.memory.columns import Tensor
+from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.readers.printed.shapes import Shape
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Tensor
-    from ttnn_mcp.readers.memory.report import MemoryReport
-    from ttnn_mcp.readers.printed.shapes import Shape
 
 SLOW_COPY_BYTES_PER_NS = 1.0  # pageable host memory; pinned copies over PCIe 4.0 x16 reach 20 times as much (ours)
 MIN_SHARE = 0.05  # of the window: the skill's line for a second queue; less is a token or an index (ours)

@@ -21,22 +21,12 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_many_steps,
     in_small_blocks,
 )
-from ttnn_mcp.checks.check import (
-    Affected,
-    Check,
-    Evidence,
-    Floats,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    WindowFacts,
-    Words,
-    ops_named,
-)
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
+from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards, suggested_config, two_sided_config
@@ -47,6 +37,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.wire import Evidence
 
 # of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
 # config, one at 25 % got slower with the best of a sweep (559 us, not 531: tt-metal's Qwen3.5 vision notes), and one at
@@ -72,7 +63,7 @@ FIDELITY_OF_MATMULS = Need(
     "matmuls without MATH FIDELITY, so no roofline to compare with; profile on a newer tt-metal",
 )
 block_check = partial(
-    Check,
+    check,
     lever=MATMUL_CONFIG,
     of=ops_named("no Matmul ops", *MATMULS),
     needs=(TWO_OPERANDS, CORES, PROGRAM_CONFIG, ARCHITECTURE, FIDELITY_OF_MATMULS),

@@ -32,9 +32,8 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
     if block is None or len(block.layers) < LAYERS_AT_LEAST or len(inside) < NEARLY_ALL * len(rows):
         return ""
     count = len(block.layers)
-    each_once = np.unique(
-        np.stack((layering.role[inside], layering.layer[inside])), axis=1
-    )  # a layer may run in passes
+    # a layer may run in passes
+    each_once = np.unique(np.stack((layering.role[inside], layering.layer[inside])), axis=1)
     roles, layers = np.unique(each_once[0], return_counts=True)
     stretches = np.split(roles, np.flatnonzero(np.diff(roles) > 1) + 1)
     if layers.min() < NEARLY_ALL * count or len(stretches) > STRETCHES_AT_MOST:

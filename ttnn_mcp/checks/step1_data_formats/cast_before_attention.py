@@ -19,13 +19,21 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.casts import casts_for_attention
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="a wider type for attention alone",
+    lever=ATTENTION,
+    of=ops_of_family("no attention ops", "attention"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .to(dtype) in front of scaled_dot_product_attention in the model",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such casts with the attention ops behind them."""
     casts = casts_for_attention(facts.ops, facts.joins)
@@ -51,14 +59,3 @@ def _tell(readers: Rows, ops: Affected) -> Words:
         verify="re-profile: the casts are gone from list_ops(op_code='Typecast'), PCC >= 0.99",
         caveat="readers of the cast are inferred from shapes; older decode kernels need Q in bfloat16",
     )
-
-
-CHECK = Check(
-    title="a wider type for attention alone",
-    look=look,
-    lever=ATTENTION,
-    of=ops_of_family("no attention ops", "attention"),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="drop the .to(dtype) in front of scaled_dot_product_attention in the model",
-)

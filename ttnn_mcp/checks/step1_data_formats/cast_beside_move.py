@@ -23,13 +23,20 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.casts import moves_beside_casts
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
+@check(
+    title="a typecast that a move could make",
+    lever=LAYOUT,
+    of=ops_named("no typecasts", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such casts."""
     partners = moves_beside_casts(facts.ops, facts.joins)
@@ -56,13 +63,3 @@ def _tell(partners: Rows, ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='TypecastDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a wider type makes shards larger",
     )
-
-
-CHECK = Check(
-    title="a typecast that a move could make",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no typecasts", "Typecast"),
-    needs=(OPERANDS,),
-    worth=Worth(time=SAFE),
-)

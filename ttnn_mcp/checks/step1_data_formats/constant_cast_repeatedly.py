@@ -14,11 +14,18 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import reads_unmade
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import CONSTANTS
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="an unchanging tensor cast per iteration",
+    lever=CONSTANTS,
+    of=ops_named("no Typecast ops", "Typecast"),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .to() pair in the model; cast constants once, outside forward()",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all casts of tensors that the window did not make."""
     if (facts.scope.window.of_iterations or 0) > 1:
@@ -38,13 +45,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops",
         caveat="the model's own inputs may be among them: upload those in the type that is needed",
     )
-
-
-CHECK = Check(
-    title="an unchanging tensor cast per iteration",
-    look=look,
-    lever=CONSTANTS,
-    of=ops_named("no Typecast ops", "Typecast"),
-    worth=Worth(saving=USUAL),
-    compiled="drop the .to() pair in the model; cast constants once, outside forward()",
-)

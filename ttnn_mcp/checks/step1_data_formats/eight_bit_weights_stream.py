@@ -31,7 +31,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 )
 from ttnn_mcp.analyses.op_kinds.matmul_choice import waits_for_steps
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.shared.changed_ops import becomes
@@ -47,6 +47,19 @@ HEAD = (
 )
 
 
+def _weighted(facts: WindowFacts) -> Mask:
+    return reads_weights(facts.ops, facts.flow) & facts.of_family("matmul")
+
+
+@check(
+    title="a trial: BFLOAT4_B for weights that are waited for",
+    lever=WEIGHTS,
+    costs_accuracy=True,
+    of=Subject(_weighted, "no matmul reads weights from DRAM"),
+    needs=(DRAM_BANDWIDTH,),
+    worth=Worth(saving=USUAL),
+    compiled='torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf4"})  # all weights at once',
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that wait for such weights."""
     weight, able = facts.ops.inputs[1], _weighted(facts)
@@ -81,19 +94,3 @@ def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
         caveat="a trial: PCC often forbids it, and errors add up with depth; attention and the head rarely accept it",
     )
-
-
-def _weighted(facts: WindowFacts) -> Mask:
-    return reads_weights(facts.ops, facts.flow) & facts.of_family("matmul")
-
-
-CHECK = Check(
-    title="a trial: BFLOAT4_B for weights that are waited for",
-    look=look,
-    lever=WEIGHTS,
-    costs_accuracy=True,
-    of=Subject(_weighted, "no matmul reads weights from DRAM"),
-    needs=(DRAM_BANDWIDTH,),
-    worth=Worth(saving=USUAL),
-    compiled='torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf4"})  # all weights at once',
-)

@@ -32,7 +32,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     waits_for_arithmetic,
     weight_of,
 )
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.op_config import Sets
@@ -45,6 +45,17 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 NAMES = {1.0: "LoFi", 2.0: "HiFi2"}
 
 
+@check(
+    title="more passes than the mantissas can use",
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
+    principal=True,
+    of=Subject(lambda facts: engine_ops(facts.ops), "no matmul, conv or attention ops"),
+    needs=(FIDELITY,),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that compute more passes than they need."""
     needed = needed_phases(facts.ops)
@@ -78,17 +89,3 @@ def _tell(sets: Sets, ops: Affected) -> Words:
         verify="re-profile: tensor_formats.fidelity shows the new fidelity, kernel_us falls; PCC >= 0.99",
         caveat="an op that waits for its readers gains less; with BFLOAT8_B weights LoFi is worth one PCC try",
     )
-
-
-CHECK = Check(
-    title="more passes than the mantissas can use",
-    look=look,
-    lever=KERNEL_CONFIG,
-    slot=PASSES,
-    costs_accuracy=True,
-    principal=True,
-    of=Subject(lambda facts: engine_ops(facts.ops), "no matmul, conv or attention ops"),
-    needs=(FIDELITY,),
-    worth=Worth(saving=USUAL),
-    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
-)

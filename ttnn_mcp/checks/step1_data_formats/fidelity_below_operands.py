@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE, phases
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, no_saving
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
@@ -25,6 +25,16 @@ SETS = sets_compute(math_fidelity="HiFi2")
 GIVEN = "a program_config or core_grid was given: without compute_kernel_config it sets LoFi"
 
 
+@check(
+    title="bfloat16 multiplied at LoFi",
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    risk=True,
+    of=WEIGHTED_OPS,
+    needs=(FIDELITY,),
+    worth=Worth(time=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that drop mantissa bits on both sides."""
     weight, activation = facts.ops.inputs[1], facts.ops.inputs[0]
@@ -52,16 +62,3 @@ def _tell(ops: Affected) -> Words:
         verify="compare PCC of this op's output at LoFi and HiFi2; tensor_formats.fidelity shows which ran",
         caveat=GIVEN if chosen else None,
     )
-
-
-CHECK = Check(
-    title="bfloat16 multiplied at LoFi",
-    look=look,
-    lever=KERNEL_CONFIG,
-    slot=PASSES,
-    risk=True,
-    of=WEIGHTED_OPS,
-    needs=(FIDELITY,),
-    worth=Worth(time=USUAL),
-    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
-)

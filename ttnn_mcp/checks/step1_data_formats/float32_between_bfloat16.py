@@ -21,7 +21,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import cite_op, example
@@ -31,6 +31,15 @@ WIDE, NARROW = "FLOAT32", ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")
 LONGEST = 16  # ops between the casts: a compiled RMSNorm is about 13 of them (tt-xla #3990)
 
 
+@check(
+    title="FLOAT32 between BFLOAT16 ends",
+    lever=ACTIVATIONS,
+    costs_accuracy=True,
+    of=ops_named("no Typecast ops", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .float() and .to(dtype) pair around it in the model; norms and softmax sum in 32 bits anyway",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all islands of FLOAT32 with the casts around them."""
     source, output = facts.ops.inputs[0].dtype, facts.ops.outputs[0].dtype
@@ -98,15 +107,3 @@ def halved_saves(facts: WindowFacts) -> Floats:
     wide = np.sum([np.where(operand.dtype.among(WIDE), operand.bytes, 0.0) for operand in operands], axis=0)
     then = np.fmax(facts.kernel_ns * (1 - wide / 2 / np.where(total > 0, total, np.inf)), LAUNCH_FLOOR_NS)
     return np.maximum(facts.kernel_ns - then, 0.0)
-
-
-CHECK = Check(
-    title="FLOAT32 between BFLOAT16 ends",
-    look=look,
-    lever=ACTIVATIONS,
-    costs_accuracy=True,
-    of=ops_named("no Typecast ops", "Typecast"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="drop the .float() and .to(dtype) pair around it in the model; norms and softmax sum in 32 bits anyway",
-)

@@ -39,13 +39,13 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 )
 from ttnn_mcp.checks.check import (
     Affected,
-    Check,
     Floats,
     Mask,
     Problem,
     Problems,
     WindowFacts,
     Words,
+    check,
     ops_of_family,
     spoken_of,
 )
@@ -76,6 +76,15 @@ FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
 
 
+@check(
+    title="narrower formats, a trial",
+    lever=UNTRIED,
+    costs_accuracy=True,
+    of=ENGINE,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield weights, results, and keys and values."""
     weight, took = facts.ops.inputs[1], facts.kernel_ns
@@ -101,11 +110,11 @@ def look(facts: WindowFacts) -> Problems:
     yield _of(keys, saved, "narrower keys and values", _narrower_keys)
     passes = fewer_passes_save(facts.ops, facts.roofline, np.full(len(facts), second_pass_for_eight_bits.LOFI))
     beyond = long & matmul & (passes > 0)
-    beyond[spoken_of(second_pass_for_eight_bits.look(facts))] = False
+    beyond[spoken_of(second_pass_for_eight_bits.look, facts)] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
     wide = long & _reads_or_writes_float32(facts)
-    wide[spoken_of(float32_between_bfloat16.look(facts))] = False
+    wide[spoken_of(float32_between_bfloat16.look, facts)] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 
 
@@ -165,15 +174,3 @@ def _narrower_results(_facts: WindowFacts, _row: int) -> str:
 
 def _narrower_keys(_facts: WindowFacts, _row: int) -> str:
     return "k and v as dtype=ttnn.bfloat8_b where they are made, the cache too"
-
-
-CHECK = Check(
-    title="narrower formats, a trial",
-    look=look,
-    lever=UNTRIED,
-    costs_accuracy=True,
-    of=ENGINE,
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

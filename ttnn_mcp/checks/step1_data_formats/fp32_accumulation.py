@@ -18,7 +18,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, fills_half_of_dst
 from ttnn_mcp.analyses.op_kinds.formats import any_operand, waits_for_arithmetic
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ACCUMULATION
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
@@ -31,6 +31,16 @@ from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32
 SETS = sets_compute(fp32_dest_acc_en="False")
 
 
+@check(
+    title="16-bit operands accumulated in float32",
+    lever=ACCUMULATION,
+    costs_accuracy=True,
+    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
+    needs=(COMPUTE_CONFIG,),
+    worth=Worth(time=USUAL),
+    general=True,
+    compiled=compute_config_of_compiler("fp32_dest_acc_en=False"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that the smaller register could hold back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
@@ -53,16 +63,3 @@ def _tell(ops: Affected) -> Words:
         fix=ops.with_only(SETS).compute_text,
         caveat="long inner dimensions may need it: judge by PCC of the whole model",
     )
-
-
-CHECK = Check(
-    title="16-bit operands accumulated in float32",
-    look=look,
-    lever=ACCUMULATION,
-    costs_accuracy=True,
-    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
-    needs=(COMPUTE_CONFIG,),
-    worth=Worth(time=USUAL),
-    general=True,
-    compiled=compute_config_of_compiler("fp32_dest_acc_en=False"),
-)

@@ -15,7 +15,7 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.wording import cite_attribute
@@ -26,6 +26,15 @@ _EXACT = re.compile(r"UnaryOpType::GELU[,;]\s*param=\{\s*(0(\.0*)?f?)?\s*\}")
 HALF = 0.5  # of the time (ours: 18 % measured twice, alone)
 
 
+@check(
+    title="exact GELU, a trial",
+    lever=UNTRIED,
+    costs_accuracy=True,
+    of=UNARY,
+    needs=(ATTRIBUTES,),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     rows = np.flatnonzero(UNARY.mask(facts) & (facts.kernel_ns >= SMALL_NS))
@@ -46,15 +55,3 @@ def _tell(ops: Affected) -> Words:
         ),
         caveat="the two differ by 0.0005 at most: judge by PCC of the whole model",
     )
-
-
-CHECK = Check(
-    title="exact GELU, a trial",
-    look=look,
-    lever=UNTRIED,
-    costs_accuracy=True,
-    of=UNARY,
-    needs=(ATTRIBUTES,),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.shared.floors import least_ns
@@ -31,6 +31,16 @@ NORMS = ops_named("no GroupNorm ops", "GroupNorm")
 MOST_GAINED = 1 - 179.6 / 2044.2  # 1x256x1x256 in 16 groups on one core: tt-metal PR #49219
 
 
+@check(
+    title="GroupNorm statistics on the vector unit",
+    lever=NORM_CONFIG,
+    slot="welford",
+    of=NORMS,
+    needs=(ATTRIBUTES,),
+    worth=Worth(saving=USUAL),
+    compiled="no option of tt-xla chooses use_welford; report the shape to tt-mlir",
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such norms."""
     norms = NORMS.rows(facts)
@@ -51,16 +61,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls; PCC >= 0.99 of the whole model",
         caveat="a trial: in DRAM use_welford can be faster, and its sums are more exact (image models notice)",
     )
-
-
-CHECK = Check(
-    title="GroupNorm statistics on the vector unit",
-    look=look,
-    lever=NORM_CONFIG,
-    slot="welford",
-    of=NORMS,
-    needs=(ATTRIBUTES,),
-    worth=Worth(saving=USUAL),
-    compiled="no option of tt-xla chooses use_welford; report the shape to tt-mlir",
-    general=True,
-)

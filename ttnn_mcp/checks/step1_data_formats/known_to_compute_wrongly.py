@@ -33,21 +33,12 @@ from ttnn_mcp.analyses.op_kinds.formats import phases
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.analyses.settings.compute import grid_of
-from ttnn_mcp.checks.check import (
-    Affected,
-    Check,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    WindowFacts,
-    Words,
-    no_saving,
-    ops_of_family,
-)
+from ttnn_mcp.checks.arrays import Mask, Rows, no_saving
+from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_of_family
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.op_config import OpConfig
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.shared.group_norm_call import narrow_groups
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.hardware import FIDELITY_PHASES, TILE_SIDE
@@ -80,6 +71,13 @@ class KnownFault:
     fix: str
 
 
+@check(
+    title="ops that TTNN is known to compute wrongly",
+    lever=ACCURACY,
+    of=ops_of_family("no matmuls, convs or norms", "matmul", "conv", "norm"),
+    needs=(OPERANDS,),
+    risk=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the ops of each fault of this chip."""
     for fault in FAULTS:
@@ -244,12 +242,4 @@ FAULTS: tuple[KnownFault, ...] = (
         "measured for GLM-4.7-Flash on Blackhole, September 2026; open as far as we know",
         "program_config as now with out_subblock_w=1, and out_block_w as it was",
     ),
-)
-CHECK = Check(
-    title="ops that TTNN is known to compute wrongly",
-    look=look,
-    lever=ACCURACY,
-    of=ops_of_family("no matmuls, convs or norms", "matmul", "conv", "norm"),
-    needs=(OPERANDS,),
-    risk=True,
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS, on_few_cores
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, OPERANDS
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
@@ -32,6 +32,16 @@ ENOUGH = FIDELITY_PHASES["HiFi2"]
 SETS = sets_compute(math_fidelity="HiFi2")
 
 
+@check(
+    title="norms at HiFi4",
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
+    of=NORMS,
+    needs=(OPERANDS, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all norms above HiFi2."""
     passes = facts.ops.texts("fidelity").mapped(
@@ -59,16 +69,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile: the norms' MATH FIDELITY is HiFi2, kernel_us falls; PCC of the whole model >= 0.99",
         caveat="keep fp32_dest_acc_en as it is; what passes in one layer can fail over all: judge the whole model",
     )
-
-
-CHECK = Check(
-    title="norms at HiFi4",
-    look=look,
-    lever=KERNEL_CONFIG,
-    slot=PASSES,
-    costs_accuracy=True,
-    of=NORMS,
-    needs=(OPERANDS, DRAM_BANDWIDTH),
-    worth=Worth(saving=USUAL),
-    compiled=compute_config_of_compiler("math_fidelity=HiFi2"),
-)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ttnn_mcp.analyses.op_kinds.casts import narrowed_behind_their_maker
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
@@ -23,6 +23,14 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 
+@check(
+    title="written wide only to be narrowed",
+    lever=ACTIVATIONS,
+    of=ops_named("no Typecast ops", "Typecast"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled="cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all typecasts that their producer could make needless."""
     rows = narrowed_behind_their_maker(facts.ops, facts.flow)
@@ -57,14 +65,3 @@ def _fix(facts: WindowFacts, made_by: int, dtype: str) -> str:
     return (
         f"give {shown(canonical(name))} the type it should write: dtype={dtype} (output_dtype= for sharding moves)"
     )
-
-
-CHECK = Check(
-    title="written wide only to be narrowed",
-    look=look,
-    lever=ACTIVATIONS,
-    of=ops_named("no Typecast ops", "Typecast"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=SAFE),
-    compiled="cast the module's output dtype in PyTorch once, so that the compiler need not insert a typecast",
-)

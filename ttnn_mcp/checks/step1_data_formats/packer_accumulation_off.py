@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting, inner_block_tiles
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import ACCUMULATION
 from ttnn_mcp.checks.needs import COMPUTE_CONFIG
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
@@ -32,6 +32,15 @@ BLOCKS_WITH_BIAS = 1  # same
 SETS = sets_compute(packer_l1_acc="True")
 
 
+@check(
+    title="partial sums not accumulated in L1",
+    lever=ACCUMULATION,
+    of=WEIGHTED_OPS,
+    needs=(COMPUTE_CONFIG,),
+    worth=Worth(time=USUAL),
+    general=True,
+    compiled=compute_config_of_compiler("packer_l1_acc=True"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops with several blocks along K and the packer not accumulating."""
     able, weight = WEIGHTED_OPS.rows(facts), facts.ops.inputs[1]
@@ -58,15 +67,3 @@ def _tell(blocks: Floats, ops: Affected) -> Words:
         fix=ops.with_only(SETS).compute_text,
         caveat="takes an L1 buffer for the partial sums: check memory_summary.l1_peak headroom",
     )
-
-
-CHECK = Check(
-    title="partial sums not accumulated in L1",
-    look=look,
-    lever=ACCUMULATION,
-    of=WEIGHTED_OPS,
-    needs=(COMPUTE_CONFIG,),
-    worth=Worth(time=USUAL),
-    general=True,
-    compiled=compute_config_of_compiler("packer_l1_acc=True"),
-)

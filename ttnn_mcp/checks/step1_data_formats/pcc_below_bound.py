@@ -19,12 +19,22 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.accuracy import Loss, losses_of
 from ttnn_mcp.checks.arrays import Mask, no_saving
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import ACCURACY
 from ttnn_mcp.checks.shared.memory_claims import rows_of_operations
 from ttnn_mcp.wire import Evidence
 
 
+def _compared(facts: WindowFacts) -> Mask:
+    return np.full(len(facts), facts.run.memory is not None and bool(facts.run.memory.comparisons))
+
+
+@check(
+    title="an op misses its PCC bound",
+    lever=ACCURACY,
+    risk=True,
+    of=Subject(_compared, "no tensors were compared with a golden function (enable_comparison_mode)"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all operations below their bound; the first one is the example."""
     if losses := losses_of(facts.run.memory_report):
@@ -51,16 +61,3 @@ def _cite(facts: WindowFacts, loss: Loss) -> Evidence:
     report = facts.run.memory_report.path.name
     row = f"{loss.table}:tensor_id={loss.record.tensor}"
     return Evidence(source=report, row=row, column="actual_pcc", value=loss.record.actual)
-
-
-def _compared(facts: WindowFacts) -> Mask:
-    return np.full(len(facts), facts.run.memory is not None and bool(facts.run.memory.comparisons))
-
-
-CHECK = Check(
-    title="an op misses its PCC bound",
-    look=look,
-    lever=ACCURACY,
-    risk=True,
-    of=Subject(_compared, "no tensors were compared with a golden function (enable_comparison_mode)"),
-)

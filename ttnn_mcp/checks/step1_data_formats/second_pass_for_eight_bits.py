@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import fewer_passes_save, phases, waits_for_arithmetic
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.expectation import EXPLAINED
 from ttnn_mcp.checks.levers import KERNEL_CONFIG, PASSES
 from ttnn_mcp.checks.needs import FIDELITY, TWO_OPERANDS
@@ -38,6 +38,16 @@ WEIGHTED = ("matmul", "conv")
 SETS = sets_compute(math_fidelity="LoFi")
 
 
+@check(
+    title="a trial: LoFi for BFLOAT8_B weights",
+    lever=KERNEL_CONFIG,
+    slot=PASSES,
+    costs_accuracy=True,
+    of=ops_of_family("no matmul or conv ops", *WEIGHTED),
+    needs=(TWO_OPERANDS, FIDELITY),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("math_fidelity=LoFi"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that compute such weights twice."""
     passes, about = phases(facts.ops), facts.of_family(*WEIGHTED)
@@ -73,16 +83,3 @@ def _tell(ops: Affected) -> Words:
         verify="PCC of the whole model >= 0.99 and its task metric; then kernel_us of these ops falls",
         caveat="a trial, op by op: what passes in one layer can fail in all; heads and embeddings rarely accept it",
     )
-
-
-CHECK = Check(
-    title="a trial: LoFi for BFLOAT8_B weights",
-    look=look,
-    lever=KERNEL_CONFIG,
-    slot=PASSES,
-    costs_accuracy=True,
-    of=ops_of_family("no matmul or conv ops", *WEIGHTED),
-    needs=(TWO_OPERANDS, FIDELITY),
-    worth=Worth(saving=USUAL),
-    compiled=compute_config_of_compiler("math_fidelity=LoFi"),
-)

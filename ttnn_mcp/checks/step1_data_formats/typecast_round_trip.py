@@ -15,12 +15,19 @@ from __future__ import annotations
 from functools import partial
 
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, round_trips
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="cast there and back",
+    lever=LAYOUT,
+    of=ops_named("no Typecast ops", "Typecast"),
+    worth=Worth(saving=USUAL),
+    compiled="drop the .to() pair in the model; cast constants once, outside forward()",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all pairs of casts that undo each other."""
     casts = facts.named("Typecast")
@@ -46,13 +53,3 @@ def _tell(trips: RoundTrips, ops: Affected) -> Words:
         verify="re-profile: tensor_formats.conversions lists fewer Typecast ops; PCC unchanged",
         caveat="joined by size, type and placement; a narrow type in between rounds values, so PCC may rise",
     )
-
-
-CHECK = Check(
-    title="cast there and back",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no Typecast ops", "Typecast"),
-    worth=Worth(saving=USUAL),
-    compiled="drop the .to() pair in the model; cast constants once, outside forward()",
-)

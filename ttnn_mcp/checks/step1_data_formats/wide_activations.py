@@ -19,7 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors, narrowing_spares, streams_bfloat16
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.analyses.op_kinds.tile_padding import tile_waste
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -29,6 +29,19 @@ MOSTLY_PADDING = 0.5  # of the bytes: a shape without it saves more than a narro
 MAPS = ("Binary", "Unary", "Ternary", "Where", "Copy", "Clone")
 
 
+def _maps(facts: WindowFacts) -> Mask:
+    return facts.named(*MAPS) | facts.of_family("shape")
+
+
+@check(
+    title="DRAM-bound ops on bfloat16 activations",
+    lever=ACTIVATIONS,
+    costs_accuracy=True,
+    of=Subject(_maps, "no element-wise or shape ops"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="no option of tt-xla narrows activations in general; a decoder's cache: experimental-kv-cache-dtype",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all DRAM-bound ops on bfloat16 activations."""
     waits = np.nan_to_num(facts.roofline.dram_achievable_ns) >= EXPLAINED * facts.kernel_ns
@@ -55,19 +68,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile: tensor_formats.activations shows BFLOAT8_B, no new Typecast; PCC >= 0.99",
         caveat="residual sums, norms and softmax stay BFLOAT16; do weights and fidelity first",
     )
-
-
-def _maps(facts: WindowFacts) -> Mask:
-    return facts.named(*MAPS) | facts.of_family("shape")
-
-
-CHECK = Check(
-    title="DRAM-bound ops on bfloat16 activations",
-    look=look,
-    lever=ACTIVATIONS,
-    costs_accuracy=True,
-    of=Subject(_maps, "no element-wise or shape ops"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="no option of tt-xla narrows activations in general; a decoder's cache: experimental-kv-cache-dtype",
-)

@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.formats import BYTES_TAKE_AT_MOST, spared_bytes
 from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.expectation import EXPLAINED
 from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import TWO_OPERANDS
@@ -34,6 +34,17 @@ DECODES = ops_named("no decode attention", *DECODE_ATTENTION)
 SHORT_NS = 34_000.0  # 128 cached tokens take as long, nearly no bytes: MLA, tt-metal PR #36440 and PR #37004
 
 
+@check(
+    title="keys and values kept in 16 bits",
+    lever=CACHES,
+    costs_accuracy=True,
+    of=DECODES,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=(
+        'torch_xla.set_custom_compile_options({"experimental-kv-cache-dtype": "bfp_bf8"}), in one call with others'
+    ),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all attention on wide caches."""
     keys = facts.ops.inputs[1]
@@ -65,17 +76,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile at a long context; op_detail(op={ops.line}).kernel_us falls; PCC >= 0.99",
         caveat="little is gained while few positions are filled; check PCC at the longest context",
     )
-
-
-CHECK = Check(
-    title="keys and values kept in 16 bits",
-    look=look,
-    lever=CACHES,
-    costs_accuracy=True,
-    of=DECODES,
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled=(
-        'torch_xla.set_custom_compile_options({"experimental-kv-cache-dtype": "bfp_bf8"}), in one call with others'
-    ),
-)

@@ -37,7 +37,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
 )
 from ttnn_mcp.analyses.op_kinds.matmul_choice import waits_for_steps
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, CannotTell, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import WEIGHTS
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH
 from ttnn_mcp.checks.op_config import OpConfig
@@ -52,6 +52,18 @@ REACHES = 0.3  # of achievable bandwidth: below it bytes are not the only limit 
 BYTES_DECIDE = 0.38  # between the two (ours)
 
 
+@check(
+    title="weights wider than the op needs",
+    lever=WEIGHTS,
+    costs_accuracy=True,
+    principal=True,
+    of=Subject(lambda facts: reads_weights(facts.ops, facts.flow), "no matmul or conv reads weights from DRAM"),
+    worth=Worth(saving=USUAL),
+    compiled=(
+        "model.to(torch.bfloat16) before compiling, then "
+        'torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf8"})'
+    ),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops whose weights could be narrower."""
     weight, weighted = facts.ops.inputs[1], reads_weights(facts.ops, facts.flow)
@@ -118,18 +130,3 @@ def _fix(ops: Affected) -> str:
         "w = ttnn.from_torch(torch_w, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)"
         f"  # {ops.example}"
     )
-
-
-CHECK = Check(
-    title="weights wider than the op needs",
-    look=look,
-    lever=WEIGHTS,
-    costs_accuracy=True,
-    principal=True,
-    of=Subject(lambda facts: reads_weights(facts.ops, facts.flow), "no matmul or conv reads weights from DRAM"),
-    worth=Worth(saving=USUAL),
-    compiled=(
-        "model.to(torch.bfloat16) before compiling, then "
-        'torch_xla.set_custom_compile_options({"experimental_weight_dtype": "bfp_bf8"})'
-    ),
-)

@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
@@ -29,6 +28,13 @@ ARGMAX = ops_named("no ArgMax ops", "ArgMax", "Argmax")
 DIMS = 4  # of a tensor in a report: the last one is 3, or -1 (ours)
 
 
+@check(
+    title="ArgMax on one core",
+    of=ARGMAX,
+    needs=(OPERANDS, CORES),
+    worth=Worth(saving=USUAL),
+    compiled="a release of tt-mlir from April 2026 on (#7705) takes the multi-core kernel",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the ArgMax ops that the grid could share."""
     rows = np.flatnonzero(ARGMAX.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
@@ -61,14 +67,3 @@ def _could_share(facts: WindowFacts, rows: Rows) -> Rows:
     dim = facts.attributes_of_ops.numbers(rows, lambda attributes: attributes.number("dim"))
     last = np.isnan(dim) | (dim == -1) | (dim == DIMS - 1)
     return np.flatnonzero((single | tiles) & last)
-
-
-CHECK = Check(
-    title="ArgMax on one core",
-    look=look,
-    lever=OTHER_OP,
-    of=ARGMAX,
-    needs=(OPERANDS, CORES),
-    worth=Worth(saving=USUAL),
-    compiled="a release of tt-mlir from April 2026 on (#7705) takes the multi-core kernel",
-)

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS, TWO_OPERANDS
 from ttnn_mcp.checks.shared.dram_sharding import LEAST_WEIGHTS
@@ -26,6 +26,14 @@ from ttnn_mcp.checks.wording import cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="a matmul's columns cut apart by slices",
+    lever=LAYOUT,
+    of=ops_named("no Slice ops", "Slice"),
+    needs=(OPERANDS, TWO_OPERANDS),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the slices of all such results."""
     cut = facts.joins.read_only_by(facts.named("Slice"))
@@ -65,14 +73,3 @@ def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
         verify="re-profile; list_ops(group_by='op_code') shows fewer Slice; PCC unchanged",
         caveat="each matmul more costs a launch; readers are inferred from shapes",
     )
-
-
-CHECK = Check(
-    title="a matmul's columns cut apart by slices",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no Slice ops", "Slice"),
-    needs=(OPERANDS, TWO_OPERANDS),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

@@ -15,7 +15,7 @@ have to follow.
 
 from __future__ import annotations
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.reshapes import permuted_columns, rows_of_permuted
@@ -25,6 +25,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 PERMUTES = ops_named("no permutes", "Permute", "Transpose")
 
 
+@check(
+    title="columns reordered behind a matmul",
+    lever=LAYOUT,
+    of=PERMUTES,
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+    compiled="permute the columns of the projection's weights once, in the model, as tt_transformers does at load",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such reshapes and permutes."""
     rows = rows_of_permuted(facts.ops)
@@ -51,14 +59,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; those reshapes and permutes are gone; PCC >= 0.99 of the layer",
         caveat="keys need the same order as queries; both rotary embeddings exist, for halves and for pairs",
     )
-
-
-CHECK = Check(
-    title="columns reordered behind a matmul",
-    look=look,
-    lever=LAYOUT,
-    of=PERMUTES,
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(saving=USUAL),
-    compiled="permute the columns of the projection's weights once, in the model, as tt_transformers does at load",
-)

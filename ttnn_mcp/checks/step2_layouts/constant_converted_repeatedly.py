@@ -17,22 +17,20 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES, reads_unmade
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Check,
-    Problem,
-    Problems,
-    Rows,
-    WindowFacts,
-    Words,
-    ops_named,
-)
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import CannotTell, Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import CONSTANTS
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL
 
 
+@check(
+    title="an unchanging tensor converted per iteration",
+    lever=CONSTANTS,
+    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
+    compiled="keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all conversions of tensors that the window did not make, where they are seen to repeat."""
     conversions, window = facts.named(*TO_TILES, *TO_ROWS), facts.scope.window
@@ -76,12 +74,3 @@ def _tables(facts: WindowFacts) -> Rows:
 
 def _layout(facts: WindowFacts, row: int) -> str:
     return "TILE_LAYOUT" if facts.named(*TO_TILES)[row] else "ROW_MAJOR_LAYOUT"
-
-
-CHECK = Check(
-    title="an unchanging tensor converted per iteration",
-    look=look,
-    lever=CONSTANTS,
-    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
-    compiled="keep the tensor as a parameter or buffer of the module: the compiler folds its conversion once",
-)

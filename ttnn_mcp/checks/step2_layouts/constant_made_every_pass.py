@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import CONSTANTS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -24,6 +24,14 @@ MADE = ops_named("no Full or Arange ops", "Full", "Arange")
 READ_ONLY = ("Binary", "Unary", "Ternary", "Where", "Matmul", "Linear", "LayerNorm", "Softmax", "Concat")
 
 
+@check(
+    title="a constant made again in every pass",
+    lever=CONSTANTS,
+    of=MADE,
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled="register it as a buffer of the module (self.register_buffer), so that it is an input and no op",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all constants that are only read."""
     only_read = facts.joins.read_only_by(facts.named(*READ_ONLY))
@@ -46,14 +54,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; list_ops(op_code='{ops.name}') is empty",
         caveat="not where the value or the shape changes with the step, or where an op writes into it",
     )
-
-
-CHECK = Check(
-    title="a constant made again in every pass",
-    look=look,
-    lever=CONSTANTS,
-    of=MADE,
-    needs=(OPERANDS,),
-    worth=Worth(saving=SAFE),
-    compiled="register it as a buffer of the module (self.register_buffer), so that it is an input and no op",
-)

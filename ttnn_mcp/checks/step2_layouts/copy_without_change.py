@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -26,6 +26,14 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 COPIES = ("Clone", "Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast")
 
 
+@check(
+    title="copies that change nothing",
+    lever=LAYOUT,
+    of=ops_named("no copies, slices, pads, repeats or casts", *COPIES),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+    compiled="drop the clone, slice or cast in the model there: it changes nothing",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that change nothing."""
     rows = np.flatnonzero(facts.named(*COPIES) & _unchanged(facts))
@@ -56,14 +64,3 @@ def _unchanged(facts: WindowFacts) -> Mask:
     for other in facts.ops.inputs[1:]:
         same &= ~other.present
     return same & ~x.sharded
-
-
-CHECK = Check(
-    title="copies that change nothing",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no copies, slices, pads, repeats or casts", *COPIES),
-    needs=(OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=SAFE),
-    compiled="drop the clone, slice or cast in the model there: it changes nothing",
-)

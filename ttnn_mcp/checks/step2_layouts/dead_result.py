@@ -22,20 +22,10 @@ from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.memory.buffer_spans import before
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY
 from ttnn_mcp.analyses.memory.replayed import Replayed
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Check,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    Subject,
-    WindowFacts,
-    Words,
-)
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.arrays import Mask, Rows
+from ttnn_mcp.checks.check import CannotTell, Problems, Subject, WindowFacts, check
 from ttnn_mcp.checks.needs import MEMORY
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.shared.memory_claims import operation_name
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -48,6 +38,12 @@ def _pure(facts: WindowFacts) -> Mask:
     return facts.names.where(lambda text: family(text) not in NOT_PURE and not BEYOND.search(canonical(text)))
 
 
+@check(
+    title="a result that nobody reads",
+    of=Subject(_pure, "no ops that only compute a result"),
+    needs=(MEMORY,),
+    worth=Worth(saving=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops whose results nobody reads."""
     identity, replay = TensorIdentity.of(facts.run, facts.ops), facts.replay
@@ -88,13 +84,3 @@ def unread_operations(replay: Replayed, until: int) -> Rows:
     makers, rows = lives.producers, lives.rows
     wasted = (rows >= 0) & unread[rows]
     return np.setdiff1d(makers[wasted], makers[~wasted])
-
-
-CHECK = Check(
-    title="a result that nobody reads",
-    look=look,
-    lever=OTHER_OP,
-    of=Subject(_pure, "no ops that only compute a result"),
-    needs=(MEMORY,),
-    worth=Worth(saving=SAFE),
-)

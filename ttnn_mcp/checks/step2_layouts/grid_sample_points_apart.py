@@ -20,8 +20,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.programs.convs import divisors
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.wording import cite_attribute
@@ -33,6 +32,13 @@ NUMBERS, PREPARED = 2, 6  # of a point: x and y; or a pixel and four weights
 POINTS_AT_MOST = 32  # in a row: it is then 384 B long, and longer rows spare little more (ours)
 
 
+@check(
+    title="points of a grid read one by one",
+    of=SAMPLES,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled="tt-xla has no option for it: report the shape to tt-mlir",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     rows, grid = SAMPLES.rows(facts), facts.ops.inputs[1].logical
@@ -77,14 +83,3 @@ def _are_prepared(facts: WindowFacts, rows: Rows) -> Mask:
 def _together(width: int) -> int:
     """The most points of a row of this width that fill shorter rows evenly."""
     return max((each for each in divisors(width) if each <= POINTS_AT_MOST), default=1)
-
-
-CHECK = Check(
-    title="points of a grid read one by one",
-    look=look,
-    lever=OTHER_OP,
-    of=SAMPLES,
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled="tt-xla has no option for it: report the shape to tt-mlir",
-)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.layouts import CARRIED_AT_MOST, CARRIES, TO_ROWS, TO_TILES
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -27,6 +27,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="layouts converted for a GroupNorm",
+    lever=LAYOUT,
+    of=ops_named("no GroupNorm ops", "GroupNorm"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps layouts along chains"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all conversions for GroupNorms."""
     norms = facts.named("GroupNorm")
@@ -76,14 +84,3 @@ def _made_by(facts: WindowFacts, norms: Mask) -> Mask:
     for _ in range(CARRIED_AT_MOST):
         made = norms | (passes & (makers != NOBODY) & made[makers])
     return (makers != NOBODY) & made[makers]
-
-
-CHECK = Check(
-    title="layouts converted for a GroupNorm",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no GroupNorm ops", "GroupNorm"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("keeps layouts along chains"),
-)

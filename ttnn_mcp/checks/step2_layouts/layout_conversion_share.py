@@ -20,7 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import explained_conversions
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL
@@ -29,6 +29,13 @@ FOUND_SHARE = 0.05  # of the window: domain practice
 FIRST_SHARE = 0.25  # same: from here on no other step matters before
 
 
+@check(
+    title="tilize and untilize take a notable share",
+    lever=LAYOUT,
+    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
+    compiled=('torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all conversions, where they take more than the line."""
     rows = np.flatnonzero(facts.named(*TO_TILES, *TO_ROWS))
@@ -58,13 +65,3 @@ def _tell(avoidable_ns: float, ops: Affected) -> Words:
         verify="re-profile: tensor_formats.conversions falls in total, not only here; PCC unchanged",
         caveat="the need for a layout is inferred from size, type and placement",
     )
-
-
-CHECK = Check(
-    title="tilize and untilize take a notable share",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no Tilize or Untilize ops", *TO_TILES, *TO_ROWS),
-    compiled=('torch_xla.set_custom_compile_options({"optimization_level": "1"}); fewer permutes in the model'),
-    general=True,
-)

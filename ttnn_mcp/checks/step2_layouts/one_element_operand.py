@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute
@@ -23,6 +22,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="a constant read as a tensor",
+    of=ops_named("no binary element-wise ops", "Binary"),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=USUAL, saving=USUAL),
+    compiled="write the constant as a Python number in the model, not as a tensor or buffer of one element",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops with a constant of one element."""
     rows = np.flatnonzero(_one_element(facts))
@@ -56,14 +62,3 @@ def _one_element(facts: WindowFacts) -> Mask:
     by_first = (first.elements == 1) & ~made_first & (second.elements > TILE_SIDE**2)
     by_second = (second.elements == 1) & ~made_second & (first.elements > TILE_SIDE**2)
     return facts.named("Binary") & (by_first | by_second)
-
-
-CHECK = Check(
-    title="a constant read as a tensor",
-    look=look,
-    lever=OTHER_OP,
-    of=ops_named("no binary element-wise ops", "Binary"),
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=USUAL, saving=USUAL),
-    compiled="write the constant as a Python number in the model, not as a tensor or buffer of one element",
-)

@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import time_of
@@ -28,6 +28,14 @@ from ttnn_mcp.run.ops.operand import Operand
 PASSING = ("Tilize", "TilizeWithValPadding", "Untilize", "UntilizeWithUnpadding", "Typecast")
 
 
+@check(
+    title="repeats that a broadcast does without",
+    lever=LAYOUT,
+    of=ops_named("no Repeat ops", "Repeat"),
+    needs=(OPERANDS,),
+    worth=Worth(time=USUAL),
+    compiled="leave out .repeat() and .expand() before element-wise ops in the model: they broadcast",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all repeats that a broadcast does without, with the ops that serve them alone."""
     chains = {row: chain for row in np.flatnonzero(facts.named("Repeat")).tolist() if (chain := _chain(facts, row))}
@@ -85,14 +93,3 @@ def _others(facts: WindowFacts, reader: int, passed: list[int]) -> list[Operand]
     return [
         operand for operand, by_chain in zip(facts.ops.inputs[:2], made, strict=True) if not by_chain or all(made)
     ]
-
-
-CHECK = Check(
-    title="repeats that a broadcast does without",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no Repeat ops", "Repeat"),
-    needs=(OPERANDS,),
-    worth=Worth(time=USUAL),
-    compiled="leave out .repeat() and .expand() before element-wise ops in the model: they broadcast",
-)

@@ -20,8 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -35,6 +34,18 @@ BY_USER = ("PagedFillCache", "PagedUpdateCache")  # checks of step 3 tell what t
 WRITES = ("Scatter", "Gather", "IndexFill", "FillCache", "UpdateCache")
 
 
+def small(facts: WindowFacts) -> Mask:
+    """Ops that only move or map elements."""
+    return (facts.of_family(*MOVES) | facts.named(*WRITES)) & ~facts.joins.doubtful & ~facts.named(*BY_USER)
+
+
+@check(
+    title="one small sequence repeated on a tensor",
+    of=Subject(small, "no ops that only move or map elements"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="write the loop over slices as one indexed assignment or torch.scatter over all indices",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the chains one by one, the three costliest at most."""
     chains = repetitions_of(facts.ops, facts.joins, small(facts))
@@ -45,11 +56,6 @@ def look(facts: WindowFacts) -> Problems:
             chain.rows[len(chain.rows) // chain.times :],
         )
         yield Problem(chain.rows, saved, gone=gone, tell=partial(_tell, chain))
-
-
-def small(facts: WindowFacts) -> Mask:
-    """Ops that only move or map elements."""
-    return (facts.of_family(*MOVES) | facts.named(*WRITES)) & ~facts.joins.doubtful & ~facts.named(*BY_USER)
 
 
 def _tell(chain: Repetition, ops: Affected) -> Words:
@@ -115,14 +121,3 @@ def _passed_on(joins: Joins, rows: Rows, period: int) -> bool:
     number = (readers[within] - rows[0]) // period
     before = (makers[within] - rows[0]) // period == number - 1
     return len(np.unique(number[before])) == len(rows) // period - 1
-
-
-CHECK = Check(
-    title="one small sequence repeated on a tensor",
-    look=look,
-    lever=OTHER_OP,
-    of=Subject(small, "no ops that only move or map elements"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="write the loop over slices as one indexed assignment or torch.scatter over all indices",
-)

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.reshapes import IN_WHOLE_TILES, RESHAPES, copied, copy_told
@@ -26,6 +26,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="reshapes that copy to another width",
+    lever=LAYOUT,
+    of=RESHAPES,
+    needs=(OPERANDS,),
+    worth=Worth(time=USUAL),
+    compiled=IN_WHOLE_TILES,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all reshapes that change the width, with the transposes of heads beside them."""
     reshapes = np.flatnonzero(copied(facts, same_width=False))
@@ -68,14 +76,3 @@ def _heads(facts: WindowFacts, row: int) -> int | None:
     if wide[3] < split[3]:
         wide, split = split, wide
     return int(split[2]) if split[2] * split[3] == wide[3] and split[3] % TILE_SIDE == 0 else None
-
-
-CHECK = Check(
-    title="reshapes that copy to another width",
-    look=look,
-    lever=LAYOUT,
-    of=RESHAPES,
-    needs=(OPERANDS,),
-    worth=Worth(time=USUAL),
-    compiled=IN_WHOLE_TILES,
-)

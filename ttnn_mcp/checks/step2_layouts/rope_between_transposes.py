@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import Joins
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -31,6 +31,13 @@ MOVES = ("InterleavedToSharded", "ShardedToInterleaved", "Reshard")
 ROPES = ops_named("no rotary embeddings", "RotaryEmbeddingLlama")
 
 
+@check(
+    title="a rotary embedding between two transposes",
+    lever=LAYOUT,
+    of=ROPES,
+    needs=(OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all embeddings between two transposes, with what stands around them."""
     moves, turns = facts.named(*MOVES), _turns(facts)
@@ -76,19 +83,8 @@ def _around(joins: Joins, row: int, moves: Mask, turns: Mask) -> list[int]:
     passed = joins.chain(row, moves)
     readers = joins.readers(passed[-1])
     at = row
-    while (
-        joins.reader_counts[maker := int(joins.makers[at])] == 1 and moves[maker]
-    ):  # nobody's place is the last op's
+    # nobody's place is the last op's
+    while joins.reader_counts[maker := int(joins.makers[at])] == 1 and moves[maker]:
         passed.append(at := maker)
     between = len(readers) == 1 and turns[readers[0]] and turns[maker] and joins.reader_counts[maker] == 1
     return [*passed[1:], readers[0], maker] if between else []
-
-
-CHECK = Check(
-    title="a rotary embedding between two transposes",
-    look=look,
-    lever=LAYOUT,
-    of=ROPES,
-    needs=(OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-)

@@ -15,7 +15,7 @@ were made for another mode (rope-between-transposes).
 from __future__ import annotations
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.wording import cite_attribute
@@ -27,6 +27,13 @@ DECODED_NS = 3_400.0  # of all heads of a user in decode mode, measured on N150:
 HEADS_AT_LEAST = 4  # of fewer, transposes cost what decode mode saves: 9 + 2 us a head (ours)
 
 
+@check(
+    title="one token turned as a prompt",
+    lever=ATTENTION,
+    of=ROPES,
+    needs=(OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all rotary embeddings of one token in prefill mode."""
     ropes, x = ROPES.rows(facts), facts.ops.inputs[0].logical
@@ -50,13 +57,3 @@ def _tell(ops: Affected) -> Words:
         ),
         caveat="cos and sin must be [1,users,1[32],d] in shards too; PCC of the step, not of the op alone",
     )
-
-
-CHECK = Check(
-    title="one token turned as a prompt",
-    look=look,
-    lever=ATTENTION,
-    of=ROPES,
-    needs=(OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
-    worth=Worth(saving=USUAL),
-)

@@ -18,8 +18,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import cite_each, cite_op, example, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -35,6 +34,12 @@ GATE_NS = 57_000.0  # one token through the fused gate, 67 us for 32: tt-metal P
 WORTH_IT = 2  # times the gate: a router that is nearly as quick stays (ours)
 
 
+@check(
+    title="an expert router in small ops",
+    of=ops_named("no TopK ops", "TopK"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all routers of that kind."""
     routers = [router for router in _stretches(facts) if _is_router(facts, router)]
@@ -86,13 +91,3 @@ def _is_router(facts: WindowFacts, rows: Rows) -> bool:
 def _saves(took_ns: Floats) -> Floats:
     """In step with what each op took."""
     return took_ns * (1 - SMALL_NS / took_ns.sum())
-
-
-CHECK = Check(
-    title="an expert router in small ops",
-    look=look,
-    lever=OTHER_OP,
-    of=ops_named("no TopK ops", "TopK"),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-)

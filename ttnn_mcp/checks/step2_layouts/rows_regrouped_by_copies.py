@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.reshapes import IN_WHOLE_TILES, RESHAPES, copied, copy_told
@@ -22,6 +22,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="reshapes that copy rows of one width",
+    lever=LAYOUT,
+    of=RESHAPES,
+    needs=(OPERANDS,),
+    worth=Worth(time=USUAL),
+    compiled=IN_WHOLE_TILES,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all reshapes that keep the width."""
     rows = np.flatnonzero(copied(facts, same_width=True))
@@ -38,14 +46,3 @@ def _tell(ops: Affected) -> Words:
         "pad the height to a multiple of 32 once, or reshape while the tensor is ROW_MAJOR (a view there), before "
         "ttnn.to_layout(x, ttnn.TILE_LAYOUT)",
     )
-
-
-CHECK = Check(
-    title="reshapes that copy rows of one width",
-    look=look,
-    lever=LAYOUT,
-    of=RESHAPES,
-    needs=(OPERANDS,),
-    worth=Worth(time=USUAL),
-    compiled=IN_WHOLE_TILES,
-)

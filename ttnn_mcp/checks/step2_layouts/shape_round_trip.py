@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, round_trips
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.wording import cite_op, time_of
@@ -28,6 +28,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 TURNS = ("Transpose", "Permute")
 
 
+@check(
+    title="a shape that is changed and restored",
+    lever=LAYOUT,
+    of=ops_named("no reshapes, transposes or permutes", "Reshape", *TURNS),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such pairs."""
     trips = _undone(facts)
@@ -64,13 +71,3 @@ def _undone(facts: WindowFacts) -> RoundTrips:
     x, y = ops.inputs[0].logical, ops.outputs[0].logical
     restored = (x[out] == y[back]).all(axis=1) & (y[out] == x[back]).all(axis=1) & (x[out] != y[out]).any(axis=1)
     return both.where(restored & ends_as_it_began(ops, both))
-
-
-CHECK = Check(
-    title="a shape that is changed and restored",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no reshapes, transposes or permutes", "Reshape", *TURNS),
-    needs=(OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=SAFE),
-)

@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_K, SHARED_TO
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -25,6 +24,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 SORTS = ops_named("no Sort ops", "Sort")
 
 
+@check(
+    title="a sort of which few places are read",
+    of=SORTS,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="torch.topk(x, k) in place of torch.sort(x) and the slices",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all sorts of which few columns are read."""
     kept, width = (operand.logical[:, 3] for operand in (facts.ops.outputs[0], facts.ops.inputs[0]))
@@ -49,14 +55,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='Sort') is empty, TopK takes less; same tokens",
         caveat="readers are inferred from shapes; equal values may come in another order",
     )
-
-
-CHECK = Check(
-    title="a sort of which few places are read",
-    look=look,
-    lever=OTHER_OP,
-    of=SORTS,
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="torch.topk(x, k) in place of torch.sort(x) and the slices",
-)

@@ -24,7 +24,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.layouts import moves_bytes
 from ttnn_mcp.analyses.op_kinds.tile_padding import takes_tiles_apart, tile_waste
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -34,6 +34,15 @@ WASTE = 0.30  # of an op's bytes: domain practice
 RISK_SHARE = 0.02  # of the window on such ops: same
 
 
+@check(
+    title="tiles that are mostly padding",
+    lever=LAYOUT,
+    of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=RISK_SHARE, saving=USUAL),
+    compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that move mostly padding."""
     waste = tile_waste(facts.ops)
@@ -85,14 +94,4 @@ ONE_ROW = (
 WHOLE_ROWS = (
     "keep the tensor ROW_MAJOR from the op that makes it until its short dim is gone: whole rows then move in one "
     "piece. Do not untilize just before: that was slower still (tt-metal #29219)"
-)
-CHECK = Check(
-    title="tiles that are mostly padding",
-    look=look,
-    lever=LAYOUT,
-    of=Subject(lambda facts: moves_bytes(facts.ops), "no element-wise, shape, layout or movement ops"),
-    needs=(OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=RISK_SHARE, saving=USUAL),
-    compiled="choose dims that are multiples of 32 in the model, and keep a large dim last",
-    general=True,
 )

@@ -18,7 +18,7 @@ from functools import partial
 
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.analyses.op_kinds.round_trips import RoundTrips, ends_as_it_began, layout_round_trips
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -29,6 +29,13 @@ CONVERSIONS_BOTH_WAYS = Subject(
 )
 
 
+@check(
+    title="untilized and tilized again",
+    lever=LAYOUT,
+    of=CONVERSIONS_BOTH_WAYS,
+    worth=Worth(saving=USUAL),
+    compiled="keep one layout in the model code there: no view, permute or slice between the two",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the pairs that change nothing, and those that move or cast on the way."""
     trips = layout_round_trips(facts.ops, facts.flow)
@@ -61,13 +68,3 @@ def _tell(trips: RoundTrips, advice: str, ops: Affected) -> Words:
         verify="re-profile: tensor_formats.conversions loses these pairs; compare_runs.added shows none elsewhere",
         caveat="joined by size, type and placement, not by tensor id: confirm in the code",
     )
-
-
-CHECK = Check(
-    title="untilized and tilized again",
-    look=look,
-    lever=LAYOUT,
-    of=CONVERSIONS_BOTH_WAYS,
-    worth=Worth(saving=USUAL),
-    compiled="keep one layout in the model code there: no view, permute or slice between the two",
-)

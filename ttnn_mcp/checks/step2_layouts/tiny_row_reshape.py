@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.reshapes import TINY_ROW_BYTES, moves_tiny_rows, row_bytes
@@ -26,6 +26,14 @@ from ttnn_mcp.quoting import figure
 MOVES = ("Reshape", "Permute", "Transpose", "Concat")
 
 
+@check(
+    title="row-major reshape of tiny rows",
+    lever=LAYOUT,
+    of=ops_named("no Reshape, Permute, Transpose or Concat ops", *MOVES),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="reorder dims in the PyTorch code so that a large one is last before the view or permute",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such ops."""
     rows = np.flatnonzero(facts.named(*MOVES) & moves_tiny_rows(facts.ops))
@@ -52,14 +60,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; list_ops(op_code='{ops.name}') kernel_us falls; PCC unchanged",
         caveat="the next op must still get the order that it needs: check shapes there",
     )
-
-
-CHECK = Check(
-    title="row-major reshape of tiny rows",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no Reshape, Permute, Transpose or Concat ops", *MOVES),
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="reorder dims in the PyTorch code so that a large one is last before the view or permute",
-)

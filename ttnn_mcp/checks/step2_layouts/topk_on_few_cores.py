@@ -18,8 +18,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.op_kinds.topk import SHARED_TO, power_of_two_from, unshared_by_width
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import spread_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -27,6 +26,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 TOPK = ops_named("no TopK ops", "TopK")
 
 
+@check(
+    title="TopK over a width that one core must sort",
+    of=TOPK,
+    needs=(OPERANDS, CORES),
+    worth=Worth(saving=USUAL),
+    compiled="pad the logits to a power of two in the model (torch.nn.functional.pad with -inf) before torch.topk",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all TopK ops that padding would share."""
     rows = np.flatnonzero(TOPK.mask(facts) & on_few_cores(facts.ops, facts.chip.cores))
@@ -61,14 +67,3 @@ def _fix(facts: WindowFacts, row: int, width: int) -> str:
         f"split the {logical} columns into parts of {SHARED_TO}, the last padded with -inf; ttnn.topk on each part, "
         "then one ttnn.topk over the joined values, with each part's offset added to its indices"
     )
-
-
-CHECK = Check(
-    title="TopK over a width that one core must sort",
-    look=look,
-    lever=OTHER_OP,
-    of=TOPK,
-    needs=(OPERANDS, CORES),
-    worth=Worth(saving=USUAL),
-    compiled="pad the logits to a power of two in the model (torch.nn.functional.pad with -inf) before torch.topk",
-)

@@ -11,7 +11,7 @@ Silent on bilinear upsampling and on shards: TTNN 0.81.1 refuses tiles there.
 
 from __future__ import annotations
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -19,6 +19,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 UPSAMPLES = ops_named("no Upsample ops", "Upsample")
 
 
+@check(
+    title="tiles untilized for an upsample",
+    lever=LAYOUT,
+    of=UPSAMPLES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all conversions in front of an upsample."""
     makers = facts.joins.makers
@@ -44,13 +51,3 @@ def _tell(ops: Affected) -> Words:
 
 def _bilinear(facts: WindowFacts, row: int) -> bool:
     return "bilinear" in (facts.attributes(row).text_of("mode") or "")
-
-
-CHECK = Check(
-    title="tiles untilized for an upsample",
-    look=look,
-    lever=LAYOUT,
-    of=UPSAMPLES,
-    needs=(OPERANDS,),
-    worth=Worth(saving=SAFE),
-)

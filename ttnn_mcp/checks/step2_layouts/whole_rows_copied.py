@@ -25,7 +25,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.cache_writes import fills_by_user
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import ATTRIBUTES, DRAM_BANDWIDTH, OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -40,6 +40,14 @@ DIMS = 4  # of a tensor in a report: ops_perf_results.csv prints W, Z, Y and X (
 _NUMBER = re.compile(r"-?\d+")
 
 
+@check(
+    title="whole rows copied by slices and concats",
+    lever=LAYOUT,
+    of=ops_named("no slices and no concats", "Slice", "Concat"),
+    needs=(OPERANDS, ATTRIBUTES, DRAM_BANDWIDTH),
+    worth=Worth(time=USUAL),
+    compiled="split weights and batches in the model, so that no rows are sliced and joined around matmuls",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the slices that a view replaces and the concats that are written in place."""
     banks = dram_banks(facts.chip) or 1
@@ -149,14 +157,3 @@ def lies_in_one_piece(part: Part, whole: Sequence[int], layout: str, banks: int)
     across = -(-whole[-1] // TILE_SIDE) if layout == "TILE" else 1
     first = part.start // side if part.dim == DIMS - 2 else part.start
     return first * prod(heights[part.dim + 1 :]) * across % banks == 0
-
-
-CHECK = Check(
-    title="whole rows copied by slices and concats",
-    look=look,
-    lever=LAYOUT,
-    of=ops_named("no slices and no concats", "Slice", "Concat"),
-    needs=(OPERANDS, ATTRIBUTES, DRAM_BANDWIDTH),
-    worth=Worth(time=USUAL),
-    compiled="split weights and batches in the model, so that no rows are sliced and joined around matmuls",
-)

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.activations import BINARY_KIND, cite_function, function_of, neighbours
@@ -29,6 +29,14 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 CALLS = {"ADD": "add", "SUB": "subtract", "MUL": "multiply", "DIV": "divide"}
 
 
+@check(
+    title="activation not fused into its element-wise neighbour",
+    lever=FUSION,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="enable_create_d2m_subgraphs=True with optimization_level >= 1: the compiler then joins element-wise ops",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all activations that a neighbour could apply."""
     behind, partners = neighbours(facts)
@@ -64,14 +72,3 @@ def _order(facts: WindowFacts, partner: int) -> str:
     """Which operand is meant where both look the same."""
     left, right = (facts.flow.keys[operand.name][partner] for operand in facts.ops.inputs[:2])
     return ", the list of the operand that it makes now" if left == right else ""
-
-
-CHECK = Check(
-    title="activation not fused into its element-wise neighbour",
-    look=look,
-    lever=FUSION,
-    of=ops_named("no unary ops", "Unary"),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled="enable_create_d2m_subgraphs=True with optimization_level >= 1: the compiler then joins element-wise ops",
-)

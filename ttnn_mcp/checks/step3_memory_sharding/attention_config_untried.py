@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import printed
@@ -25,6 +25,16 @@ from ttnn_mcp.hardware import TILE_SIDE
 ATTENTION = ops_of_family("no fused attention", "attention")
 
 
+@check(
+    title="other chunks or cores of attention, a trial",
+    lever=UNTRIED,
+    slot=PROGRAM,
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled="tt-xla has no option for it: its compiler passes no program config",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     saved = trial_saves(facts)
@@ -53,16 +63,3 @@ def _tell(ops: Affected) -> Words:
         ),
         caveat="some sizes hang or give wrong rows: one per process, check_setting first, then PCC",
     )
-
-
-CHECK = Check(
-    title="other chunks or cores of attention, a trial",
-    look=look,
-    lever=UNTRIED,
-    slot=PROGRAM,
-    of=ATTENTION,
-    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    general=True,
-    compiled="tt-xla has no option for it: its compiler passes no program config",
-)

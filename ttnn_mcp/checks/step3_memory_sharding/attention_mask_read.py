@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -25,6 +25,14 @@ LONG = 512  # rows: what was measured (tt-metal perf_automation, BGE-M3); shorte
 CAUSAL = 0.5  # of the pairs are left (tt-metal PR #19503, its model of the op)
 
 
+@check(
+    title="a mask that attention could do without",
+    lever=ATTENTION,
+    of=ops_named("no prefill attention", "ScaledDotProductAttention"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="call torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True) without attn_mask",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all attention with a square mask."""
     rows = _masked(facts)
@@ -56,14 +64,3 @@ def _masked(facts: WindowFacts) -> Rows:
     rows, mask = facts.ops.inputs[0].logical[:, 2], facts.ops.inputs[3].logical
     square = (mask[:, 2] == rows) & (mask[:, 3] == rows)
     return np.flatnonzero(facts.named("ScaledDotProductAttention") & square & (rows >= LONG))
-
-
-CHECK = Check(
-    title="a mask that attention could do without",
-    look=look,
-    lever=ATTENTION,
-    of=ops_named("no prefill attention", "ScaledDotProductAttention"),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="call torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True) without attn_mask",
-)

@@ -18,17 +18,27 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words, spoken_of
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, spoken_of
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.shared.dram_sharding import banked, dram_sharded, multicast, sharded_ns
 from ttnn_mcp.checks.shared.floors import trial_saves
 from ttnn_mcp.checks.step3_memory_sharding import decode_matmul_bandwidth as bandwidth
 
 
+@check(
+    title="the other place of decode weights, a trial",
+    lever=UNTRIED,
+    slot=PROGRAM,
+    of=bandwidth.look.of,
+    needs=bandwidth.look.needs,
+    worth=bandwidth.look.worth,
+    compiled=bandwidth.look.compiled,
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
     choice, saved = facts.matmuls, trial_saves(facts)
-    rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken_of(bandwidth.look(facts)))
+    rows = np.setdiff1d(choice.rows[bandwidth.decodes(facts)[choice.rows]], spoken_of(bandwidth.look, facts))
     in_banks = facts.ops.inputs[1].sharded[rows]
     apart = rows[~in_banks][_may_gain(facts, rows[~in_banks])]
     for these, then in ((apart, partial(banked, facts)), (rows[in_banks], None)):
@@ -50,16 +60,3 @@ def _tell(ops: Affected) -> Words:
         fix=multicast(facts, row) if weight.sharded[row] else dram_sharded(facts, row) or "",
         caveat="measure each shape with the moves into shards; keep those that gain",
     )
-
-
-CHECK = Check(
-    title="the other place of decode weights, a trial",
-    look=look,
-    lever=UNTRIED,
-    slot=PROGRAM,
-    of=bandwidth.CHECK.of,
-    needs=bandwidth.CHECK.needs,
-    worth=bandwidth.CHECK.worth,
-    compiled=bandwidth.CHECK.compiled,
-    general=True,
-)

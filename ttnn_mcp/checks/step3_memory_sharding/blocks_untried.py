@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
 from ttnn_mcp.analyses.settings.trial import op_of
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -40,6 +40,15 @@ ABLE = Subject(
 )
 
 
+@check(
+    title="other blocks of minimal_matmul and of experts, a trial",
+    lever=BLOCKS,
+    of=ABLE,
+    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield minimal_matmul, and experts."""
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
@@ -92,15 +101,3 @@ def _of_experts(facts: WindowFacts, row: int) -> str:
         f"program_config as now with half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the "
         "cores, out_subblock_w up to it"
     )
-
-
-CHECK = Check(
-    title="other blocks of minimal_matmul and of experts, a trial",
-    look=look,
-    lever=BLOCKS,
-    of=ABLE,
-    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    general=True,
-    compiled=optimized("chooses matmul configs"),
-)

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.cache_writes import UNPAGED, fills_by_user, users_of_fills
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.cache_writes import written_apart
@@ -29,6 +29,13 @@ from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
+@check(
+    title="a cache filled user by user",
+    lever=CACHES,
+    of=ops_named("no fills of caches", "PagedFillCache", *UNPAGED),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield fills by user, with their slices."""
     fills, slices = fills_by_user(facts.ops)
@@ -47,13 +54,3 @@ def _tell(fills: Rows, ops: Affected) -> Words:
         f"{unpaged}ttnn.experimental.paged_fill_cache(cache, x, page_table, batch_idx_tensor=users) once for all "
         "users, x [users,heads,rows,d] whole, users a tensor of their numbers (int32, ROW_MAJOR)",
     )
-
-
-CHECK = Check(
-    title="a cache filled user by user",
-    look=look,
-    lever=CACHES,
-    of=ops_named("no fills of caches", "PagedFillCache", *UNPAGED),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(time=SAFE),
-)

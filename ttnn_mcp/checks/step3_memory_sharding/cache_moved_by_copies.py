@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -26,6 +26,13 @@ from ttnn_mcp.hardware import TILE_SIDE
 IN_PLACE_NS = 3_700.0  # update_cache of that cache (tt-metal, CosyVoice's notes)
 
 
+@check(
+    title="a cache moved on by slice and concat",
+    lever=CACHES,
+    of=ops_named("no Concat ops", "Concat"),
+    needs=(OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(saving=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such slices and concats."""
     whole, left = facts.ops.inputs[0], facts.ops.outputs[0].logical
@@ -58,13 +65,3 @@ def _tell(cut: Rows, joined: Rows, dropped: Rows, ops: Affected) -> Words:
         verify="re-profile; the Slice and Concat rows are gone, UpdateKVCache takes a few us; PCC >= 0.99",
         caveat="rows then stay where they were written: attention masks those not yet written and counts positions so",
     )
-
-
-CHECK = Check(
-    title="a cache moved on by slice and concat",
-    look=look,
-    lever=CACHES,
-    of=ops_named("no Concat ops", "Concat"),
-    needs=(OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(saving=SAFE),
-)

@@ -14,13 +14,20 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.cache_writes import updates_in_pairs
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import CACHES
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.cache_writes import written_apart
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 
+@check(
+    title="keys and values updated one after the other",
+    lever=CACHES,
+    of=ops_named("no updates of paged caches", "PagedUpdateCache"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the second update of each pair."""
     firsts, seconds = updates_in_pairs(facts.ops)
@@ -35,13 +42,3 @@ def _tell(ops: Affected) -> Words:
         "ttnn.experimental.paged_fused_update_cache(k_cache, k, v_cache, v, update_idxs_tensor=positions, "
         "page_table=page_table), k and v on cores apart: nlp_create_qkv_heads_decode(overlap_qk_coregrid=False)",
     )
-
-
-CHECK = Check(
-    title="keys and values updated one after the other",
-    look=look,
-    lever=CACHES,
-    of=ops_named("no updates of paged caches", "PagedUpdateCache"),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(time=SAFE),
-)

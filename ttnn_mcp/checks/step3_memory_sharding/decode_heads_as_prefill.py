@@ -24,7 +24,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -46,6 +46,14 @@ HEADS = Subject(
 NOTHING: Floats = np.zeros(0)
 
 
+@check(
+    title="heads of a decode step by ops for prefill",
+    lever=ATTENTION,
+    of=HEADS,
+    needs=(OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("chooses head ops"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all groups that make heads, and those that join them."""
     for makes in (True, False):
@@ -161,14 +169,3 @@ def _group(ops: OpTable, head: int, reshapes: Mask, *, makes: bool, permutes: bo
     if after < len(ops) and reshapes[after] and made[head] == read[after]:
         beside.append(after)
     return HeadGroup(head, tuple(beside), makes, permutes)
-
-
-CHECK = Check(
-    title="heads of a decode step by ops for prefill",
-    look=look,
-    lever=ATTENTION,
-    of=HEADS,
-    needs=(OPERANDS,),
-    worth=Worth(saving=SAFE),
-    compiled=optimized("chooses head ops"),
-)

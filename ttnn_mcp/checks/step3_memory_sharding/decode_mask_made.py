@@ -21,7 +21,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.mask_makers import DECODE_ATTENTION, makers_of_decode_masks
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import counted
@@ -30,6 +30,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 ATTENDS = ops_named("no decode attention", *DECODE_ATTENTION)
 
 
+@check(
+    title="a mask made for decode attention",
+    lever=ATTENTION,
+    of=ATTENDS,
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that make masks."""
     rows, readers = makers_of_decode_masks(facts.joins)
@@ -52,13 +59,3 @@ def _tell(readers: int, ops: Affected) -> Words:
         verify="re-profile; compare_runs.removed lists these ops; PCC >= 0.99",
         caveat="a mask of another pattern must stay; readers are inferred from shapes",
     )
-
-
-CHECK = Check(
-    title="a mask made for decode attention",
-    look=look,
-    lever=ATTENTION,
-    of=ATTENDS,
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=SAFE),
-)

@@ -37,7 +37,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PROGRAM_CONFIG, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -66,6 +66,14 @@ SLOW_SHARDED = ("blackhole",)  # where DRAM-sharded weights stream slower than i
 LOFI = 1  # phases: tt-metal's matrix_engine.md
 
 
+@check(
+    title="decode matmuls below the bandwidth of their like",
+    lever=MATMUL_CONFIG,
+    of=ops_named("no Matmul ops", *MATMULS),
+    needs=(TWO_OPERANDS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield matmuls on interleaved weights, and on DRAM-sharded ones."""
     choice = facts.matmuls
@@ -138,9 +146,8 @@ def _sharded(facts: WindowFacts, rows: Rows) -> Problem:
     best = _streamed_ns(facts)
     rows = rows[best[rows] < STREAMS * facts.kernel_ns[rows]]
     form = spread if facts.chip.arch in SLOW_SHARDED else banked
-    trial = (
-        facts.chip.arch not in SLOW_SHARDED
-    )  # Wormhole's ended near this rate; what a step costs there no law tells
+    # Wormhole's ended near this rate; what a step costs there no law tells
+    trial = facts.chip.arch not in SLOW_SHARDED
     saved = (facts.kernel_ns - np.fmin(np.fmax(facts.roofline.dram_ns, SMALL_NS), best))[rows]
     return Problem(rows, saved, tell=_tell_sharded, becomes=partial(form, facts), is_trial=trial)
 
@@ -169,14 +176,3 @@ def _streamed_ns(facts: WindowFacts) -> Floats:
 def _reached(ops: Affected) -> str:
     """GB/s of all of them together."""
     return f"{figure(ops.facts.roofline.dram_bytes[ops.rows].sum() / ops.facts.kernel_ns[ops.rows].sum(), '.0f')}"
-
-
-CHECK = Check(
-    title="decode matmuls below the bandwidth of their like",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=ops_named("no Matmul ops", *MATMULS),
-    needs=(TWO_OPERANDS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

@@ -16,13 +16,25 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import DEVICE
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 LEFT, ALL = 56, 64  # workers of a chip of an n300 beside dispatch on workers and on ethernet cores: TTNN 0.81.1
 
 
+def _on_all_left(facts: WindowFacts) -> Mask:
+    """Ops on each worker of a Wormhole that dispatches from workers; collectives use few cores on purpose."""
+    left = (facts.chip.arch == "wormhole_b0") & (facts.ops.numbers("worker_cores") == LEFT)
+    return left & (facts.ops.numbers("cores") == LEFT) & ~facts.of_family("collective")
+
+
+@check(
+    title="dispatch occupies workers",
+    lever=DEVICE,
+    of=Subject(_on_all_left, f"no op uses all of {LEFT} workers of a Wormhole"),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that use every worker left."""
     took = facts.kernel_ns
@@ -47,18 +59,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; open_run states 64 workers, CORE COUNT of these ops rises, kernel_us falls",
         caveat="grids and shards written for 8x7 stay there until their configs name the new row",
     )
-
-
-def _on_all_left(facts: WindowFacts) -> Mask:
-    """Ops on each worker of a Wormhole that dispatches from workers; collectives use few cores on purpose."""
-    left = (facts.chip.arch == "wormhole_b0") & (facts.ops.numbers("worker_cores") == LEFT)
-    return left & (facts.ops.numbers("cores") == LEFT) & ~facts.of_family("collective")
-
-
-CHECK = Check(
-    title="dispatch occupies workers",
-    look=look,
-    lever=DEVICE,
-    of=Subject(_on_all_left, f"no op uses all of {LEFT} workers of a Wormhole"),
-    worth=Worth(saving=USUAL),
-)

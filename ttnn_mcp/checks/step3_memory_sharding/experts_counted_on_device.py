@@ -19,8 +19,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
@@ -30,6 +29,13 @@ from ttnn_mcp.quoting import figure
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 
 
+@check(
+    title="a sparse matmul without nnz",
+    of=SPARSE,
+    needs=(TWO_OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses the matmuls of experts"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such sparse matmuls."""
     settings = attributes_of(facts.ops)
@@ -59,14 +65,3 @@ def _tell(k: float, chosen: int, ops: Affected) -> Words:
         "of one token; leave it out for more tokens",
         caveat="a trial: with any other number of entries above zero the device hangs, so mark the experts by ones",
     )
-
-
-CHECK = Check(
-    title="a sparse matmul without nnz",
-    look=look,
-    lever=OTHER_OP,
-    of=SPARSE,
-    needs=(TWO_OPERANDS, ATTRIBUTES, LOGICAL_SHAPES),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses the matmuls of experts"),
-)

@@ -22,8 +22,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_attribute
@@ -44,6 +43,13 @@ class Dense(NamedTuple):
     experts: int
 
 
+@check(
+    title="experts multiplied that were not chosen",
+    of=SPARSE,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses the matmuls of experts"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls with all experts."""
     dense = {each.row: each for each in _all_experts(facts)}
@@ -80,14 +86,3 @@ def _all_experts(facts: WindowFacts) -> Iterator[Dense]:
         behind = facts.joins.maker_behind(row, passes, STEPS_AT_MOST)
         if behind != NOBODY and w[behind] == w[row] and active[behind] <= FEW * w[row]:
             yield Dense(row, behind, float(active[behind]), int(w[row]))
-
-
-CHECK = Check(
-    title="experts multiplied that were not chosen",
-    look=look,
-    lever=OTHER_OP,
-    of=SPARSE,
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses the matmuls of experts"),
-)

@@ -22,7 +22,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
 from ttnn_mcp.checks.arrays import Rows
-from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -39,6 +39,14 @@ CONFIGURED = Subject(
 _FIELDS = re.compile(r"(in0_block_w|per_core_[MN]|[qk]_chunk_size)=(\d+)")
 
 
+@check(
+    title="the same op is faster elsewhere in this run",
+    lever=AS_ELSEWHERE,
+    of=CONFIGURED,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that have a faster twin."""
     able = CONFIGURED.mask(facts) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
@@ -78,14 +86,3 @@ def _told(facts: WindowFacts, twin: int) -> str:
 
 def _cells(facts: WindowFacts, row: int, setting: str) -> tuple[Evidence, ...]:
     return (cite_attribute(facts, row, setting),) if setting else facts.cite(row, "cores")
-
-
-CHECK = Check(
-    title="the same op is faster elsewhere in this run",
-    look=look,
-    lever=AS_ELSEWHERE,
-    of=CONFIGURED,
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=SAFE),
-    compiled=optimized("chooses matmul configs"),
-)

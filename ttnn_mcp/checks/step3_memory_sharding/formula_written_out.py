@@ -29,7 +29,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.checks.arrays import Mask
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -51,6 +51,17 @@ PARTIAL = (
 )
 
 
+@check(
+    title="a function as its formula",
+    lever=FUSION,
+    of=ops_of_family("no element-wise ops", "eltwise"),
+    needs=(OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled=(
+        "call torch.nn.functional.rms_norm, layer_norm or softmax in the model, without casts between: the compiler "
+        "has an op for each"
+    ),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the formulas of each function."""
     formulas, best = formulas_of(facts.ops, facts.joins), achievable_ns(facts)
@@ -236,17 +247,3 @@ def _swishes(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
         before = int(joins.flow.output_before(np.array([source]))[0])
         if before == NOBODY or joins.reader_counts[before]:
             yield Formula("SiLU of a multiple", (scale, sigmoid, last), last)
-
-
-CHECK = Check(
-    title="a function as its formula",
-    look=look,
-    lever=FUSION,
-    of=ops_of_family("no element-wise ops", "eltwise"),
-    needs=(OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled=(
-        "call torch.nn.functional.rms_norm, layer_norm or softmax in the model, without casts between: the compiler "
-        "has an op for each"
-    ),
-)

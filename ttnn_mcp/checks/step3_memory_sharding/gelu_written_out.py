@@ -18,7 +18,7 @@ import re
 import numpy as np
 
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES
 from ttnn_mcp.checks.wording import cite_attribute
@@ -30,6 +30,14 @@ _ERF = re.compile(r"UnaryOpType::ERF\b")
 SCALES = ("BinaryOpType::MUL", "BinaryOpType::DIV")
 
 
+@check(
+    title="GELU as its formula",
+    lever=FUSION,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(ATTRIBUTES,),
+    worth=Worth(time=SAFE),
+    compiled="call torch.nn.functional.gelu in the model, and no formula of your own: the compiler has an op for it",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such formulas."""
     centres, rows = gelu_formulas(facts.ops)
@@ -75,14 +83,3 @@ def _shifted(mask: Mask, by: int) -> Mask:
     places = np.arange(len(mask)) + by
     inside = (places >= 0) & (places < len(mask))
     return inside & mask[np.where(inside, places, 0)]
-
-
-CHECK = Check(
-    title="GELU as its formula",
-    look=look,
-    lever=FUSION,
-    of=ops_named("no unary ops", "Unary"),
-    needs=(ATTRIBUTES,),
-    worth=Worth(time=SAFE),
-    compiled="call torch.nn.functional.gelu in the model, and no formula of your own: the compiler has an op for it",
-)

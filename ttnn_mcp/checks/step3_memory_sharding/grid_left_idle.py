@@ -25,14 +25,14 @@ on Blackhole, which tt-metal avoids because of current transients: 12 columns on
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, padded_columns, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
-from ttnn_mcp.checks.check import Affected, Check, Floats, Mask, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Floats, Mask, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import ATTENTION_GRID, MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
@@ -42,13 +42,19 @@ from ttnn_mcp.checks.wording import cite_attribute, cite_each
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.descriptions import Described
-
-
 DEEPEST = 32  # tiles of K of a sparse matmul: measured, gate and up of GLM-4.7-Flash's experts
 
 
+@check(
+    title="program configs that leave cores idle",
+    lever=MATMUL_CONFIG,
+    of=Subject(
+        lambda facts: facts.named(*MATMULS) | facts.of_family("attention"), "no matmuls and no fused attention"
+    ),
+    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses shards and cores"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such ops."""
     left = shares_left(facts.ops, facts.chip)
@@ -137,16 +143,3 @@ def _sizes(facts: WindowFacts, row: int) -> str:
         if facts.named("SparseMatmul")[row]
         else "out_block and out_subblock sizes"
     )
-
-
-CHECK = Check(
-    title="program configs that leave cores idle",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=Subject(
-        lambda facts: facts.named(*MATMULS) | facts.of_family("attention"), "no matmuls and no fused attention"
-    ),
-    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses shards and cores"),
-)

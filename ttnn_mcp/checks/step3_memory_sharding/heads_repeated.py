@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import counted
@@ -36,6 +36,14 @@ _PARTS = ("Slice", "Clone", "Copy")  # of a concat that repeats heads one by one
 _PASSES = ("Reshape", "Typecast")  # between the repeat and attention
 
 
+@check(
+    title="repeated heads of keys and values",
+    lever=ATTENTION,
+    of=ops_of_family("no fused attention", "attention"),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(time=SAFE),
+    compiled="call torch.nn.functional.scaled_dot_product_attention(..., enable_gqa=True), without repeat_kv",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all repeated heads."""
     repeats = repeated_heads(facts.joins)
@@ -123,14 +131,3 @@ def _times(joins: Joins, source: int, maker: int) -> bool:
 def of_rows(repeats: dict[int, tuple[int, ...]]) -> Rows:
     """All ops that repeat, in order."""
     return np.array(sorted({part for parts in repeats.values() for part in parts}), dtype=np.int64)
-
-
-CHECK = Check(
-    title="repeated heads of keys and values",
-    look=look,
-    lever=ATTENTION,
-    of=ops_of_family("no fused attention", "attention"),
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(time=SAFE),
-    compiled="call torch.nn.functional.scaled_dot_product_attention(..., enable_gqa=True), without repeat_kv",
-)

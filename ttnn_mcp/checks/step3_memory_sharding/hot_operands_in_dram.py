@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.streaming import operand_bytes, passes_dram_on, unmade_dram_bytes
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -39,6 +39,14 @@ FITS_SHARE = 0.5  # of all L1: the rest is for circular buffers and other tensor
 LARGE_M = 1024  # rows, without convs: prefill, whose residuals belong in DRAM (ours)
 
 
+@check(
+    title="activations streamed through DRAM",
+    lever=PLACEMENT,
+    of=STREAMING,
+    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps chains in shards"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such ops."""
     room = FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
@@ -78,14 +86,3 @@ def _shards(facts: WindowFacts, row: int) -> str:
     """Shards over all cores, cut along the side with more tiles."""
     *outer, width = (int(size) for size in facts.ops.inputs[0].padded[row])
     return spread_config(facts.ops.inputs[0], row, facts.chip.cores or 1, wide=prod(outer) < width)
-
-
-CHECK = Check(
-    title="activations streamed through DRAM",
-    look=look,
-    lever=PLACEMENT,
-    of=STREAMING,
-    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("keeps chains in shards"),
-)

@@ -14,7 +14,7 @@ Silent if more is free. Cannot tell without captured graphs: the buffers table s
 from __future__ import annotations
 
 from ttnn_mcp.analyses.memory.replayed import Replayed
-from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
@@ -29,6 +29,12 @@ from ttnn_mcp.quoting import figure
 TIGHT_SHARE = 0.05  # of the bank: the accuracy of the models of conv and matmul L1 (ours)
 
 
+@check(
+    title="L1 almost full at its peak",
+    lever=L1_USE,
+    risk=True,
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the operation at the peak."""
     replayed, capacity = replay_behind(facts)
@@ -74,12 +80,3 @@ def _fix(replayed: Replayed, peak: int) -> str:
     if circular > tensors:
         return "smaller blocks in program_config (in0_block_w, per_core_M) or bfloat8_b operands shrink its buffers"
     return "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) for what it does not read: see memory_summary.live"
-
-
-CHECK = Check(
-    title="L1 almost full at its peak",
-    look=look,
-    lever=L1_USE,
-    risk=True,
-    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
-)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import partial
 
 from ttnn_mcp.analyses.memory.lifetimes import LateFrees
-from ttnn_mcp.checks.check import Affected, Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
@@ -32,6 +32,12 @@ WORTH_AT_PEAK = 0.02  # of a bank, returned at the peak by all of them (ours)
 WORTH_ALONE = 0.05  # of a bank, by one tensor anywhere (ours)
 
 
+@check(
+    title="tensors freed long after their last use",
+    lever=L1_USE,
+    risk=True,
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all tensors freed late."""
     replayed, capacity = replay_behind(facts)
@@ -65,12 +71,3 @@ def _tell(late: LateFrees, returned: int, ops: Affected) -> Words:
         verify="capture again; memory_summary.late_frees is shorter, l1_peak.headroom_bytes grows",
         caveat="the peak is a lower bound: not all circular buffers are known" if replayed.floor_because else None,
     )
-
-
-CHECK = Check(
-    title="tensors freed long after their last use",
-    look=look,
-    lever=L1_USE,
-    risk=True,
-    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
-)

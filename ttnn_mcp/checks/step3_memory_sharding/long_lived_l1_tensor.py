@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
@@ -34,6 +34,12 @@ LONG = 20  # operations without a use (ours)
 WORTH_SHARE = 0.01  # of a bank (ours)
 
 
+@check(
+    title="tensors that wait long in L1",
+    lever=L1_USE,
+    risk=True,
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all tensors that wait long, the largest first."""
     replayed, capacity = replay_behind(facts)
@@ -70,12 +76,3 @@ def _tell(tensors: Rows, ops: Affected) -> Words:
         verify="capture again; memory_summary.live at the peak no longer shows it",
         caveat="only worth it where the room is needed: see memory_summary.l1_peak.headroom_bytes",
     )
-
-
-CHECK = Check(
-    title="tensors that wait long in L1",
-    look=look,
-    lever=L1_USE,
-    risk=True,
-    needs=(MEMORY, ENDED, REPLAY, CAPACITY),
-)

@@ -35,7 +35,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.stages.attentions import writes_cache
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -52,6 +52,15 @@ SHALLOW = (
 )
 
 
+@check(
+    title="most of the grid is idle",
+    lever=MORE_CORES,
+    principal=True,
+    needs=(CORES,),
+    worth=Worth(time=USUAL, saving=SAFE),
+    compiled=optimized("chooses shards and cores"),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops on few cores, with the moves out of shards for them."""
     cores = facts.chip.cores or 0
@@ -167,15 +176,3 @@ def _pieces_fix(facts: WindowFacts, row: int, cores: int) -> str:
         return f"its program shares the {shared}, one a core: more rows in one call, or another op for this"
     shards = spread_config(source, row, cores, wide=False)
     return f"rows are enough, its program for an interleaved input takes no more cores: shard the input: {shards}"
-
-
-CHECK = Check(
-    title="most of the grid is idle",
-    look=look,
-    lever=MORE_CORES,
-    principal=True,
-    needs=(CORES,),
-    worth=Worth(time=USUAL, saving=SAFE),
-    compiled=optimized("chooses shards and cores"),
-    general=True,
-)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type, neighbours
@@ -33,6 +33,14 @@ APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on other
 )
 
 
+@check(
+    title="activation not fused into the matmul",
+    lever=FUSION,
+    of=ops_named("no unary ops", "Unary"),
+    needs=(OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="the compiler fuses an activation that directly follows the matmul: keep nothing between the two",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all activations that a matmul could apply."""
     rows = _unfused(facts)
@@ -76,14 +84,3 @@ def _unfused(facts: WindowFacts) -> Rows:
 def _could_apply_one(matmul: Attributes) -> bool:
     config = matmul.struct("program_config")
     return config is None or ("DRAMSharded" not in config.name and config.text_of("fused_activation") is None)
-
-
-CHECK = Check(
-    title="activation not fused into the matmul",
-    look=look,
-    lever=FUSION,
-    of=ops_named("no unary ops", "Unary"),
-    needs=(OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled="the compiler fuses an activation that directly follows the matmul: keep nothing between the two",
-)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.activations import keep_width
@@ -28,6 +28,14 @@ SUM = "BinaryOpType::ADD"
 ROW = "SubtileBroadcastType::ROW_B"
 
 
+@check(
+    title="bias not fused into the matmul",
+    lever=FUSION,
+    of=ops_of_family("no matmuls", "matmul"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="use torch.nn.Linear(bias=True): the compiler fuses a sum that alone reads the matmul",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such additions."""
     rows = _unfused(facts)
@@ -67,14 +75,3 @@ def _unfused(facts: WindowFacts) -> Rows:
     spread = "" if bias.has_logical else ROW
     adds = ops.texts("attributes").where(lambda text: SUM in text and spread in text)
     return np.flatnonzero(adds & one_row & able[joins.makers] & keep_width(facts))  # the last op has no reader
-
-
-CHECK = Check(
-    title="bias not fused into the matmul",
-    look=look,
-    lever=FUSION,
-    of=ops_of_family("no matmuls", "matmul"),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled="use torch.nn.Linear(bias=True): the compiler fuses a sum that alone reads the matmul",
-)

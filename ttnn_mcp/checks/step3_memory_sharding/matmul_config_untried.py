@@ -56,6 +56,12 @@ LEFT, OTHERS = "left to TTNN", "left to TTNN, no rule"
 _NUMBERS = re.compile(r"[\d, ]|\bor\b")
 
 
+@block_check(
+    title="other configs of matmuls, a trial",
+    lever=UNTRIED,
+    slot=PROGRAM,
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls of which TTNN would take another config."""
     choice, saved = facts.matmuls, trial_saves(facts)
@@ -126,12 +132,3 @@ def _subblock(plan: MatmulPlan) -> str:
 
 def _is_legal(plan: MatmulPlan | DramSharded) -> bool:
     return all(plan.rules().values())
-
-
-CHECK = block_check(
-    title="other configs of matmuls, a trial",
-    look=look,
-    lever=UNTRIED,
-    slot=PROGRAM,
-    general=True,
-)

@@ -44,6 +44,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
 
 
+@block_check(title="matmuls that take K in many steps")
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that could take K in fewer steps."""
     shallow = takes_many_steps(facts) & (facts.ops.inputs[1].padded[facts.matmuls.rows, :2].prod(axis=1) == 1)
@@ -87,6 +88,3 @@ def _steps_less(facts: WindowFacts, row: int) -> float:
 
 def _in_fewer_steps(facts: WindowFacts, row: int) -> Described | None:
     return changed(facts, row, block_w=deeper_blocks(facts, row)[-1])
-
-
-CHECK = block_check(title="matmuls that take K in many steps", look=look)

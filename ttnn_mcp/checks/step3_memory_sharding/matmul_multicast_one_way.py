@@ -23,6 +23,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 
 
+@block_check(title="matmuls multicast one way over many rows")
 def look(facts: WindowFacts) -> Problems:
     """Yield all such matmuls."""
     yield from short_of_roofline(facts, multicasts_one_way(facts), _tell, two_sided=True)
@@ -31,6 +32,3 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     problem = f"{ops.verb('multicast')} one way (1D) over {ROWS_FOR_2D} rows of tiles and more"
     return far_from_roofline(ops, problem, fix=config_to_try(ops.facts, ops.row, two_sided=True))
-
-
-CHECK = block_check(title="matmuls multicast one way over many rows", look=look)

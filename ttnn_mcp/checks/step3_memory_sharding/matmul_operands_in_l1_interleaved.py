@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.from_graph.matmul_cores import IN_DRAM as INTERLEAVED_IN_
 from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, moved_to
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig
@@ -39,6 +39,14 @@ FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
 GRID, IN_DRAM = "core_grid", "DRAM"  # what can be changed
 
 
+@check(
+    title="matmul operands interleaved in L1",
+    lever=MATMUL_CONFIG,
+    of=ops_named("no Matmul ops", *MATMULS),
+    needs=(PLACEMENTS, CORES, PROGRAM_CONFIG),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses shards and cores"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all trapped matmuls that a change frees."""
     cores = facts.chip.cores or 0
@@ -100,14 +108,3 @@ def _evidence(facts: WindowFacts, row: int) -> tuple[Evidence, ...]:
     operands = (*facts.ops.inputs[:2], *facts.ops.outputs[:1])
     cells = [(operand, "MEMORY") for operand in operands if operand.in_l1[row]]
     return (*cite_op(facts, row, *cells[:1]), *facts.cite(row, "cores"))
-
-
-CHECK = Check(
-    title="matmul operands interleaved in L1",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=ops_named("no Matmul ops", *MATMULS),
-    needs=(PLACEMENTS, CORES, PROGRAM_CONFIG),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses shards and cores"),
-)

@@ -27,6 +27,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 
 
+@block_check(title="matmuls in small blocks")
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls in small blocks."""
     yield from short_of_roofline(facts, has_small_blocks(facts), _tell)
@@ -35,6 +36,3 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     problem = f"{ops.verb('run')} with small blocks ({blocks_of(ops.facts, ops.row)})"
     return far_from_roofline(ops, problem, fix=config_to_try(ops.facts, ops.row))
-
-
-CHECK = block_check(title="matmuls in small blocks", look=look)

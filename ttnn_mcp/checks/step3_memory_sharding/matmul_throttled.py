@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.checks.arrays import Floats, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import KERNEL_CONFIG
 from ttnn_mcp.checks.needs import CORES
 from ttnn_mcp.checks.shared.compiled import compute_config_of_compiler
@@ -41,6 +41,14 @@ SETS = sets_compute(throttle_level="ttnn.ThrottleLevel.NO_THROTTLE")
 UNTHROTTLED_CORES = 48  # of a Wormhole: WH_B0_MM_MAX_CORES_NO_THROTTLE, same file
 
 
+@check(
+    title="matmuls held back on purpose",
+    lever=KERNEL_CONFIG,
+    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
+    needs=(CORES,),
+    worth=Worth(saving=USUAL),
+    compiled=compute_config_of_compiler("throttle_level=NO_THROTTLE"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that are held back."""
     able = np.flatnonzero(facts.of_family("matmul", "conv"))
@@ -78,14 +86,3 @@ def _rates(facts: WindowFacts, rows: Rows) -> Floats:
         return RATES[level.group()] if level else 1.0
 
     return facts.attributes_of_ops.numbers(rows, rate)
-
-
-CHECK = Check(
-    title="matmuls held back on purpose",
-    look=look,
-    lever=KERNEL_CONFIG,
-    of=ops_of_family("no matmul or conv ops", "matmul", "conv"),
-    needs=(CORES,),
-    worth=Worth(saving=USUAL),
-    compiled=compute_config_of_compiler("throttle_level=NO_THROTTLE"),
-)

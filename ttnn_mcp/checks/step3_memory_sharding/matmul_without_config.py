@@ -26,6 +26,7 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 
 
+@block_check(title="matmuls left to TTNN's guess")
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that TTNN chose badly for."""
     yield from short_of_roofline(facts, guessed_badly(facts), _tell)
@@ -34,6 +35,3 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     problem = f"{'were' if len(ops.rows) > 1 else 'was'} given no program config"
     return far_from_roofline(ops, problem, fix=config_to_try(ops.facts, ops.row))
-
-
-CHECK = block_check(title="matmuls left to TTNN's guess", look=look)

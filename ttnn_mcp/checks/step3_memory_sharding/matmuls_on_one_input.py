@@ -22,16 +22,17 @@ near the roofline, on DRAM-sharded weights, on inputs that no op of the window m
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -40,11 +41,6 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: matmuls' rows are padded to whole tiles
 from ttnn_mcp.run.ops.alike import numbered
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.analyses.dataflow.readers import Joins
-
 # Matmuls that read one activation: the projections of an attention, gate and up of a feed-forward.
 NEAR = 8  # rows from one to the next at most: bias, reshape, transpose and norm of a head stand between (ours)
 _FUSED = "UnaryOpType::"  # in the ATTRIBUTES of a matmul with an activation
@@ -52,6 +48,15 @@ PAIR = 2  # gate and up (ours)
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
+@check(
+    title="several matmuls on one activation",
+    lever=JOINED_MATMULS,
+    of=ops_named("no dense matmuls", *DENSE),
+    needs=(TWO_OPERANDS, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such groups."""
     able = facts.named(*DENSE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
@@ -106,7 +111,7 @@ def _saves(facts: WindowFacts, group: Rows, best: Floats) -> Floats:
     return took * (1 - max(took.max(), best[group].sum()) / took.sum())
 
 
-def on_one_input(joins: Joins, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def on_one_input(joins: Joins, rows: Integers) -> list[Integers]:
     """The groups of `rows`, in order, that read one tensor with weights and fidelity of one kind, near each other.
 
     A square matmul writes what looks like the tensor it read, so the next one seems to read its output. It is taken to
@@ -133,7 +138,7 @@ def on_one_input(joins: Joins, rows: NDArray[np.int64]) -> list[NDArray[np.int64
     return [group for group in groups if len(group) > 1 and joins.makers[group[0]] != NOBODY]
 
 
-def _source(joins: Joins, row: int, able: NDArray[np.bool_]) -> int:
+def _source(joins: Joins, row: int, able: Booleans) -> int:
     """The row that made what this matmul reads."""
     keys, settings = joins.flow.keys, attributes_of(joins.ops)
     x, y = joins.ops.inputs[0].name, joins.ops.outputs[0].name
@@ -143,15 +148,3 @@ def _source(joins: Joins, row: int, able: NDArray[np.bool_]) -> int:
             break
         maker = int(joins.makers[maker])
     return maker
-
-
-CHECK = Check(
-    title="several matmuls on one activation",
-    look=look,
-    lever=JOINED_MATMULS,
-    of=ops_named("no dense matmuls", *DENSE),
-    needs=(TWO_OPERANDS, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    compiled="write Q, K and V (gate and up) as one nn.Linear over stacked weights",
-    general=True,
-)

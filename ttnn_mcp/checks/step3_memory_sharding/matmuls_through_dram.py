@@ -28,7 +28,7 @@ from ttnn_mcp.analyses.from_graph.matmul_cores import IN_L1, chooser_of, cores_o
 from ttnn_mcp.analyses.op_kinds.formats import fewer_bytes_save
 from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -46,6 +46,14 @@ HELD_SHARE = 0.5  # of all L1, by tensors: as hot-operands-in-dram leaves it (ou
 FELT = 0.1  # of an op's time: below it what DRAM takes hides behind the rest (ours)
 
 
+@check(
+    title="activations between matmuls passed through DRAM",
+    lever=PLACEMENT,
+    of=ops_named("no Matmul ops", *ALIKE),
+    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH, PROGRAM_CONFIG),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps activations in L1"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such pairs."""
     makers, readers = _pairs(facts)
@@ -157,14 +165,3 @@ def maybe_read_again(joins: Joins) -> Mask:
     )
     twice = np.concatenate([first[first == other] for other in others]) if others else first[:0]
     return np.isin(keys[joins.ops.outputs[0].name], twice[twice >= 0])
-
-
-CHECK = Check(
-    title="activations between matmuls passed through DRAM",
-    look=look,
-    lever=PLACEMENT,
-    of=ops_named("no Matmul ops", *ALIKE),
-    needs=(PLACEMENTS, CORES, DRAM_BANDWIDTH, PROGRAM_CONFIG),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("keeps activations in L1"),
-)

@@ -23,7 +23,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
@@ -48,6 +48,14 @@ class Dealt:
     grid: tuple[int, int]
 
 
+@check(
+    title="minimal_matmul in blocks larger than its shares",
+    lever=MATMUL_CONFIG,
+    of=MINIMAL,
+    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     best = achievable_ns(facts)
@@ -110,14 +118,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; kernel_us at line {ops.line} falls; PCC unchanged",
         caveat="sweep K_block_size too; blocks and double buffers must fit L1 (check_setting tells)",
     )
-
-
-CHECK = Check(
-    title="minimal_matmul in blocks larger than its shares",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=MINIMAL,
-    needs=(TWO_OPERANDS, ATTRIBUTES, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
@@ -33,6 +33,14 @@ DEEP = 1024  # values of K: less was not measured
 MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
 
 
+@check(
+    title="minimal_matmul for thousands of rows",
+    lever=MATMUL_CONFIG,
+    of=ops_named("no Matmul ops", *MATMULS),
+    needs=(TWO_OPERANDS, PLACEMENTS, ARCHITECTURE, FIDELITY_OF_MATMULS),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such matmuls."""
     x, w = facts.ops.inputs[:2]
@@ -71,14 +79,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}) shows MinimalMatmul, kernel_us falls; PCC >= 0.99",
         caveat="sweep the blocks; bias and activation can go with it; below 4096 rows it lost",
     )
-
-
-CHECK = Check(
-    title="minimal_matmul for thousands of rows",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=ops_named("no Matmul ops", *MATMULS),
-    needs=(TWO_OPERANDS, PLACEMENTS, ARCHITECTURE, FIDELITY_OF_MATMULS),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

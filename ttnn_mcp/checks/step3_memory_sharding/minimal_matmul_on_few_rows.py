@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import sets_program
@@ -35,6 +35,14 @@ NEAR_THE_RATE = 0.6  # of the measured rate: above it only fewer bytes help
 SETS = sets_program(lambda facts, row: remedy.fix if (remedy := fastest(facts, row)) else "")
 
 
+@check(
+    title="minimal_matmul with few rows",
+    lever=MATMUL_CONFIG,
+    of=ops_named("no minimal_matmul ops", "MinimalMatmul"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all minimal matmuls of few rows."""
     few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST)
@@ -70,14 +78,3 @@ def _tell(best_ns: float, ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="a call of ttnn.linear; keep compute_kernel_config, or fidelity drops to LoFi",
     )
-
-
-CHECK = Check(
-    title="minimal_matmul with few rows",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=ops_named("no minimal_matmul ops", "MinimalMatmul"),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

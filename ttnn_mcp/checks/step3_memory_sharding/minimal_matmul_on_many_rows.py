@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import Sets, sets_program
@@ -34,6 +34,14 @@ from ttnn_mcp.quoting import figure
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 
 
+@check(
+    title="minimal_matmul far from the roofline",
+    lever=MATMUL_CONFIG,
+    of=MINIMAL,
+    needs=(TWO_OPERANDS, ARCHITECTURE),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     best = achievable_ns(facts)
@@ -65,14 +73,3 @@ def _tell(sets: Sets, ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}) shows Matmul, kernel_us falls; PCC >= 0.99",
         caveat="compute_kernel_config as now; from 4096 rows on minimal_matmul won for Llama-3.3 70B: measure",
     )
-
-
-CHECK = Check(
-    title="minimal_matmul far from the roofline",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=MINIMAL,
-    needs=(TWO_OPERANDS, ARCHITECTURE),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

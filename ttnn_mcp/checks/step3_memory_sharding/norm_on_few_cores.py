@@ -35,7 +35,7 @@ from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_g
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, blocks_on
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks.arrays import Floats, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import NORM_CONFIG
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import changed
@@ -53,6 +53,14 @@ TALL = 128  # rows: the most of which interleaved norms were measured to gain (C
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 
 
+@check(
+    title="norms on few cores",
+    lever=NORM_CONFIG,
+    of=ops_of_family("no norm ops", "norm"),
+    needs=(OPERANDS, CORES),
+    worth=Worth(time=USUAL),
+    compiled=optimized("shards norms"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all norms on few cores, with the moves beside them."""
     cores = facts.chip.cores or 0
@@ -108,9 +116,8 @@ def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
 
 def _adds_launches(facts: WindowFacts, rows: Rows) -> bool:
     """Whether most of it is norms that need moves in and out of shards, while the host cannot send ops fast enough."""
-    moved = rows[
-        (~facts.ops.inputs[0].sharded & ~facts.named("GroupNorm"))[rows]
-    ]  # that one takes a grid, no shards
+    # that one takes a grid, no shards
+    moved = rows[(~facts.ops.inputs[0].sharded & ~facts.named("GroupNorm"))[rows]]
     return bool(facts.timeline.busy < DEVICE_BOUND and facts.share(moved) > facts.share(rows) / 2)
 
 
@@ -174,14 +181,3 @@ def _fits(facts: WindowFacts, row: int, norm: ShardedNorm) -> bool:
     tile = TILE_BYTES.get(facts.ops.inputs[0].dtype[row], max(TILE_BYTES.values()))
     buffers = sum(replace(norm, fp32=True, bias_bytes=norm.weight_bytes).buffers.values())
     return limit is None or buffers + 2 * norm.block_h * norm.block_w * tile <= limit.safe_bytes
-
-
-CHECK = Check(
-    title="norms on few cores",
-    look=look,
-    lever=NORM_CONFIG,
-    of=ops_of_family("no norm ops", "norm"),
-    needs=(OPERANDS, CORES),
-    worth=Worth(time=USUAL),
-    compiled=optimized("shards norms"),
-)

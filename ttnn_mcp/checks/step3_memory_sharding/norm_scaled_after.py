@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
@@ -31,6 +31,14 @@ NORMS = ("LayerNorm", "RMSNorm")
 PRODUCT, SUM = "BinaryOpType::MUL", "BinaryOpType::ADD"
 
 
+@check(
+    title="a norm's weight applied by an op of its own",
+    lever=FUSION,
+    of=ops_named("no norms over the last dim", *NORMS),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="enable_create_d2m_subgraphs=True with optimization_level >= 1: the compiler then joins element-wise ops",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such products, with the sums behind them."""
     norms, products = _followed(facts, _bare_norms(facts), PRODUCT)
@@ -95,14 +103,3 @@ def _is_row(facts: WindowFacts, operand: Operand) -> Mask:
     """Whether the operand is one row as wide as the op's result."""
     shape = operand.logical
     return (shape[:, :3] == 1).all(axis=1) & (shape[:, 3] == facts.ops.outputs[0].logical[:, 3])
-
-
-CHECK = Check(
-    title="a norm's weight applied by an op of its own",
-    look=look,
-    lever=FUSION,
-    of=ops_named("no norms over the last dim", *NORMS),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled="enable_create_d2m_subgraphs=True with optimization_level >= 1: the compiler then joins element-wise ops",
-)

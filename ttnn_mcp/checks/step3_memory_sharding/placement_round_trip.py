@@ -24,7 +24,7 @@ import numpy as np
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE, CONFIG_KEYS
 from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.checks.arrays import Rows
-from ttnn_mcp.checks.check import Affected, Check, Evidence, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -37,6 +37,14 @@ ROUND_TRIP_SHARE = 0.001  # of the window: certain waste where it is real (ours)
 UNPROVEN = "likely, not certain: only a linked memory report tells tensors apart"
 
 
+@check(
+    title="a tensor leaves its shards and comes back",
+    lever=LAYOUT,
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS,),
+    worth=Worth(saving=ROUND_TRIP_SHARE),
+    compiled=optimized("keeps chains in shards"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the moves of all round trips."""
     moves = facts.moves
@@ -106,14 +114,3 @@ def _fix(facts: WindowFacts, moves: Moves, heaviest: int, *, others: bool) -> st
         f"y = ttnn.reshard(x, cfg)  # x: the sharded tensor that line {facts.line(first)} reads; cfg: what line "
         f"{facts.line(row)} writes ({target or shown(moves.after(heaviest))}). Or let the op before write cfg"
     )
-
-
-CHECK = Check(
-    title="a tensor leaves its shards and comes back",
-    look=look,
-    lever=LAYOUT,
-    of=Subject(moved, "no op changes a placement"),
-    needs=(PLACEMENTS,),
-    worth=Worth(saving=ROUND_TRIP_SHARE),
-    compiled=optimized("keeps chains in shards"),
-)

@@ -20,7 +20,6 @@ One fused op for all of the attention comes first where its mask allows it (unfu
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
 from ttnn_mcp.analyses.programs.convs import divisors
-from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles, widest_subblock
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
@@ -40,13 +39,11 @@ from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-
 FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
 HALF = 0.5  # of the cores that the config uses: measured, products on 10 of 80 to 38 of 76 gained
 
 
+@block_check(title="products of batches on few cores", lever=MORE_CORES)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such products."""
     choice, (x, y), out = facts.matmuls, facts.ops.inputs[:2], facts.ops.outputs[0]
@@ -125,6 +122,3 @@ def suggested_products(
     )
     plans = (replace(whole, in0_block_w=depth) for depth in reversed(divisors(tiles.k)))
     return next((plan for plan in plans if sum(plan.buffers.values()) <= room and all(plan.rules().values())), None)
-
-
-CHECK = block_check(title="products of batches on few cores", look=look, lever=MORE_CORES)

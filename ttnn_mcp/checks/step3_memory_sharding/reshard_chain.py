@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -25,6 +25,14 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 
 
+@check(
+    title="several moves where one would do",
+    lever=LAYOUT,
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS,),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("keeps chains in shards"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all chains."""
     chained = facts.moves.among("chain")
@@ -55,14 +63,3 @@ def _tell(ops: Affected) -> Words:
         verify=f"re-profile; reshard_detect.patterns shows no chain at line {ops.line}; PCC unchanged",
         caveat="likely, not certain: only a linked memory report tells tensors apart",
     )
-
-
-CHECK = Check(
-    title="several moves where one would do",
-    look=look,
-    lever=LAYOUT,
-    of=Subject(moved, "no op changes a placement"),
-    needs=(PLACEMENTS,),
-    worth=Worth(saving=SAFE),
-    compiled=optimized("keeps chains in shards"),
-)

@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors
 from ttnn_mcp.checks.arrays import Rows
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -29,6 +29,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 NORMS = ("LayerNorm", "RMSNorm")
 
 
+@check(
+    title="a sum that a norm could make",
+    lever=FUSION,
+    of=ops_named("no norms over the last dim", *NORMS),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such additions."""
     norms = _norms_of_sums(facts)
@@ -66,13 +73,3 @@ def _norms_of_sums(facts: WindowFacts) -> Rows:
     sums = adds_full_tensors(facts.ops)
     sums &= facts.ops.inputs[0].sharded == facts.ops.inputs[1].sharded
     return np.flatnonzero(facts.named(*NORMS) & ~has_residual & sums[makers] & (makers >= 0))
-
-
-CHECK = Check(
-    title="a sum that a norm could make",
-    look=look,
-    lever=FUSION,
-    of=ops_named("no norms over the last dim", *NORMS),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.stages.attentions import writes_cache
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words, spoken_of
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check, spoken_of
 from ttnn_mcp.checks.levers import PLACEMENT, UNTRIED
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -31,14 +31,8 @@ from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole til
 from ttnn_mcp.quoting import figure
 
 ENGINE = ("matmul", "attention")  # families whose arithmetic hides what their results take
-SMALL = (
-    "norm",
-    "softmax",
-    "eltwise",
-    "shape",
-    "layout",
-    "reduction",
-)  # families that wait for DRAM, however little
+# families that wait for DRAM, however little
+SMALL = ("norm", "softmax", "eltwise", "shape", "layout", "reduction")
 SLICES = ("SliceWrite", "PaddedSlice")  # of convs in slices of DRAM
 ABLE = Subject(
     lambda facts: facts.of_family(*ENGINE, *SMALL) & ~writes_cache(facts.ops) & ~facts.named(*SLICES),
@@ -49,13 +43,23 @@ PLACE = (matmul_operands_in_l1_interleaved, same_work_elsewhere_faster)  # check
 MOST = 0.8  # of the time: measured, heads of a speech model took 78 % less, attention 64 %, a matmul 51 %
 
 
+@check(
+    title="results in L1, a trial",
+    lever=UNTRIED,
+    slot=PLACEMENT.slot,
+    of=ABLE,
+    needs=(PLACEMENTS, DRAM_BANDWIDTH),
+    worth=Worth(saving=USUAL),
+    general=True,
+    compiled=optimized("keeps activations in L1"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     out = facts.ops.outputs[0]
     fits = out.bytes <= FITS_SHARE * (facts.chip.cores or 0) * facts.safe_l1_bytes
     able = ABLE.mask(facts) & out.in_dram & ~out.sharded & fits & (facts.kernel_ns >= SMALL_NS)
     able &= results_felt(facts) | ~facts.of_family(*ENGINE) | (out.height <= TILE_SIDE)
-    placed = [spoken_of(other.look(facts)) for other in PLACE]
+    placed = [spoken_of(other.look, facts) for other in PLACE]
     rows = np.setdiff1d(np.flatnonzero(able), np.concatenate(placed))
     saved = np.minimum(MOST * facts.kernel_ns, made_bytes_save(facts))
     yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
@@ -77,16 +81,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; kernel_us of the op and its reader falls; memory_summary.l1_peak has room; PCC unchanged",
         caveat="watch CORE COUNT: an operand interleaved in L1 can lead a matmul left to TTNN to fewer cores",
     )
-
-
-CHECK = Check(
-    title="results in L1, a trial",
-    look=look,
-    lever=UNTRIED,
-    slot=PLACEMENT.slot,
-    of=ABLE,
-    needs=(PLACEMENTS, DRAM_BANDWIDTH),
-    worth=Worth(saving=USUAL),
-    general=True,
-    compiled=optimized("keeps activations in L1"),
-)

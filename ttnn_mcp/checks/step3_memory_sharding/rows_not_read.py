@@ -24,14 +24,20 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import computed_then_dropped, logits_of_all_rows, rows_of
 from ttnn_mcp.checks.arrays import Floats, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 
+@check(
+    title="rows computed for nobody",
+    of=ops_of_family("no matmuls or norms", "matmul", "norm"),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
+    worth=Worth(saving=USUAL),
+    compiled="index the hidden states with the last position before the LM head: hidden[:, -1:, :]",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield ops whose rows a slice drops, and the head that computes the logits of a prompt."""
     weights = reads_weights(facts.ops, facts.flow)
@@ -65,14 +71,3 @@ def _saved(facts: WindowFacts, rows: Rows, kept: Floats) -> Floats:
     streaming = np.nan_to_num(facts.roofline.dram_achievable_ns[rows]) * of_weights
     saved = np.fmax(took - np.fmax(took * kept, streaming), 0.0)
     return np.where(facts.roofline.impossible[rows], 0.0, saved)
-
-
-CHECK = Check(
-    title="rows computed for nobody",
-    look=look,
-    lever=OTHER_OP,
-    of=ops_of_family("no matmuls or norms", "matmul", "norm"),
-    needs=(TWO_OPERANDS, LOGICAL_SHAPES),
-    worth=Worth(saving=USUAL),
-    compiled="index the hidden states with the last position before the LM head: hidden[:, -1:, :]",
-)

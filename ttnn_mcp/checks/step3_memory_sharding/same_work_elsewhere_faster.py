@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.twins import slower_forms
 from ttnn_mcp.checks.arrays import Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
@@ -33,6 +33,14 @@ from ttnn_mcp.errors import shown
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
 
 
+@check(
+    title="faster in another form in this run",
+    lever=AS_ELSEWHERE,
+    of=ops_named("no matmuls", *ALIKE),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that have a faster form in this run."""
     able = facts.named(*ALIKE) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
@@ -81,14 +89,3 @@ def _config(facts: WindowFacts, row: int) -> str:
 def _call(facts: WindowFacts, row: int) -> str:
     minimal = facts.named("MinimalMatmul")[row]
     return "ttnn.experimental.minimal_matmul(x, w)" if minimal else "ttnn.linear(x, w)"
-
-
-CHECK = Check(
-    title="faster in another form in this run",
-    look=look,
-    lever=AS_ELSEWHERE,
-    of=ops_named("no matmuls", *ALIKE),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=SAFE),
-    compiled=optimized("chooses matmul configs"),
-)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
@@ -27,6 +27,14 @@ PRODUCT = "BinaryOpType::MUL"
 WITH_WEIGHTS = ("Matmul", "Linear", "MinimalMatmul")
 
 
+@check(
+    title="a factor that weights could hold",
+    lever=FUSION,
+    of=ops_of_family("no matmuls", "matmul"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(time=SAFE),
+    compiled="fold the factor into torch's weights before the model is compiled",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such products."""
     rows = _scaled(facts)
@@ -78,14 +86,3 @@ def _is_factor(text: str) -> bool:
         return float(text) != 1
     except ValueError:
         return False
-
-
-CHECK = Check(
-    title="a factor that weights could hold",
-    look=look,
-    lever=FUSION,
-    of=ops_of_family("no matmuls", "matmul"),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(time=SAFE),
-    compiled="fold the factor into torch's weights before the model is compiled",
-)

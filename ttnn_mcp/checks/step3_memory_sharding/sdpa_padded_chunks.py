@@ -23,7 +23,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import fits, grid_text, of_each_kind, printed
@@ -37,6 +37,14 @@ LONGEST = 512  # of keys: the longest chunk that was measured to win (tt-metal's
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring|Joint")
 
 
+@check(
+    title="attention chunks that are mostly padding",
+    lever=ATTENTION_CONFIG,
+    of=ops_of_family("no fused attention", "attention"),
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled="tt-xla has no option for it: its compiler passes no program config",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such attentions."""
     prefill = facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
@@ -91,14 +99,3 @@ def _computed(facts: WindowFacts, rows: Rows, chunks: Rows) -> tuple[Rows, Rows]
     lengths = np.stack([facts.ops.inputs[place].logical[rows, 2] for place in (0, 1)], axis=1)
     counts = -(-lengths // np.fmax(chunks, 1))
     return (counts * chunks).prod(axis=1), counts.prod(axis=1)
-
-
-CHECK = Check(
-    title="attention chunks that are mostly padding",
-    look=look,
-    lever=ATTENTION_CONFIG,
-    of=ops_of_family("no fused attention", "attention"),
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled="tt-xla has no option for it: its compiler passes no program config",
-)

@@ -32,7 +32,7 @@ from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.arrays import Floats, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
@@ -52,6 +52,14 @@ DEEPEST_CHUNK = 512  # of K: the most that TTNN takes where k_chunk_size is 0 (s
 ENOUGH = 2  # times the area of the chunks: below it the gain is lost in noise (ours)
 
 
+@check(
+    title="fused attention in small chunks",
+    lever=ATTENTION_CONFIG,
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled="tt-xla has no option for it: its compiler passes no program config, and TTNN then takes chunks of 32",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield attention in prefill, and in decode."""
     yield from _prefill(facts)
@@ -151,14 +159,3 @@ def _chunk_of_cache(attributes: Attributes) -> float | None:
 
 def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
     return np.maximum(np.nan_to_num(facts.roofline.compute_ns[rows]) / SATURATES, achievable_ns(facts)[rows])
-
-
-CHECK = Check(
-    title="fused attention in small chunks",
-    look=look,
-    lever=ATTENTION_CONFIG,
-    of=ATTENTION,
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled="tt-xla has no option for it: its compiler passes no program config, and TTNN then takes chunks of 32",
-)

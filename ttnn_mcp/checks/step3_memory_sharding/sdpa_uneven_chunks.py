@@ -25,7 +25,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, printed_cores
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, fits, grid_text, of_each_kind, printed
@@ -41,6 +41,14 @@ ATTENTION = ops_of_family("no fused attention", "attention")
 _ELSEWHERE = re.compile(r"Decode|MLA")
 
 
+@check(
+    title="attention in chunks that cores share unevenly",
+    lever=ATTENTION_CONFIG,
+    of=ATTENTION,
+    needs=(TWO_OPERANDS, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled="tt-xla has no option for it: its compiler passes no program config",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such attentions."""
     able = ATTENTION.mask(facts) & facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
@@ -110,14 +118,3 @@ def _deal(facts: WindowFacts, row: int, chunk: int, cores: int) -> int:
 def _cores(facts: WindowFacts, row: int) -> int:
     config = facts.attributes(row).struct("program_config")
     return 0 if config is None or config.text_of("sub_core_grids") else printed_cores(config)
-
-
-CHECK = Check(
-    title="attention in chunks that cores share unevenly",
-    look=look,
-    lever=ATTENTION_CONFIG,
-    of=ATTENTION,
-    needs=(TWO_OPERANDS, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled="tt-xla has no option for it: its compiler passes no program config",
-)

@@ -24,7 +24,7 @@ from ttnn_mcp.analyses.moves.moves import Moves
 from ttnn_mcp.analyses.op_kinds.matmul_choice import streams_first_operand
 from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -33,6 +33,14 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.op_table import OpTable
 
 
+@check(
+    title="a tensor sharded for one matmul only",
+    lever=LAYOUT,
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
+    worth=Worth(saving=SAFE),
+    compiled=optimized("keeps chains in shards"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such moves."""
     able = streams_first_operand(facts.ops, facts.matmuls) & ~facts.ops.outputs[0].sharded
@@ -81,14 +89,3 @@ def longer_from_dram(ops: OpTable, roofline: Roofline, readers: Rows, gb_s: floa
     streamed = np.nan_to_num(roofline.dram_achievable_ns[readers])
     then = streamed + ops.inputs[0].bytes[readers] / gb_s
     return np.maximum(then - ops.numbers("kernel_ns")[readers], 0.0)
-
-
-CHECK = Check(
-    title="a tensor sharded for one matmul only",
-    look=look,
-    lever=LAYOUT,
-    of=Subject(moved, "no op changes a placement"),
-    needs=(PLACEMENTS, PROGRAM_CONFIG, DRAM_BANDWIDTH),
-    worth=Worth(saving=SAFE),
-    compiled=optimized("keeps chains in shards"),
-)

@@ -13,7 +13,7 @@ removes moves that other ops read. Copies that come back into shards are placeme
 from __future__ import annotations
 
 from ttnn_mcp.analyses.moves.move_patterns import AVOIDABLE
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -21,6 +21,14 @@ from ttnn_mcp.checks.wording import moved, op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="shards left for element-wise ops",
+    lever=LAYOUT,
+    of=Subject(moved, "no op changes a placement"),
+    needs=(PLACEMENTS,),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("keeps chains in shards"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all moves that only element-wise ops read."""
     moves = facts.moves
@@ -48,14 +56,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are inferred from shapes and order; other operands may need the same shards",
     )
-
-
-CHECK = Check(
-    title="shards left for element-wise ops",
-    look=look,
-    lever=LAYOUT,
-    of=Subject(moved, "no op changes a placement"),
-    needs=(PLACEMENTS,),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("keeps chains in shards"),
-)

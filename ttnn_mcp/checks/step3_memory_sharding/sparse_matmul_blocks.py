@@ -20,7 +20,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, shares_left
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers, deepest_blocks
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -35,6 +35,14 @@ SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 TWICE = 2  # as deep: below it the gain is lost in noise (ours)
 
 
+@check(
+    title="sparse matmuls in small steps",
+    lever=MATMUL_CONFIG,
+    of=SPARSE,
+    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all sparse matmuls in shallow blocks."""
     rows = np.flatnonzero(SPARSE.mask(facts) & (facts.kernel_ns >= SMALL_NS))
@@ -64,14 +72,3 @@ def _tell(now: Floats, deep: Floats, ops: Affected) -> Words:
         "(K in tiles divides by it; try half of it too)",
         caveat="deeper blocks need L1; from some depth on the weights' bandwidth is the limit",
     )
-
-
-CHECK = Check(
-    title="sparse matmuls in small steps",
-    look=look,
-    lever=MATMUL_CONFIG,
-    of=SPARSE,
-    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import FEW_CORES, SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import second_of_pairs
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
@@ -28,6 +28,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 
 
+@check(
+    title="two sparse matmuls on one activation",
+    lever=JOINED_MATMULS,
+    of=SPARSE,
+    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
+    worth=Worth(saving=USUAL),
+    compiled=optimized("chooses matmul configs"),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield every second sparse matmul of the same signature that reads what the first reads."""
     rows = np.flatnonzero(SPARSE.mask(facts) & (facts.kernel_ns >= SMALL_NS))
@@ -52,14 +60,3 @@ def _tell(rows: Rows, ops: Affected) -> Words:
         verify="re-profile; list_ops(group_by='op_code') shows fewer SparseMatmul and less of its time; PCC >= 0.99",
         caveat="inferred from shapes and order; the slices cost something: 309.6 -> 238.0 ms where it was measured",
     )
-
-
-CHECK = Check(
-    title="two sparse matmuls on one activation",
-    look=look,
-    lever=JOINED_MATMULS,
-    of=SPARSE,
-    needs=(TWO_OPERANDS, CORES, ATTRIBUTES),
-    worth=Worth(saving=USUAL),
-    compiled=optimized("chooses matmul configs"),
-)

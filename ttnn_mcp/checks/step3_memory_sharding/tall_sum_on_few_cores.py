@@ -18,14 +18,19 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.programs.convs import divisors
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words, ops_of_family
-from ttnn_mcp.checks.levers import OTHER_OP
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="a sum over many rows on few cores",
+    of=ops_of_family("no reductions", "reduction"),
+    needs=(OPERANDS, CORES),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such sums."""
     cores = facts.chip.cores or 0
@@ -68,13 +73,3 @@ def _sums_rows(facts: WindowFacts) -> Mask:
 def _parts(high: int, columns: int, cores: int) -> int:
     """The divisor of the rows of tiles after which the busiest core has the fewest tiles; the smallest of them."""
     return min(divisors(high), key=lambda parts: (-(-parts * columns // cores) * high // parts, parts))
-
-
-CHECK = Check(
-    title="a sum over many rows on few cores",
-    look=look,
-    lever=OTHER_OP,
-    of=ops_of_family("no reductions", "reduction"),
-    needs=(OPERANDS, CORES),
-    worth=Worth(saving=USUAL),
-)

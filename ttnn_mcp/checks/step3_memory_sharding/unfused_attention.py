@@ -19,13 +19,20 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of_chains
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.wording import cite_each, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="attention written out as single ops",
+    lever=ATTENTION,
+    of=ops_of_family("no softmax ops: no attention, or a fused one", "softmax"),
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all attentions written out."""
     gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
@@ -67,13 +74,3 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
         f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k "
         "not transposed; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
     )
-
-
-CHECK = Check(
-    title="attention written out as single ops",
-    look=look,
-    lever=ATTENTION,
-    of=ops_of_family("no softmax ops: no attention, or a fused one", "softmax"),
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-)

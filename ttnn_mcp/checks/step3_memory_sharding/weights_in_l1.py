@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import L1_USE
 from ttnn_mcp.checks.needs import CAPACITY, CAPTURES, ENDED, MEMORY, REPLAY
 from ttnn_mcp.checks.shared.memory_claims import (
@@ -34,6 +34,12 @@ WEIGHTS_SHARE = 0.10  # of a bank (ours)
 FREE_SHARE = 0.20  # of a bank, at the peak (ours)
 
 
+@check(
+    title="weights that starve activations of L1",
+    lever=L1_USE,
+    risk=True,
+    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all that is there for good."""
     replayed, capacity = replay_behind(facts)
@@ -70,12 +76,3 @@ def _tell(tensors: Rows, ops: Affected) -> Words:
         verify="capture again; memory_summary.l1_peak.persistent_bytes falls, headroom_bytes grows",
         caveat="a matmul that reads them every few microseconds may become DRAM-bound: compare its kernel time",
     )
-
-
-CHECK = Check(
-    title="weights that starve activations of L1",
-    look=look,
-    lever=L1_USE,
-    risk=True,
-    needs=(MEMORY, ENDED, REPLAY, CAPACITY, CAPTURES),
-)

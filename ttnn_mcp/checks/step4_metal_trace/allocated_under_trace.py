@@ -20,7 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import joins_of
 from ttnn_mcp.checks.arrays import Rows, no_saving
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import TRACE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import counted
@@ -30,6 +30,16 @@ from ttnn_mcp.run.ops.op_table import OpTable
 WRITES_IN_PLACE = ("Copy", "PlusOne")  # and caches
 
 
+@check(
+    title="results that a replay may overwrite",
+    lever=TRACE,
+    risk=True,
+    of=Subject(
+        lambda facts: np.full(len(facts), facts.run.performance_report.traced),
+        "no trace is replayed in this report",
+    ),
+    needs=(OPERANDS,),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the results that outlive a replay, in whichever window they lie."""
     steady = facts.run.performance_report.steady
@@ -70,16 +80,3 @@ def _tell(ops: OpTable, makers: Rows, readers: Rows, _affected: Affected) -> Wor
         verify="no 'Allocating device buffers is unsafe' in the log; the output equals that of an untraced run",
         caveat="joins are inferred from shapes: a tensor of the same shape that was there before is safe",
     )
-
-
-CHECK = Check(
-    title="results that a replay may overwrite",
-    look=look,
-    lever=TRACE,
-    risk=True,
-    of=Subject(
-        lambda facts: np.full(len(facts), facts.run.performance_report.traced),
-        "no trace is replayed in this report",
-    ),
-    needs=(OPERANDS,),
-)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ttnn_mcp.checks.check import Check, Problems, WindowFacts
+from ttnn_mcp.checks.check import Problems, WindowFacts, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.host_traffic import computed_on_host, left_the_device, slow_traffic
@@ -23,15 +23,12 @@ from ttnn_mcp.checks.shared.host_traffic import computed_on_host, left_the_devic
 SENT_FIRST = "send it first and compute there: x = ttnn.to_device(x, device), then ttnn.pad, ttnn.to_layout, ..."
 
 
+@check(
+    title="the host computes in the middle",
+    lever=HOST,
+    needs=(MEMORY,),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all calls on host tensors."""
     calls = computed_on_host(facts.run.memory_report)
     yield from slow_traffic(facts, calls, partial(left_the_device, "are computed on the host", SENT_FIRST))
-
-
-CHECK = Check(
-    title="the host computes in the middle",
-    look=look,
-    lever=HOST,
-    needs=(MEMORY,),
-)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows, no_saving
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -31,6 +31,17 @@ from ttnn_mcp.run.ops.op_table import OpTable
 NAMED = 3  # kinds of calls that a claim names (ours)
 
 
+def _about(facts: WindowFacts) -> Mask:
+    return np.full(len(facts), len(_inside(facts)[0]) > 0)
+
+
+@check(
+    title="host calls between device ops",
+    lever=HOST,
+    of=Subject(_about, "no host calls between the ops of this window"),
+    worth=Worth(saving=USUAL),
+    compiled="keep every op of the step in the compiled graph: no .cpu(), .item() or print in forward()",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all gaps with host calls in them."""
     if not facts.scope.window.warm:
@@ -69,17 +80,3 @@ def _inside(facts: WindowFacts) -> tuple[OpTable, Rows]:
     within = (hosts.lines > lines.min(initial=hosts.lines.max(initial=0))) & (hosts.lines < lines.max(initial=0))
     calls = hosts.take(within)
     return calls, order[np.searchsorted(lines[order], calls.lines)]
-
-
-def _about(facts: WindowFacts) -> Mask:
-    return np.full(len(facts), len(_inside(facts)[0]) > 0)
-
-
-CHECK = Check(
-    title="host calls between device ops",
-    look=look,
-    lever=HOST,
-    of=Subject(_about, "no host calls between the ops of this window"),
-    worth=Worth(saving=USUAL),
-    compiled="keep every op of the step in the compiled graph: no .cpu(), .item() or print in forward()",
-)

@@ -22,7 +22,7 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.devices.host_numbers import Changing, changing_numbers
 from ttnn_mcp.checks.arrays import no_saving
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import TRACE
 from ttnn_mcp.errors import shown
 from ttnn_mcp.wire import Evidence
@@ -39,6 +39,15 @@ FIXES = {
 }
 
 
+@check(
+    title="numbers that a trace would freeze",
+    lever=TRACE,
+    risk=True,
+    of=Subject(
+        lambda facts: facts.named(*FIXES) & (not facts.run.performance_report.traced),
+        "no op that takes such a number, or a trace is replayed already",
+    ),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield one problem per kind of op."""
     report = facts.run.performance_report
@@ -69,15 +78,3 @@ def _cell(facts: WindowFacts, line: int, attribute: str) -> Evidence:
     ops = facts.run.performance_report.steady  # the window holds one pass alone
     printed = attributes_of(ops).row(int(np.flatnonzero(ops.lines == line)[0])).text_of(attribute)
     return Evidence(source=ops.source, row=line, column=f"ATTRIBUTES.{attribute}", value=shown(str(printed)))
-
-
-CHECK = Check(
-    title="numbers that a trace would freeze",
-    look=look,
-    lever=TRACE,
-    risk=True,
-    of=Subject(
-        lambda facts: facts.named(*FIXES) & (not facts.run.performance_report.traced),
-        "no op that takes such a number, or a trace is replayed already",
-    ),
-)

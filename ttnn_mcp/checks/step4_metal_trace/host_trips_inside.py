@@ -20,26 +20,30 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.host_gaps import COLD_GAP_NS, TRACED_GAP_NS
-from ttnn_mcp.checks.check import (
-    Affected,
-    CannotTell,
-    Check,
-    Mask,
-    Problem,
-    Problems,
-    Rows,
-    Subject,
-    WindowFacts,
-    Words,
-    no_saving,
-)
+from ttnn_mcp.checks.arrays import Mask, Rows, no_saving
+from ttnn_mcp.checks.check import CannotTell, Problems, Subject, WindowFacts, check
 from ttnn_mcp.checks.levers import HOST
+from ttnn_mcp.checks.problem import Affected, Problem, Words
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 WITH_WEIGHTS = ("matmul", "conv", "norm", "embedding", "attention")  # further inputs are weights, tables and caches
 
 
+def _long_gaps(facts: WindowFacts) -> Mask:
+    gaps = facts.timeline.idle_ns >= COLD_GAP_NS
+    gaps[:1] = False
+    return gaps
+
+
+@check(
+    title="the pass waits for tensors of the host",
+    lever=HOST,
+    of=Subject(_long_gaps, "no gap of a millisecond inside the pass"),
+    worth=Worth(saving=USUAL),
+    compiled="keep every op of the step in the compiled graph: no .cpu(), .item() or print in forward()",
+    principal=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such gaps."""
     if not facts.scope.window.warm:
@@ -51,12 +55,6 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(_long_gaps(facts) & _reads_unmade(facts))
     saved = float((facts.timeline.idle_ns[rows] - TRACED_GAP_NS).sum())
     yield Problem(rows, no_saving(rows), gap_ns=(0.0, saved), tell=partial(_tell, rows))
-
-
-def _long_gaps(facts: WindowFacts) -> Mask:
-    gaps = facts.timeline.idle_ns >= COLD_GAP_NS
-    gaps[:1] = False
-    return gaps
 
 
 def _reads_unmade(facts: WindowFacts) -> Mask:
@@ -84,14 +82,3 @@ def _tell(rows: Rows, ops: Affected) -> Words:
         verify="re-profile: host_overhead.largest_gaps has none of these lines; busy_share up",
         caveat="the profiler adds to each gap; an input that the caller made before may look the same",
     )
-
-
-CHECK = Check(
-    title="the pass waits for tensors of the host",
-    look=look,
-    lever=HOST,
-    of=Subject(_long_gaps, "no gap of a millisecond inside the pass"),
-    worth=Worth(saving=USUAL),
-    compiled="keep every op of the step in the compiled graph: no .cpu(), .item() or print in forward()",
-    principal=True,
-)

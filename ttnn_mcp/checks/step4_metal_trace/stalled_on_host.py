@@ -25,11 +25,20 @@ from ttnn_mcp.analyses.devices.host_gaps import (
 )
 from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
 from ttnn_mcp.checks.arrays import no_saving
-from ttnn_mcp.checks.check import Affected, CannotTell, Check, Problem, Problems, Subject, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import TRACE
 from ttnn_mcp.quoting import figure
 
 
+@check(
+    title="the device waits for the host",
+    lever=TRACE,
+    principal=True,
+    of=Subject(
+        lambda facts: np.full(len(facts), not facts.run.performance_report.traced),
+        "this run already replays a trace",
+    ),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the whole window, or why not."""
     line = facts.timeline
@@ -79,15 +88,3 @@ def _fix(facts: WindowFacts) -> str:
         "tid = ttnn.begin_trace_capture(device, cq_id=0); run; ttnn.end_trace_capture(device, tid, cq_id=0); "
         "then ttnn.execute_trace(device, tid, cq_id=0, blocking=False)"
     )
-
-
-CHECK = Check(
-    title="the device waits for the host",
-    look=look,
-    lever=TRACE,
-    principal=True,
-    of=Subject(
-        lambda facts: np.full(len(facts), not facts.run.performance_report.traced),
-        "this run already replays a trace",
-    ),
-)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ttnn_mcp.checks.check import Check, Problems, WindowFacts
+from ttnn_mcp.checks.check import Problems, WindowFacts, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.host_traffic import left_the_device, round_trips, slow_traffic
@@ -26,15 +26,12 @@ ON_DEVICE = (
 )
 
 
+@check(
+    title="a tensor leaves the device in the middle",
+    lever=HOST,
+    needs=(MEMORY,),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all round trips."""
     trips = round_trips(facts.run.memory_report)
     yield from slow_traffic(facts, trips, partial(left_the_device, "go to the host and come back", ON_DEVICE))
-
-
-CHECK = Check(
-    title="a tensor leaves the device in the middle",
-    look=look,
-    lever=HOST,
-    needs=(MEMORY,),
-)

@@ -13,19 +13,20 @@ transfer is not worth a queue (an LLM's next token). Silent if the run already u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ttnn_mcp.checks.check import CannotTell, Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import CannotTell, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.shared.host_traffic import Traffic, events_order_queues, slow_traffic, writes
 from ttnn_mcp.quoting import figure
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
+from ttnn_mcp.readers.memory.report import MemoryReport
 
 
+@check(
+    title="steps wait for their input",
+    lever=HOST,
+    principal=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the bytes written where a memory report shows them; else what to measure."""
     memory = facts.run.memory
@@ -71,11 +72,3 @@ def _two_queues(memory: MemoryReport) -> bool:
     """Whether events order two queues, or launches went to more than one."""
     queues = memory.executions.queues if memory.executions else ()
     return events_order_queues(memory) or len(np.unique(queues)) > 1
-
-
-CHECK = Check(
-    title="steps wait for their input",
-    look=look,
-    lever=HOST,
-    principal=True,
-)

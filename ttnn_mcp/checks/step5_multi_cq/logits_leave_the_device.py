@@ -22,7 +22,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.analyses.op_kinds.kept_rows import WIDER_THAN_DEEP
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words, no_saving, ops_of_family
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, no_saving, ops_of_family
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.wording import took
@@ -35,6 +35,13 @@ WAITS = (
 )
 
 
+@check(
+    title="logits that no op reads",
+    lever=HOST,
+    of=ops_of_family("no matmuls", "matmul"),
+    needs=(TWO_OPERANDS,),
+    compiled="sample in the compiled function: return torch.argmax(logits, -1), not the logits",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the last matmul of the pass, if it writes logits that the host waits for."""
     rows = np.flatnonzero(facts.of_family("matmul"))[-1:]
@@ -71,13 +78,3 @@ def _is_head(facts: WindowFacts, head: int) -> bool:
     devices = len(np.unique(facts.scope.ops.numbers("device"))) if split else 1
     able = wide * devices >= max(WHOLE_VOCABULARY, WIDER_THAN_DEEP * deep) and written[-1] >= wide
     return bool(weights and able and behind.all())
-
-
-CHECK = Check(
-    title="logits that no op reads",
-    look=look,
-    lever=HOST,
-    of=ops_of_family("no matmuls", "matmul"),
-    needs=(TWO_OPERANDS,),
-    compiled="sample in the compiled function: return torch.argmax(logits, -1), not the logits",
-)

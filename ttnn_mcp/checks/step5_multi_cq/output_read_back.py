@@ -15,7 +15,7 @@ Silent on a tensor that comes back (tensor-through-host) and if events order two
 from __future__ import annotations
 
 from ttnn_mcp.analyses.stages.heads import VOCABULARY
-from ttnn_mcp.checks.check import Check, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import HOST
 from ttnn_mcp.checks.needs import MEMORY
 from ttnn_mcp.checks.shared.host_traffic import (
@@ -28,6 +28,11 @@ from ttnn_mcp.checks.shared.host_traffic import (
 )
 
 
+@check(
+    title="a large result is read back",
+    lever=HOST,
+    needs=(MEMORY,),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all results that are read."""
     memory = facts.run.memory_report
@@ -59,11 +64,3 @@ def _fix(largest: Transfer) -> str:
         "read it on a second queue while the next step runs: device = ttnn.open_device(device_id=0, "
         "num_command_queues=2); host = y.cpu(blocking=False, cq_id=1) after ttnn.wait_for_event(1, done)"
     )
-
-
-CHECK = Check(
-    title="a large result is read back",
-    look=look,
-    lever=HOST,
-    needs=(MEMORY,),
-)

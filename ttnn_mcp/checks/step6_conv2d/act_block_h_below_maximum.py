@@ -30,6 +30,13 @@ from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@conv_check(
+    title="conv blocks smaller than L1 allows",
+    lever=CONV_CONFIG,
+    principal=True,
+    needs=(BLOCK_CONFIG, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all convs whose block can grow."""
     rows, larger = candidates(facts, lambda conv: larger_block(conv, facts.safe_l1_bytes))
@@ -54,13 +61,3 @@ def _tell(larger: dict[Conv, Conv], ops: Affected) -> Words:
         verify=f"re-profile: op_detail(op={ops.line}).attributes shows the new block, kernel_us falls, cores stay",
         caveat=l1_caveat(facts, conv),
     )
-
-
-CHECK = conv_check(
-    title="conv blocks smaller than L1 allows",
-    look=look,
-    lever=CONV_CONFIG,
-    principal=True,
-    needs=(BLOCK_CONFIG, L1_LIMIT),
-    worth=Worth(saving=USUAL),
-)

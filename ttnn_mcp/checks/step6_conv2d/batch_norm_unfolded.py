@@ -28,6 +28,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may be a bias (ours)
 
 
+@conv_check(
+    title="batch norm not folded into the conv",
+    lever=FUSION,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(time=SAFE),
+    compiled="model.eval() before compiling: batch norm then folds",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all batch norms behind convs."""
     per_channel, norms = _per_channel(facts), facts.named("BatchNorm")
@@ -63,13 +70,3 @@ def _per_channel(facts: WindowFacts) -> Mask:
     first, second = facts.ops.inputs[:2]
     one_row = (second.logical[:, :3].prod(axis=1) == 1) & (second.logical[:, 3] == first.logical[:, 3])
     return facts.named("Binary") & one_row & (second.logical[:, 3] > 1) & (first.elements > second.elements)
-
-
-CHECK = conv_check(
-    title="batch norm not folded into the conv",
-    look=look,
-    lever=FUSION,
-    needs=(TWO_OPERANDS,),
-    worth=Worth(time=SAFE),
-    compiled="model.eval() before compiling: batch norm then folds",
-)

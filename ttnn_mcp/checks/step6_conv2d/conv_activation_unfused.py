@@ -31,6 +31,12 @@ PLAIN = ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSWISH", "HARDS
 PARAMETER = {"LEAKY_RELU": ", slope", "ELU": ", alpha", "MISH": ", 0.0"}  # UnaryWithParam throws without one
 
 
+@conv_check(
+    title="activation not fused into the conv",
+    lever=CONV_CONFIG,
+    needs=(OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all activations that a conv could apply."""
     behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
@@ -72,12 +78,3 @@ def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function that ttnn's conv kernels apply when packing, same type in and out, on a conv that has none yet."""
     applied = facts.attributes(conv).text_of("activation")
     return keeps_type(facts, row) and not applied and function_of(facts, row) in (*PLAIN, *PARAMETER)
-
-
-CHECK = conv_check(
-    title="activation not fused into the conv",
-    look=look,
-    lever=CONV_CONFIG,
-    needs=(OPERANDS,),
-    worth=Worth(time=SAFE),
-)

@@ -32,6 +32,14 @@ from ttnn_mcp.quoting import figure
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 
 
+@conv_check(
+    title="conv leaves cores idle",
+    lever=CONV_CONFIG,
+    slot=PROGRAM,
+    principal=True,
+    needs=(BLOCK_CONFIG, CORES),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all convs with work to deal out better."""
     grid = whole_grid(facts)
@@ -63,14 +71,3 @@ def _tell(kept: Floats, sets: Sets, ops: Affected) -> Words:
             else "no AVAILABLE WORKER CORE COUNT: the most cores any op used stand for the grid"
         ),
     )
-
-
-CHECK = conv_check(
-    title="conv leaves cores idle",
-    look=look,
-    lever=CONV_CONFIG,
-    slot=PROGRAM,
-    principal=True,
-    needs=(BLOCK_CONFIG, CORES),
-    worth=Worth(saving=USUAL),
-)

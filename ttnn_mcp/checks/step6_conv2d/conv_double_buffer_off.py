@@ -42,6 +42,12 @@ from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@conv_check(
+    title="conv reads and computes in turns",
+    lever=CONV_CONFIG,
+    needs=(BLOCK_CONFIG, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the convs of each set of flags that can be turned on together."""
     saved = np.minimum(DOUBLE_BUFFER_BEST * facts.kernel_ns, facts.kernel_ns - least_ns(facts))
@@ -75,12 +81,3 @@ def _tell(flags: tuple[str, ...], ops: Affected) -> Words:
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us falls, memory_summary headroom stays positive",
         caveat=l1_caveat(facts, conv),
     )
-
-
-CHECK = conv_check(
-    title="conv reads and computes in turns",
-    look=look,
-    lever=CONV_CONFIG,
-    needs=(BLOCK_CONFIG, L1_LIMIT),
-    worth=Worth(saving=USUAL),
-)

@@ -43,6 +43,13 @@ SIMILAR = 2.0  # factor between rows, inner sizes and channels of convs that are
 STARVED_LENGTH = 8  # tiles per core along one side, against one on the other: ResNet18's slow convs have 16 (ours)
 
 
+@conv_check(
+    title="conv slow in its shard layout",
+    lever=CONV_CONFIG,
+    slot=PROGRAM,
+    needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the convs that a similar one outruns, and the starved ones."""
     convs, flops = facts.convs, facts.roofline.padded_flops
@@ -151,13 +158,3 @@ def _sizes(ops: OpTable, rows: Rows) -> tuple[Rows, ...]:
     """Output rows, inner size and output channels: a layout that suits many rows may not suit few."""
     weights, output = ops.inputs[1].padded[rows], ops.outputs[0].padded[rows]
     return output[:, :3].prod(axis=1), weights[:, 2], output[:, 3]
-
-
-CHECK = conv_check(
-    title="conv slow in its shard layout",
-    look=look,
-    lever=CONV_CONFIG,
-    slot=PROGRAM,
-    needs=(BLOCK_CONFIG, CORES, L1_LIMIT),
-    worth=Worth(saving=USUAL),
-)

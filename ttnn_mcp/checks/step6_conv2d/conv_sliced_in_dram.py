@@ -36,6 +36,18 @@ from ttnn_mcp.run.ops.op_table import OpTable
 MOST_BETWEEN = 2  # ops between a fetch and its conv (practice): Move and Halo
 
 
+def _sliced(facts: WindowFacts) -> Mask:
+    """The convs that write slices."""
+    return np.isin(np.arange(len(facts)), [*slices_of(facts.ops)])
+
+
+@conv_check(
+    title="conv cut into DRAM slices",
+    lever=CONV_CONFIG,
+    of=Subject(_sliced, "no conv in DRAM slices (no SliceWrite behind a Conv2d)"),
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(time=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all transports of slices."""
     slices = slices_of(facts.ops)
@@ -70,11 +82,6 @@ def _tell(whole: list[int], ops: Affected) -> Words:
         verify="re-profile; list_ops(group_by='op_code'): PaddedSlice and SliceWrite fall, no new Reshard",
         caveat=l1_caveat(facts, conv) if conv and facts.l1_limit else None,
     )
-
-
-def _sliced(facts: WindowFacts) -> Mask:
-    """The convs that write slices."""
-    return np.isin(np.arange(len(facts)), [*slices_of(facts.ops)])
 
 
 class Slice(NamedTuple):
@@ -120,13 +127,3 @@ def _parts(ops: OpTable, write: int) -> int:
     """The number of parts of this size that fill the tensor."""
     whole, part = ops.outputs[0].elements[write], ops.inputs[0].elements[write]
     return max(1, round(float(whole) / float(part)))
-
-
-CHECK = conv_check(
-    title="conv cut into DRAM slices",
-    look=look,
-    lever=CONV_CONFIG,
-    of=Subject(_sliced, "no conv in DRAM slices (no SliceWrite behind a Conv2d)"),
-    needs=(BLOCK_CONFIG,),
-    worth=Worth(time=USUAL),
-)

@@ -31,6 +31,12 @@ WRITES_NO_SHARDS = ("Typecast", "Upsample")  # of an interleaved input: TTNN 0.8
 OUT_OF_SHARDS = ("ShardedToInterleaved", "ShardedToInterleavedPartial")  # half of a placement-round-trip
 
 
+@conv_check(
+    title="a conv's input copied into shards",
+    lever=LAYOUT,
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(time=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the copies that go into Halo, through a Move or not, and whose source another op made."""
     halos = np.flatnonzero(facts.named("Halo"))
@@ -74,12 +80,3 @@ def _writer(facts: WindowFacts, maker: int) -> str:
 def _writes(facts: WindowFacts) -> Mask:
     """The ops that can write shards."""
     return ~facts.named(*OUT_OF_SHARDS, *WRITES_NO_SHARDS)
-
-
-CHECK = conv_check(
-    title="a conv's input copied into shards",
-    look=look,
-    lever=LAYOUT,
-    needs=(BLOCK_CONFIG,),
-    worth=Worth(time=USUAL),
-)

@@ -25,6 +25,12 @@ from ttnn_mcp.checks.shared.conv_ops import conv_check, makers_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@conv_check(
+    title="a Move where L1 is not short",
+    lever=CONV_CONFIG,
+    needs=(BLOCK_CONFIG,),
+    worth=Worth(time=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the Moves from Halo to a conv that would fit L1 without them."""
     if facts.l1_limit is None and facts.named("Move").any():
@@ -55,12 +61,3 @@ def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
         caveat="fragmentation is not modelled: try the largest conv first",
     )
-
-
-CHECK = conv_check(
-    title="a Move where L1 is not short",
-    look=look,
-    lever=CONV_CONFIG,
-    needs=(BLOCK_CONFIG,),
-    worth=Worth(time=USUAL),
-)

@@ -31,6 +31,12 @@ from ttnn_mcp.run.ops.op_table import OpTable
 MOST_OPS = 6  # between raw weights and a conv: permute, reshape, pad, tilize, typecast, and one to spare (ours)
 
 
+@conv_check(
+    title="conv weights prepared in each call",
+    lever=CONSTANTS,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops that prepare weights."""
     prepared = preparations_of(facts.ops, MOST_OPS)
@@ -75,12 +81,3 @@ def preparations_of(ops: OpTable, most: int) -> dict[int, list[int]]:
         if chain and at == NOBODY:
             rows_by_weight[conv] = chain
     return rows_by_weight
-
-
-CHECK = conv_check(
-    title="conv weights prepared in each call",
-    look=look,
-    lever=CONSTANTS,
-    needs=(TWO_OPERANDS,),
-    worth=Worth(time=SAFE),
-)

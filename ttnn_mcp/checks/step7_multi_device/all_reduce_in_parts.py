@@ -17,13 +17,20 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, reduced_and_gathered
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="an all-reduce with pads and slices around it",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(time=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all pads and slices around such exchanges."""
     makers, sole = facts.joins.makers, facts.joins.reader_counts == 1
@@ -48,13 +55,3 @@ def _tell(scatters: Rows, gathers: Rows, ops: Affected) -> Words:
         verify="re-profile; the Pad and Slice rows are gone, device_balance.ccl_share falls; PCC >= 0.99 composed",
         caveat="0.81.1 may still pad inside, where no dim gives every device whole tiles; compare both",
     )
-
-
-CHECK = Check(
-    title="an all-reduce with pads and slices around it",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(time=USUAL),
-)

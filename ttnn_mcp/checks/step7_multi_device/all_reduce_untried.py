@@ -17,7 +17,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import OPERANDS, SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, axis_argument, collectives_named, reduced_and_gathered
@@ -25,6 +25,14 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
 
+@check(
+    title="one op for the all-reduce of a token, a trial",
+    lever=UNTRIED,
+    of=DEVICES,
+    needs=(OPERANDS, SAME_OPS),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield both exchanges of each."""
     scatters, gathers = reduced_and_gathered(facts)
@@ -52,14 +60,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; one AllReduceAsync for each pair, device_balance.ccl_share falls; PCC >= 0.99 composed",
         caveat="needs x in L1 shards; a move into them may cost what it gains",
     )
-
-
-CHECK = Check(
-    title="one op for the all-reduce of a token, a trial",
-    look=look,
-    lever=UNTRIED,
-    of=DEVICES,
-    needs=(OPERANDS, SAME_OPS),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

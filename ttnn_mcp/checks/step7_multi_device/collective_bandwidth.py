@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import LINK_RATE, SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, LATENCY_NS, PACKET_BYTES, fastest_ns
@@ -32,6 +32,15 @@ FEW_ROWS = 128  # with so many, more workers lost (tt-metal PR #36991)
 SLOW = 0.5  # of what links have been seen to carry (ours)
 
 
+@check(
+    title="exchange below its links' rate",
+    lever=EXCHANGE,
+    principal=True,
+    of=DEVICES,
+    needs=(SAME_OPS, LINK_RATE),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all slow exchanges."""
     exchanges, carried = facts.collectives, today_gb_s(facts.chip)
@@ -76,15 +85,3 @@ def _more_workers(facts: WindowFacts, row: int) -> str:
         "ttnn.reduce_scatter(..., num_workers_per_link=4), 1 now; then the output made "
         "once, and larger packets (router_config of ttnn.set_fabric_config)"
     )
-
-
-CHECK = Check(
-    title="exchange below its links' rate",
-    look=look,
-    lever=EXCHANGE,
-    principal=True,
-    of=DEVICES,
-    needs=(SAME_OPS, LINK_RATE),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

@@ -25,7 +25,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import Affected, Check, Floats, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, worth_fusing
@@ -43,6 +43,13 @@ FEWER = (
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
+@check(
+    title="much time in collectives",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all collectives of the critical device."""
     exchanges, rows = facts.collectives, facts.collectives.rows
@@ -68,13 +75,3 @@ def _tell(carried: Floats, ops: Affected) -> Words:
         caveat=f"up to {figure(waiting / 1e3, '.0f')} us of it on this device "
         "is waiting for slower devices, not exchange",
     )
-
-
-CHECK = Check(
-    title="much time in collectives",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(SAME_OPS,),
-    general=True,
-)

@@ -25,7 +25,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
@@ -36,6 +36,13 @@ from ttnn_mcp.quoting import figure
 SEEN = 0.5  # of the specified rate: what links carry so far (tech_reports/CCLs/CCL_bandwidth.md)
 
 
+@check(
+    title="collectives on a line or few links",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the collectives on a line, and the others on a single link."""
     exchanges = facts.collectives
@@ -87,13 +94,3 @@ def _tell(narrow: Mask, ops: Affected) -> Words:
             else "wiring is in no report: boards with one cable per neighbour gain nothing"
         ),
     )
-
-
-CHECK = Check(
-    title="collectives on a line or few links",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(SAME_OPS,),
-    worth=Worth(saving=USUAL),
-)

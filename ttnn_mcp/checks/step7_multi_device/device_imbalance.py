@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.causes import said_of, shows_ring, slow_device, unbalanced_ring
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import BALANCE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
@@ -35,6 +35,14 @@ IMBALANCE = 1.15  # slowest device over mean (ours)
 MIN_SHARE = 0.02  # of the critical device's kernel time, per kind of op (ours)
 
 
+@check(
+    title="one device has more work",
+    lever=BALANCE,
+    principal=True,
+    of=DEVICES,
+    needs=(SAME_OPS,),
+    worth=Worth(time=MIN_SHARE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield one problem per kind of op that is uneven, three at most."""
     balance = facts.balance
@@ -100,14 +108,3 @@ def _fix(facts: WindowFacts, worst: int, row: int, slowest: int, fastest: int) -
         "same shapes, different work: look for masks, routing or early exits that depend on the shard, and "
         "spread those"
     )
-
-
-CHECK = Check(
-    title="one device has more work",
-    look=look,
-    lever=BALANCE,
-    principal=True,
-    of=DEVICES,
-    needs=(SAME_OPS,),
-    worth=Worth(time=MIN_SHARE),
-)

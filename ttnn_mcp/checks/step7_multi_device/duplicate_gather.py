@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
@@ -26,6 +26,13 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 WHERE = ("dim", "gather_dim", "cluster_axis", "ring_size")  # what makes two gathers of one tensor the same
 
 
+@check(
+    title="same tensor gathered twice",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(time=SAFE),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all repeated gathers."""
     makers = facts.joins.makers
@@ -53,13 +60,3 @@ def _tell(again: dict[int, int], ops: Affected) -> Words:
         verify="re-profile; list_ops(op_code='AllGather').total.count falls, PCC >= 0.99",
         caveat="that both read the same tensor is inferred from shapes; check the model's code",
     )
-
-
-CHECK = Check(
-    title="same tensor gathered twice",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(time=SAFE),
-)

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import LINK_RATE, OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, axis_argument, collectives_named
@@ -34,6 +34,13 @@ BYTES_DECIDE = 0.5  # of the gather's time: below it set-up and waiting outweigh
 FEWEST = 3  # devices: with two, both forms send the same bytes
 
 
+@check(
+    title="all-reduce written as gather and sum",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS, LINK_RATE),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all such pairs."""
     sums, exchanges = _sums(facts), facts.collectives
@@ -71,13 +78,3 @@ def _sums(facts: WindowFacts) -> Rows:
     gathers, makers = collectives_named(facts, "AllGather"), facts.joins.makers
     alone = facts.joins.reader_counts[makers] == 1  # never where nobody made it: that points to the last op
     return np.flatnonzero(facts.named(*SUMS) & alone & gathers[makers])
-
-
-CHECK = Check(
-    title="all-reduce written as gather and sum",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS, LINK_RATE),
-    worth=Worth(saving=USUAL),
-)

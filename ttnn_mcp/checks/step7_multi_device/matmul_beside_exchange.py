@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, exchanges_named, worth_fusing
@@ -39,6 +39,14 @@ FUSED = {  # by whether the exchange comes first; 0.81.1 has all four
 }
 
 
+@check(
+    title="an exchange and a matmul one after the other",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    general=True,
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all exchanges beside a matmul."""
     makers, matmuls = facts.joins.makers, facts.of_family("matmul")
@@ -75,14 +83,3 @@ def _last_dim(facts: WindowFacts, kind: str) -> Mask:
     apart: Mask = np.zeros(len(facts), dtype=np.bool_)
     apart[rows[np.isin(dims, LAST)]] = True
     return apart
-
-
-CHECK = Check(
-    title="an exchange and a matmul one after the other",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    general=True,
-)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
@@ -25,6 +25,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.op_names import canonical
 
 
+@check(
+    title="a residual in parts, its norms exchanged",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(TWO_OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the statistics of all such norms."""
     scattered, gathers = _scattered(facts), np.flatnonzero(_named(facts, "AllGather"))
@@ -73,13 +80,3 @@ def _between_halves(facts: WindowFacts, row: int, scattered: Mask) -> bool:
     return (
         gathered and "PostAllGather" in canonical(facts.names[readers[0]]) and maker >= 0 and bool(scattered[maker])
     )
-
-
-CHECK = Check(
-    title="a residual in parts, its norms exchanged",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(TWO_OPERANDS,),
-    worth=Worth(saving=USUAL),
-)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
@@ -31,6 +31,14 @@ PIECES = (*TO_ROWS, *TO_TILES, "UntilizeCodegen", "FillPad", "Pad", "Slice", "Co
 JOINED = ("Concat", "Pad")
 
 
+@check(
+    title="a reduce-scatter that cuts tiles apart",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="shard the model over a dim that is a multiple of 32 times the devices, or pad it once in the weights",
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all pieces of all such exchanges."""
     exchanges, makers, pieces = facts.collectives, facts.joins.makers, facts.named(*PIECES)
@@ -71,14 +79,3 @@ def _begins(pieces: Mask) -> Rows:
     others = np.where(pieces, -1, np.arange(len(pieces)))
     last = np.maximum.accumulate(np.concatenate(([-1], others)))[:-1]
     return last + 1
-
-
-CHECK = Check(
-    title="a reduce-scatter that cuts tiles apart",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-    compiled="shard the model over a dim that is a multiple of 32 times the devices, or pad it once in the weights",
-)

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.readers import Joins
-from ttnn_mcp.checks.check import Affected, Check, Mask, Problem, Problems, Rows, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
@@ -27,6 +27,13 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 CHOOSES = ("TopK", "ArgMax", "Argmax")
 
 
+@check(
+    title="logits gathered before their largest are chosen",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield all gathers before a choice, and what chooses behind them."""
     part, whole = facts.ops.inputs[0].logical[:, 3], facts.ops.outputs[0].logical[:, 3]
@@ -66,13 +73,3 @@ def _choosing(joins: Joins, gather: int, slices: Mask, chooses: Mask) -> Rows:
     second = np.array([reader for cut in cuts.tolist() for reader in joins.readers(cut)], dtype=np.int64)
     ends = np.concatenate((first[~slices[first]], second))
     return np.sort(np.concatenate((cuts, ends))) if len(ends) and chooses[ends].all() else ends[:0]
-
-
-CHECK = Check(
-    title="logits gathered before their largest are chosen",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-)

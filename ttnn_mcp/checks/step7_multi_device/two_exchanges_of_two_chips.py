@@ -16,13 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, axis_argument, collectives_named
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
+@check(
+    title="two exchanges for a small sum of two chips",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the reduce-scatters, with their gathers beside them."""
     joins, width = facts.joins, facts.ops.outputs[0].logical[:, 3]
@@ -56,13 +63,3 @@ def _tell(ops: Affected) -> Words:
         verify="re-profile; compare_runs.removed lists the reduce-scatters; PCC >= 0.99 composed",
         caveat="the gather sends twice as much: 34 us instead of 26.5 there; readers are inferred from shapes",
     )
-
-
-CHECK = Check(
-    title="two exchanges for a small sum of two chips",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(OPERANDS,),
-    worth=Worth(saving=USUAL),
-)

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.formats import reads_weights
-from ttnn_mcp.checks.check import Affected, Check, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
@@ -29,6 +29,12 @@ from ttnn_mcp.checks.worth import USUAL
 NARROWER = 0.5  # of the columns: what the gather then sends at most (ours)
 
 
+@check(
+    title="wide partial sums sent over the links",
+    lever=EXCHANGE,
+    of=DEVICES,
+    needs=(TWO_OPERANDS,),
+)
 def look(facts: WindowFacts) -> Problems:
     """Yield the reduce-scatters of all such pairs, and their matmuls."""
     makers, whole = facts.joins.makers, facts.ops.inputs[0].logical[:, 3]
@@ -77,12 +83,3 @@ def _chips(ops: Affected) -> int:
     """The parts that the heaviest scatter makes."""
     whole, part = (operand.logical[ops.row, 3] for operand in (ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]))
     return round(whole / max(part, 1))
-
-
-CHECK = Check(
-    title="wide partial sums sent over the links",
-    look=look,
-    lever=EXCHANGE,
-    of=DEVICES,
-    needs=(TWO_OPERANDS,),
-)

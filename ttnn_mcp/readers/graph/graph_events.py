@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from ttnn_mcp.readers.printed.memory_config import CoreRange
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.memory_config import CoreRange
 
 NOT_SAID = -1  # numbers are -1 where the graph does not say
 NO_OP = -1

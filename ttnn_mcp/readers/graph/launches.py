@@ -5,16 +5,13 @@ Read for device ops whose circular buffers the graph leaves out, one at a time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TypeGuard, cast
 
-from ttnn_mcp.readers.graph.graph_params import number
+from ttnn_mcp.readers.graph.graph_events import GraphMemory
+from ttnn_mcp.readers.graph.graph_params import Params, number
 from ttnn_mcp.readers.graph.specs import Spec, made_spec, read_spec
+from ttnn_mcp.readers.memory.columns import Tensors
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.graph.graph_events import GraphMemory
-    from ttnn_mcp.readers.graph.graph_params import Params
-    from ttnn_mcp.readers.memory.columns import Tensors
 
 
 @dataclass(frozen=True, slots=True)

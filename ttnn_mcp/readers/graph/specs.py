@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.hardware import (
     ELEMENT_BYTES,
@@ -14,12 +13,9 @@ from ttnn_mcp.hardware import (
     TILE_SIDE,
     filled_up,
 )
-from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_config
+from ttnn_mcp.readers.printed.memory_config import CoreRange, Placement, parse_memory_config
 from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.memory_config import CoreRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,12 @@ the chips' side by side, tensors carry the mesh's.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.readers.memory.columns import Device, Executions, Tensors
+from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.tables import DEVICES_AT_MOST
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.columns import Device, Executions, Tensors
-    from ttnn_mcp.readers.memory.rows import Rows
 
 _IDS = {"operations": "operation_id", "tensors": "tensor_id"}
 _GRAPHS = 40  # looked at; the first tensor on the device tells

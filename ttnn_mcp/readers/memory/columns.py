@@ -5,16 +5,12 @@ In integer columns -1 stands for "the report does not say". Addresses are offset
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ttnn_mcp.arrays import Floats, Integers
-from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES, BufferType, Placement
+from ttnn_mcp.readers.printed.shapes import Shape
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.memory_config import BufferType, Placement
-    from ttnn_mcp.readers.printed.shapes import Shape
-
 
 T_co = TypeVar("T_co", covariant=True)
 

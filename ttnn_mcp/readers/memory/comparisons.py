@@ -6,13 +6,10 @@ results on: its record speaks of all ops so far.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ttnn_mcp.readers.memory.rows import real
+from ttnn_mcp.readers.memory.rows import Rows, real
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.rows import Rows
 
 Scope = Literal["local", "global"]
 TABLES: dict[Scope, str] = {

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from ttnn_mcp.hardware import canonical_architecture
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LARGEST_BYTES = 4_000_000  # a Galaxy's descriptor is well below; anything larger is something else
 _SECTION = re.compile(r"^(\w+):", re.MULTILINE)

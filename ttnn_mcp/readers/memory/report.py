@@ -11,11 +11,22 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from sqlite3 import Row
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
 from ttnn_mcp.readers.memory.chips import read_chips, read_sub_devices, rows_left_out
+from ttnn_mcp.readers.memory.columns import (
+    Chunks,
+    Device,
+    DeviceTensors,
+    Executions,
+    OperationError,
+    Operations,
+    RecordedLifetimes,
+    TensorLinks,
+    Tensors,
+)
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
 from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.folder import read_folder
@@ -23,21 +34,6 @@ from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from sqlite3 import Row
-
-    from ttnn_mcp.readers.memory.columns import (
-        Chunks,
-        Device,
-        DeviceTensors,
-        Executions,
-        OperationError,
-        Operations,
-        RecordedLifetimes,
-        TensorLinks,
-        Tensors,
-    )
 
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.memory.database import open_database
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import MemoryReport
 
 _ROWS = 16_000  # rows turned into an array at a time
 _TEXT = 4_000_000  # characters of graphs in memory at a time; a single graph can have more

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING, TypeVar
+from sqlite3 import Row
+from typing import TypeVar
 
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.hardware import canonical_dtype, tensor_bytes
@@ -20,15 +21,9 @@ from ttnn_mcp.readers.memory.columns import (
     TensorLinks,
     Tensors,
 )
-from ttnn_mcp.readers.memory.rows import LARGEST, real, whole
+from ttnn_mcp.readers.memory.rows import LARGEST, Rows, real, whole
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
-from ttnn_mcp.readers.printed.shapes import parse_database_shape
-
-if TYPE_CHECKING:
-    from sqlite3 import Row
-
-    from ttnn_mcp.readers.memory.rows import Rows
-    from ttnn_mcp.readers.printed.shapes import Shape
+from ttnn_mcp.readers.printed.shapes import Shape, parse_database_shape
 
 T = TypeVar("T")
 LONGEST_S = 86_400.0  # of one operation on the host: a day; no capture runs longer

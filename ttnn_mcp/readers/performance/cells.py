@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats
+from ttnn_mcp.readers.performance.column import Column
 from ttnn_mcp.readers.performance.columns import BY_NAME
 from ttnn_mcp.readers.performance.frame import TextColumn
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.performance.column import Column
 
 WORD_CHARS = 100  # formats, placements, fidelities: the longest real one has 25
 # op names have up to 60 characters; ATTRIBUTES come from Tracy's messages, which end at 64 KiB

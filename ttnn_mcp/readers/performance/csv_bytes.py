@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown, shown_path
 from ttnn_mcp.readers.performance.header import does_not_read
 from ttnn_mcp.readers.regular_file import opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SEPARATOR, _NEWLINE, _QUOTE = b',\n"'  # as numbers
 LINE_BYTES = 1 << 20  # the longest real line has 3 kB; a cell comes from one of Tracy's messages, at most 64 KiB

@@ -7,7 +7,7 @@ counts them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
@@ -15,16 +15,11 @@ from ttnn_mcp.arrays import Floats
 from ttnn_mcp.errors import ReportBroken, ReportForeign, shown
 from ttnn_mcp.readers.performance.cells import bounded, impossible, is_number
 from ttnn_mcp.readers.performance.columns import BY_NAME
-from ttnn_mcp.readers.performance.header import header_of
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
+from ttnn_mcp.readers.performance.header import Header, header_of
 from ttnn_mcp.readers.performance.plain_rows import plain_frame
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.readers.performance.frame import Frame, TextColumn
-    from ttnn_mcp.readers.performance.header import Header
 
 ROWS_AT_MOST = 2_000_000
 OP_CODES_AT_MOST = 5_000  # different device ops; TTNN has a few hundred

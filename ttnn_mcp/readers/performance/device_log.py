@@ -11,18 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import BinaryIO
-
-    Launch = tuple[int, int, int | None]  # device, GLOBAL CALL COUNT, replay session
-
+Launch = tuple[int, int, int | None]  # device, GLOBAL CALL COUNT, replay session
 NAME = "profile_log_device.csv"
 BLOCK_BYTES = 4 << 20
 LINE_BYTES = 1 << 16  # the longest cell comes from one of Tracy's messages, at most 64 KiB

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.arrays import Array, Codes, Floats, Integers, Short
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +21,9 @@ class TextColumn:
             where they were not compared.
     """
 
-    codes: NDArray[np.signedinteger[Any]]
+    codes: Short
     distinct: tuple[str, ...]
-    alike: NDArray[np.int32] | None = None
+    alike: Codes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class Frame:
     """
 
     rows: int
-    columns: Mapping[str, TextColumn | NDArray[Any]]
+    columns: Mapping[str, TextColumn | Array]
 
     def __len__(self) -> int:
         return self.rows
@@ -68,7 +64,7 @@ class Frame:
         assert isinstance(column, TextColumn)  # noqa: S101 - the same
         return column
 
-    def assigned(self, columns: Mapping[str, TextColumn | NDArray[Any]]) -> Frame:
+    def assigned(self, columns: Mapping[str, TextColumn | Array]) -> Frame:
         """The same rows with some columns more, or others of the same name."""
         return Frame(self.rows, {**self.columns, **columns})
 
@@ -77,7 +73,7 @@ class Frame:
         return Frame(rows, {name: _taken(column, places, self.rows) for name, column in self.columns.items()})
 
 
-def lengthened(values: NDArray[Any]) -> Floats:
+def lengthened(values: Array) -> Floats:
     """Whole numbers as float64, NaN for the least that their type has; float64 as it is."""
     if values.dtype == np.float64:
         return values
@@ -86,7 +82,7 @@ def lengthened(values: NDArray[Any]) -> Floats:
     return numbers
 
 
-def _taken(column: TextColumn | NDArray[Any], places: Integers | slice, rows: int) -> TextColumn | NDArray[Any]:
+def _taken(column: TextColumn | Array, places: Integers | slice, rows: int) -> TextColumn | Array:
     if isinstance(column, TextColumn):
         return TextColumn(column.codes[places], column.distinct)
     return column[places] if len(column) == rows else column

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing, shown, shown_path
 from ttnn_mcp.quoting import figure
@@ -30,9 +30,6 @@ from ttnn_mcp.readers.performance.columns import (
 )
 from ttnn_mcp.readers.regular_file import opened
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ALIKE = 0.75  # difflib ratio: allows one word added or dropped, or a dash for a blank, but no other column
 NAMED = 3  # lost columns that one sentence names; the others are counted

@@ -12,18 +12,14 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ttnn_mcp.arrays import Floats
+from ttnn_mcp.arrays import Array, Floats
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 LENGTH = struct.Struct("<Q")  # bytes of the summary
 ALIGNED = 64  # bytes: columns begin at multiples of it
@@ -34,7 +30,7 @@ NO_NUMBERS: Floats = np.zeros(0)
 
 
 def packed(
-    csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    csv: PerformanceCsv, more: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> Iterator[bytes | memoryview]:
     """The report's bytes, one column at a time; `more` (JSON values) and `arrays` come back with it."""
     columns: list[tuple[str, tuple[str, ...] | None, str]] = []
@@ -61,7 +57,7 @@ def packed(
     yield end + LENGTH.pack(len(end))
 
 
-def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str, Any], dict[str, NDArray[Any]]]:
+def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str, Any], dict[str, Array]]:
     """What `packed` was given, as the report at `path`. The columns are read-only views of `contents`.
 
     Raises:
@@ -73,8 +69,8 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
     rows, place = summary["rows"], 0
     if not isinstance(rows, int) or rows < 0:
         raise ValueError("not written by us")
-    arrays: dict[str, NDArray[Any]] = {}
-    columns: dict[str, TextColumn | NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
+    columns: dict[str, TextColumn | Array] = {}
     for name, texts, written_as in summary["columns"]:
         values, place = (NO_NUMBERS, place) if written_as == BLANK else _array(contents, place, rows, written_as)
         columns[name] = values if texts is None else _text_column(values, texts)
@@ -93,13 +89,13 @@ def unpacked(contents: memoryview, path: Path) -> tuple[PerformanceCsv, dict[str
     return csv, summary["more"], arrays
 
 
-def _bytes_of(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+def _bytes_of(array: Array) -> Iterator[bytes | memoryview]:
     plain = np.ascontiguousarray(array, dtype=_written_as(array))
     yield plain.data.cast("B")
     yield _padding(plain.nbytes)
 
 
-def _shortened(values: Floats) -> NDArray[Any]:
+def _shortened(values: Floats) -> Array:
     """The numbers in the shortest type that holds them exactly; no numbers if all are NaN."""
     missing = np.isnan(values)
     measured = len(values) - int(np.count_nonzero(missing))
@@ -117,7 +113,7 @@ def _shortened(values: Floats) -> NDArray[Any]:
     return values
 
 
-def _text_column(codes: NDArray[Any], distinct: list[str]) -> TextColumn:
+def _text_column(codes: Array, distinct: list[str]) -> TextColumn:
     """The column.
 
     Raises:
@@ -129,7 +125,7 @@ def _text_column(codes: NDArray[Any], distinct: list[str]) -> TextColumn:
     return TextColumn(codes, tuple(distinct))
 
 
-def _written_as(array: NDArray[Any]) -> str:
+def _written_as(array: Array) -> str:
     """The array's type, little-endian.
 
     Raises:
@@ -141,11 +137,11 @@ def _written_as(array: NDArray[Any]) -> str:
     return written_as
 
 
-def _array(contents: memoryview, place: int, count: int, written_as: str) -> tuple[NDArray[Any], int]:
+def _array(contents: memoryview, place: int, count: int, written_as: str) -> tuple[Array, int]:
     """The array at `place`, and the place of the next one."""
     if written_as not in DTYPES or count < 0:
         raise ValueError("not written by us")
-    array: NDArray[Any] = np.frombuffer(contents, dtype=written_as, count=count, offset=place)
+    array: Array = np.frombuffer(contents, dtype=written_as, count=count, offset=place)
     return array, place + array.nbytes + len(_padding(array.nbytes))
 
 

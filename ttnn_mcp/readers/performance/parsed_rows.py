@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.arrays import Array, Floats, Integers, Short
 from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.csv_bytes import CsvBytes
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.header import Header
 
@@ -121,7 +120,7 @@ def _columns(path: Path, piece: pd.DataFrame, header: Header) -> pd.DataFrame:
 def _joined(pieces: Iterator[pd.DataFrame], numbers: list[str]) -> tuple[Frame, dict[str, int]]:
     """All pieces as one frame; and per number column, how many cells are not numbers."""
     unread = dict.fromkeys(numbers, 0)
-    parts: dict[str, list[NDArray[Any]]] = {}
+    parts: dict[str, list[Array]] = {}
     texts: dict[str, dict[str, int]] = {}
     rows = 0
     for piece in pieces:
@@ -150,7 +149,7 @@ def _as_codes(column: pd.Series, number: dict[str, int]) -> Integers:
     return np.array([*distinct, -1], dtype=np.int64)[column.cat.codes.to_numpy()]
 
 
-def _short(codes: Integers, distinct: dict[str, int]) -> NDArray[np.signedinteger[Any]]:
+def _short(codes: Integers, distinct: dict[str, int]) -> Short:
     return codes.astype(np.min_scalar_type(-max(len(distinct), 1)))
 
 

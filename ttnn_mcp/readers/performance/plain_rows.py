@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ttnn_mcp.arrays import Booleans, Floats, Integers
+from ttnn_mcp.arrays import Booleans, Codes, Floats, Integers
 from ttnn_mcp.readers.performance.cells import is_number
 from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.plain_blocks import BLOCK_BYTES, block_at, shape_of
@@ -74,7 +74,7 @@ class PlainRows:
         self._numbers = Numbers(wanted.blanks)
         self.groups = _grouped([place for place in places if not is_number(wanted.columns[place])])
         self.numbers: Floats = np.empty((len(self._number_places), 0))
-        self.texts: NDArray[np.int32] = np.empty((len(self.groups), 0), dtype=np.int32)
+        self.texts: Codes = np.empty((len(self.groups), 0), dtype=np.int32)
         self.is_filled: Booleans = np.zeros(len(self.numbers), dtype=np.bool_)
         self.rows = 0
 
@@ -161,7 +161,7 @@ class TextGroup:
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
 
-    def of(self, block: Block) -> NDArray[np.int32] | None:
+    def of(self, block: Block) -> Codes | None:
         """The number of each row's text; None if too many differ."""
         contents, number_of = block.contents, self._known.get
         begins: list[int] = (block.before[:, self.first] + 1).tolist()
@@ -179,9 +179,9 @@ class TextGroup:
             self._known_bytes += len(text)
         return number
 
-    def columns(self, blanks: Sequence[str]) -> list[tuple[list[str], NDArray[np.int32]]]:
+    def columns(self, blanks: Sequence[str]) -> list[tuple[list[str], Codes]]:
         """Per field: its distinct texts in order, and the place of each group text's part among them (-1 = blank)."""
-        columns: list[tuple[list[str], NDArray[np.int32]]] = []
+        columns: list[tuple[list[str], Codes]] = []
         for cells in zip(*(text.split(b",") for text in self._known), strict=True):
             texts = [cell.decode("utf-8", errors="replace") for cell in cells]
             distinct = sorted(set(texts).difference(blanks))

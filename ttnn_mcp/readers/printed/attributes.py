@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.readers.printed.nesting import has_value, normal_key, parse_struct, whole
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, has_value, normal_key, parse_struct, whole
 
 # A key follows the opening brace, or the separator after a complete value. The CSV writes ';' for every ','.
 _KEY = re.compile(r"(?:\A\s*\{\s*|(?<=['\"\w)\]}])\s*[;,]\s*)(['\"])([A-Za-z_][^'\"\\]{0,120}?)\1\s*:\s*")

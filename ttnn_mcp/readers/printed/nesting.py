@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from ttnn_mcp.records import dataclass
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_TOKEN = re.compile(
-    r"[()\[\]{},;]|(?<=\w)<|>"
-)  # '<' is a bracket only after a word: `BasicUnaryWithParam<float; int>`
+# '<' is a bracket only after a word: `BasicUnaryWithParam<float; int>`
+_TOKEN = re.compile(r"[()\[\]{},;]|(?<=\w)<|>")
 _OPENING = re.compile(r"[({]|(?<!\w)\[")
 _KEY = re.compile(r"\s*\.?([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)  # also C's `.key = value`
 _INT64_DIGITS = 19

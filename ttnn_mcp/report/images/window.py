@@ -4,16 +4,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, GAP, NOT_MODELLED, PLAIN, head
-from ttnn_mcp.report.schedule import slots_of
+from ttnn_mcp.report.schedule import Slot, slots_of
 
-if TYPE_CHECKING:
-    from ttnn_mcp.report.schedule import Slot
-
-    Answer = dict[str, Any]
-
+Answer = dict[str, Any]
 DEVICES = 8  # lanes that can be told apart on a picture of this size
 LEGEND = 24  # points that it takes between a picture and its title
 SINCE = "us since the window began"

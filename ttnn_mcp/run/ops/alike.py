@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.arrays import Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ttnn_mcp.arrays import Integers, Short
 
 ROOM = 2**62  # numbers of rows stay below it while columns are added  # unmoved: less room only costs time
 # Numbers below it are told apart by a table of them, which stays in the cache of a core.
@@ -21,7 +17,7 @@ TABLE_PER_ROW = 8  # unmoved: it only decides how long the same numbers take
 FEW_ROWS = 64  # unmoved: it only decides how long the same numbers take
 
 
-def numbered(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> Integers:
+def numbered(rows: int, columns: Iterable[Short]) -> Integers:
     """A number per row, from 0 in order of appearance: equal for rows that agree in all columns, and only for them.
 
     The columns become the digits of one number per row. Before the numbers outgrow a table, or if that is too late,
@@ -55,7 +51,7 @@ def first_rows(numbers: Integers) -> Integers:
     return rows
 
 
-def _of_few(rows: int, columns: Iterable[NDArray[np.signedinteger[Any]]]) -> Integers:
+def _of_few(rows: int, columns: Iterable[Short]) -> Integers:
     """The numbers of `numbered`, of a few rows."""
     number: dict[tuple[int, ...], int] = {}
     alike = zip([0] * rows, *(column.tolist() for column in columns), strict=True)

@@ -9,14 +9,11 @@ turn its cycles into time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 CLOCKS_GHZ = (0.2, 1.5)  # tt-zephyr-platforms, aiclk_ppm.c: AICLK runs at 200 to 1400 MHz; no older chip is faster
 AGREE = 0.01  # of an op's cycles: on six real reports the clocks of all rows agree within 0.05 %

@@ -6,25 +6,20 @@ keys and values may be, and NlpCreateHeads, whose later outputs may be.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans
 from ttnn_mcp.run.ops.alike import first_rows
 from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.written_kinds import written_kinds
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 LOST_SHAPE = "LostShape"  # the name of such an op, which is of no kind
 _NEVER_EMPTY = {"matmul": 2, "conv": 2, "attention": 3}  # inputs; of other ops one, and one output of each
 _OF_NOTHING = ("other", "collective")  # TTNN makes tensors of nothing, and sends some away
 
 
-def lost_shapes(ops: OpTable) -> NDArray[np.bool_]:
+def lost_shapes(ops: OpTable) -> Booleans:
     """Mask of such ops; for an operand that no row has, who needs it asks."""
     written = written_kinds(ops)
     kinds = ops.take(first_rows(written))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp import quoting
+from ttnn_mcp.arrays import Booleans, Codes, Floats, Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.performance.columns import BY_NAME, is_operand
 from ttnn_mcp.readers.performance.frame import TextColumn
@@ -25,8 +26,6 @@ from ttnn_mcp.wire import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
     from ttnn_mcp.readers.performance.frame import Frame
@@ -46,17 +45,17 @@ class OpTable:
     def __init__(
         self,
         frame: Frame,
-        lines: NDArray[np.int64],
+        lines: Integers,
         report: PerformanceCsv,
-        places: NDArray[np.int64] | None = None,
+        places: Integers | None = None,
     ) -> None:
         self._frame = frame
         self._report = report
         self._places = places  # rows of the frame; None = all of them
         self.lines = lines
-        self._numbers: dict[str, NDArray[np.float64]] = {}
+        self._numbers: dict[str, Floats] = {}
         self._texts: dict[str, Texts] = {}
-        self._families: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+        self._families: dict[tuple[str, ...], Booleans] = {}
         self.lock = RLock()
         self.artefacts: dict[object, object] = {}
 
@@ -77,7 +76,7 @@ class OpTable:
         """Whether the report has the column."""
         return name in self._report.headers
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
+    def numbers(self, name: str) -> Floats:
         """A number column: NaN in rows without a value, and in all rows if the report has no such column."""
         if name not in self._numbers:
             if name not in self._frame:
@@ -95,11 +94,11 @@ class OpTable:
             )
         return self._texts[name]
 
-    def named(self, *canonical_names: str) -> NDArray[np.bool_]:
+    def named(self, *canonical_names: str) -> Booleans:
         """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
         return self.texts("op_code").where(lambda text: canonical(text) in canonical_names)
 
-    def of_family(self, *families: str) -> NDArray[np.bool_]:
+    def of_family(self, *families: str) -> Booleans:
         """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...); read-only, for all callers."""
         if families not in self._families:  # unmoved: computing it again gives the same
             mask = self.texts("op_code").where(lambda text: family(text) in families)
@@ -126,7 +125,7 @@ class OpTable:
         while operands:
             yield operands.pop(0)
 
-    def alike(self) -> list[NDArray[np.int32]] | None:
+    def alike(self) -> list[Codes] | None:
         """Numbers per row: rows that agree in all of them have the same op code and operands. None if not known."""
         columns = [self._frame.texts(name) for name in self._frame.columns if name == "op_code" or is_operand(name)]
         numbers = {id(column.alike): column.alike for column in columns}
@@ -135,7 +134,7 @@ class OpTable:
             return None
         return known if self._places is None else [values[self._places] for values in known]
 
-    def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> OpTable:
+    def take(self, chosen: Booleans | Integers) -> OpTable:
         """The chosen rows (a mask, or positions in the order wanted)."""
         if chosen.dtype == np.bool_:
             if chosen.all():
@@ -148,9 +147,7 @@ class OpTable:
         within = places if self._places is None else self._places[places]
         return OpTable(self._frame, self.lines[places], self._report, within)
 
-    def corrected(
-        self, *, kernel_ns: NDArray[np.float64], gap_ns: NDArray[np.float64], corrected_rows: NDArray[np.bool_]
-    ) -> OpTable:
+    def corrected(self, *, kernel_ns: Floats, gap_ns: Floats, corrected_rows: Booleans) -> OpTable:
         """The same rows with other times; `cite` names another column for the `corrected_rows` (a mask)."""
         return self._assigned(kernel_ns=kernel_ns, gap_ns=gap_ns, **{CORRECTED: corrected_rows.astype(np.float64)})
 
@@ -163,7 +160,7 @@ class OpTable:
         """The same rows as rows of device 0: for a report without any DEVICE ID."""
         return self._assigned(device=np.zeros(len(self)))
 
-    def renamed(self, chosen: NDArray[np.bool_], name: str) -> OpTable:
+    def renamed(self, chosen: Booleans, name: str) -> OpTable:
         """The same rows, the chosen ones under another name, and without operands and attributes."""
         frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))
         named = frame.texts("op_code")
@@ -211,7 +208,7 @@ class OpTable:
             value=shown(operand.cell(row, part)),
         )
 
-    def _assigned(self, **columns: NDArray[np.float64]) -> OpTable:
+    def _assigned(self, **columns: Floats) -> OpTable:
         frame = self._frame if self._places is None else self._frame.taken(self._places, len(self))
         return OpTable(frame.assigned(columns), self.lines, self._report)
 
@@ -227,7 +224,7 @@ def _plain(value: float) -> float | int | None:
     return int(value) if value == int(value) else value
 
 
-def _line_numbers(frame: Frame) -> NDArray[np.int64]:
+def _line_numbers(frame: Frame) -> Integers:
     """The line of each row; a line break within a cell moves all later rows down."""
     lines = np.arange(2, len(frame) + 2, dtype=np.int64)
     for name in ("op_code", "attributes"):

@@ -5,24 +5,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.hardware import ELEMENT_BYTES, ELEMENTS_AT_MOST
 from ttnn_mcp.readers.performance.columns import OPERAND_HEADER
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell
 from ttnn_mcp.readers.printed.shapes import parse_cell
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
 _DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
@@ -42,27 +37,27 @@ class Operand:
 
     name: str
     columns: dict[str, TextColumn]
-    places: NDArray[np.int64] | None
+    places: Integers | None
     rows: int
     has_logical: bool
 
     @cached_property
-    def padded(self) -> NDArray[np.int64]:
+    def padded(self) -> Integers:
         """Dims in memory, shape (rows, 4); 0 in rows without the operand."""
         return self._sides[0]
 
     @cached_property
-    def logical(self) -> NDArray[np.int64]:
+    def logical(self) -> Integers:
         """Dims of the model's tensor, shape (rows, 4); equal to `padded` before generation C4."""
         return self._sides[1]
 
     @cached_property
-    def height(self) -> NDArray[np.int64]:
+    def height(self) -> Integers:
         """Rows in memory: all dims of `padded` but the last; 0 in rows without the operand."""
         return self.padded[:, :3].prod(axis=1)
 
     @cached_property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Booleans:
         """Rows that have this operand."""
         return self.padded[:, 3] > 0
 
@@ -90,36 +85,36 @@ class Operand:
         return Texts(place[self.memory.codes], tuple(number))
 
     @cached_property
-    def in_dram(self) -> NDArray[np.bool_]:
+    def in_dram(self) -> Booleans:
         """Mask of the rows whose operand is in DRAM."""
         return self._lives(lambda placement: placement.buffer == "DRAM")
 
     @cached_property
-    def in_l1(self) -> NDArray[np.bool_]:
+    def in_l1(self) -> Booleans:
         """Mask of the rows whose operand is in L1 (L1_SMALL included)."""
         return self._lives(lambda placement: placement.buffer.startswith("L1"))
 
     @cached_property
-    def sharded(self) -> NDArray[np.bool_]:
+    def sharded(self) -> Booleans:
         """Mask of the rows whose operand is sharded."""
         return self._lives(lambda placement: placement.layout.endswith("SHARDED"))
 
     @cached_property
-    def elements(self) -> NDArray[np.int64]:
+    def elements(self) -> Integers:
         """Number of logical elements; 0 in rows without the operand."""
         return self.logical.prod(axis=1)
 
     @cached_property
-    def bytes(self) -> NDArray[np.float64]:
+    def bytes(self) -> Floats:
         """Bytes in memory, padding and block-float exponents included; 0 in rows without the operand."""
         return self.padded.prod(axis=1) * np.nan_to_num(self.element_bytes)
 
     @cached_property
-    def element_bytes(self) -> NDArray[np.float64]:
+    def element_bytes(self) -> Floats:
         """Bytes of one element, with its part of a block-float's exponent; NaN for a type we do not know."""
         return self.dtype.mapped(lambda text: ELEMENT_BYTES.get(text, np.nan), missing=np.nan, dtype=np.float64)
 
-    def _lives(self, condition: Callable[[Placement], bool]) -> NDArray[np.bool_]:
+    def _lives(self, condition: Callable[[Placement], bool]) -> Booleans:
         def is_so(cell: str) -> bool:
             placement = parse_memory_cell(cell)
             return placement is not None and condition(placement)
@@ -139,35 +134,35 @@ class Operand:
         return "x".join(dims)
 
     @property
-    def described_by(self) -> tuple[NDArray[np.int64], ...]:
+    def described_by(self) -> tuple[Integers, ...]:
         """All columns of the operand, as numbers. Rows that agree in all of them are alike (`alike.numbered`)."""
         dims = (*self.padded.T, *self.logical.T) if self.has_logical else tuple(self.padded.T)
         return (*dims, self.dtype.codes, self.layout.codes, self.placement.codes)
 
     @property
-    def written_by(self) -> tuple[NDArray[np.int64], ...]:
+    def written_by(self) -> tuple[Integers, ...]:
         """All columns of the operand as the file has them, as numbers: what the operand is follows from them."""
         return tuple(texts_of(column, self.places).codes for column in self.columns.values() if column.distinct)
 
     @cached_property
-    def broken(self) -> NDArray[np.bool_]:
+    def broken(self) -> Booleans:
         """Mask of the rows that tell an operand without a shape, or with one that none has, or no chip could hold."""
         odd = ((self.padded == 0) != (self.logical == 0)).any(axis=1) | ~self._sides[2].all(axis=1)
         sizes = [np.maximum(dims, 1).prod(axis=1, dtype=np.float64) for dims in (self.padded, self.logical)]
         return self._told & (odd | (np.maximum(*sizes) > ELEMENTS_AT_MOST))
 
     @cached_property
-    def empty(self) -> NDArray[np.bool_]:
+    def empty(self) -> Booleans:
         """Mask of the rows that tell an operand with a side of 0."""
         return self._told & ~self.padded.all(axis=1)
 
     @cached_property
-    def _told(self) -> NDArray[np.bool_]:
+    def _told(self) -> Booleans:
         read = self._sides[2].any(axis=1)
         return read | (self.layout.among("TILE", "ROW_MAJOR") & read.any())  # a report may have no shapes at all
 
     @cached_property
-    def _sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    def _sides(self) -> tuple[Integers, Integers, Booleans]:
         """Padded and logical dims as written in the file, and where a dim was written that can be read."""
         padded = np.zeros((self.rows, len(DIMS)), dtype=np.int64, order="F")  # read dim by dim
         logical, read = np.zeros_like(padded), np.zeros_like(padded, dtype=np.bool_)
@@ -187,7 +182,7 @@ class Operand:
 
 
 def operands_of(
-    frame: Frame, role: str, places: NDArray[np.int64] | None = None, *, has_logical: bool
+    frame: Frame, role: str, places: Integers | None = None, *, has_logical: bool
 ) -> tuple[Operand, ...]:
     """The operands of a role (INPUT, OUTPUT) in order, for the frame's rows at `places` (None means all)."""
     rows = len(frame) if places is None else len(places)

@@ -8,14 +8,10 @@ What such a row is told to take instead is its firmware's time, from DEVICE FW S
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.ops.op_table import OpTable
 
 ROUNDING = 1.01  # of the firmware's time: clocks are measured to 0.1 % (ours)
 ROUNDING_NS = 1_000.0  # the same for short ops (ours)

@@ -5,17 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.arrays import Booleans, Integers
+from ttnn_mcp.arrays import Array, Booleans, Integers
+from ttnn_mcp.readers.performance.frame import TextColumn
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttnn_mcp.readers.performance.frame import TextColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class Texts:
         """Mask of the rows whose text is one of `texts`."""
         return self.where(lambda text: text in texts)
 
-    def mapped(self, meaning: Callable[[str], object], *, missing: object, dtype: type) -> NDArray[Any]:
+    def mapped(self, meaning: Callable[[str], object], *, missing: object, dtype: type) -> Array:
         """`meaning` of each row's text, called once per distinct text; `missing` for empty cells."""
         return np.array([*map(meaning, self.distinct), missing], dtype=dtype)[self.codes]
 

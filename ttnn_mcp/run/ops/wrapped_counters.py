@@ -11,15 +11,11 @@ the device starts ops in the order they were launched, while a wrong start is an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.arrays import Booleans, Floats
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING, ROUNDING_NS
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 WRAPPED_GAP_NS = 1e6  # a gap this far below zero cannot be an overlap: the rule of tt-perf-report
 AGREE = 1e-3  # of a kernel time: in #48043 such a row and its gap differ by up to 7e-5 (ours)

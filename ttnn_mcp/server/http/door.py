@@ -6,14 +6,11 @@ Nothing heavy is imported here: the command line is read with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

@@ -6,15 +6,12 @@ import logging
 import os
 import stat
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mcp.server.auth.provider import AccessToken
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown_path
 from ttnn_mcp.readers.regular_file import opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 logger = logging.getLogger(__name__)
 

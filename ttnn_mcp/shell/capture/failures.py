@@ -55,9 +55,8 @@ Sign: TypeAlias = "Callable[[re.Match[str]], Fault]"
 
 def _lost(match: re.Match[str]) -> Fault:
     wanted = max(map(int, re.findall(r"Expected (\d+)", match.group(0))), default=0)
-    count = max(
-        MORE_OPS, (wanted * 5 // 4 // OPS_BY_DEFAULT + 1) * OPS_BY_DEFAULT
-    )  # a quarter more than were missed
+    # a quarter more than were missed
+    count = max(MORE_OPS, (wanted * 5 // 4 // OPS_BY_DEFAULT + 1) * OPS_BY_DEFAULT)
     what = "The profiler's buffer on the device was full, and ops were lost (tt-metal #46710, #35378)."
     return Fault("buffer-full", what, READ_OFTEN, (f"--op-support-count={count}",))
 
@@ -139,9 +138,8 @@ class OutputWatch:
         if report:
             self.report = report.group(1).strip()
         if ANOTHER.match(plain):
-            self.found.pop(
-                "module-missing", None
-            )  # it was tried, and something else failed, or another module lacked
+            # it was tried, and something else failed, or another module lacked
+            self.found.pop("module-missing", None)
         for pattern, failure in _SIGNS:
             match = pattern.search(plain)
             if match:

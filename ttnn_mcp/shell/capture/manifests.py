@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.readers.manifest import NAME
 from ttnn_mcp.readers.regular_file import opened
-
-if TYPE_CHECKING:
-    from ttnn_mcp.shell.capture.build import Build
+from ttnn_mcp.shell.capture.build import Build
 
 GIT_S = 20  # unmoved: it is how long a git that hangs is waited for
 DEVICE_LOG = "profile_log_device.csv"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_mcp.errors import QuestionRefused, TtnnMcpError
 from ttnn_mcp.quoting import line
+from ttnn_mcp.session.session import Session
+from ttnn_mcp.shell.capture.mock_run import MockCapture
 from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.terminal import own_name
 from ttnn_mcp.tools import answering
-
-if TYPE_CHECKING:
-    from ttnn_mcp.session.session import Session
-    from ttnn_mcp.shell.capture.mock_run import MockCapture
 
 NO_TIMES = "no kernel ran: this report holds no times, and no results either (a check of values fails on it)"
 SHOWN = 3  # lines of each kind; `memory` has the rest

@@ -6,19 +6,16 @@ No times, raw timestamps, lost rows or no signposts show a capture that went wro
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.trust import dropped_rows
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.asking import all_findings
 from ttnn_mcp.shell.capture.failures import MORE_OPS, READ_OFTEN, Fault
+from ttnn_mcp.shell.capture.profiled import Capture
 from ttnn_mcp.shell.check_screen import check_screen
 from ttnn_mcp.shell.terminal import coloured, width
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
-    from ttnn_mcp.shell.capture.profiled import Capture
 
 KERNEL_TIME = "DEVICE KERNEL DURATION"
 FIRMWARE = "install the firmware that this tt-metal asks for, then profile again"

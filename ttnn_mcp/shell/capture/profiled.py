@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
 from ttnn_mcp.readers.discover import DATABASE, find_reports
@@ -27,11 +26,8 @@ from ttnn_mcp.shell.capture import manifests
 from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.failures import LOSING, Fault, OutputWatch, conflicts
 from ttnn_mcp.shell.capture.streaming import streamed
-from ttnn_mcp.shell.capture.target import target_of
+from ttnn_mcp.shell.capture.target import UserCommand, target_of
 from ttnn_mcp.shell.terminal import own_name
-
-if TYPE_CHECKING:
-    from ttnn_mcp.shell.capture.target import UserCommand
 
 RECORDED = Path(__file__).with_name("recorded.py")
 QUIETLY = "--no-web-server"  # 0.81: else a server for a browser outlives the run

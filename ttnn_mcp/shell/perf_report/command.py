@@ -9,17 +9,14 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.checks.fixes import CODE
 from ttnn_mcp.errors import QuestionRefused
+from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.asking import all_findings
 from ttnn_mcp.shell.perf_report.lines import CONVS, HOST, SHARDED, Cells, PerfLine, table_of
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.performance import Performance
-    from ttnn_mcp.session.session import Session
 
 COLUMNS = (
     *("ID", "Total %", "Bound", "OP Code", "Device", "Device Time", "Op-to-Op Gap", "Cores", "DRAM", "DRAM %"),

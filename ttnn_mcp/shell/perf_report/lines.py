@@ -9,17 +9,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.printed.attributes import Attributes
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.performance import Performance
 
 CARDS: dict[
     str, tuple[int, int, float, tuple[float, ...]]

@@ -7,22 +7,17 @@ what a deep one does not (a ViT of 12 layers bore what 24 layers of BGE-M3 did n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.memory.accuracy import losses_of
 from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.formats import SIXTEEN_BITS_OR_MORE
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.wire import Columns
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.wire import Cell, Table
-
+from ttnn_mcp.wire import Cell, Columns, Table
 
 SUSPECTS = Columns("risk", "op_code", "ops", "layers", "op", "pcc_here", "pcc_elsewhere", "source")
 BLOCK_FLOATS = ("BFLOAT8_B", "BFLOAT4_B")

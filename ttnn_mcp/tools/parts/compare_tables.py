@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.analyses.comparison.comparison import Delta
-from ttnn_mcp.wire import Columns
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.comparison import Comparison
-    from ttnn_mcp.analyses.comparison.edits import Listed, Rewritten
-    from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
-    from ttnn_mcp.wire import Cell, Table
+from ttnn_mcp.analyses.comparison.comparison import Comparison, Delta
+from ttnn_mcp.analyses.comparison.edits import Listed, Rewritten
+from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
+from ttnn_mcp.wire import Cell, Columns, Table
 
 WORTH_A_ROW = 0.001  # of kernel time, for ops of which only the time changed
 GROUPS = Columns("key", "before_us", "after_us", "delta_us", "before_count", "after_count", quoted=("key",))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ttnn_mcp.analyses.comparison.comparison import Comparison
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
+from ttnn_mcp.analyses.memory.memory_comparison import MemoryDelta
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.session.session import Session
 
 
 class RunsCompared(NamedTuple):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.run.ops.groups import grouped, keyed
-from ttnn_mcp.wire import Columns, Ms, Table, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.tools.tool import Arguments
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.tools.tool import Arguments
+from ttnn_mcp.wire import Cell, Columns, Ms, Table, Wire
 
 OBEYED = ("run", "op_code", "min_share", "limit", "cursor", "iteration")  # whatever their value
 VALUES = {"group_by": ("none", "op_code"), "sort": ("kernel", "order")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.experiments.exchange import read_document, write_document
@@ -15,14 +15,10 @@ from ttnn_mcp.experiments.story import story_of
 from ttnn_mcp.experiments.targets import parse_target
 from ttnn_mcp.replay.results import is_result, read_results
 from ttnn_mcp.session.places import lies_in, place_of
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Moved
 from ttnn_mcp.tools.parts.loop_runs import best_run_now, log_of, seen_alone
 from ttnn_mcp.tools.parts.loop_story import target_progress
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.session.session import Session
 
 EXPORT = "experiments.json"
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import astuple
 from math import inf
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.experiments.story import alone, story_of
+from ttnn_mcp.experiments.decision import Decision
+from ttnn_mcp.experiments.story import Story, alone, story_of
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.loop_answer import RULED_OUT, Answer, Decided
 from ttnn_mcp.tools.parts.loop_runs import best_line, best_run_now, log_of, run_line, seen_alone
 from ttnn_mcp.tools.parts.loop_story import decision_of, target_progress
 from ttnn_mcp.wire import NextCall
-
-if TYPE_CHECKING:
-    from ttnn_mcp.experiments.decision import Decision
-    from ttnn_mcp.experiments.story import Story
-    from ttnn_mcp.session.session import Session
 
 RULED_OUT_SHOWN = 10
 

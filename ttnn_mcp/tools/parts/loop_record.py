@@ -9,16 +9,19 @@ import asyncio
 from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.experiments.decision import check_named
+from ttnn_mcp.experiments.experiment import Experiment
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
 from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
 from ttnn_mcp.experiments.rules import walls_of_blocks
 from ttnn_mcp.experiments.story import story_of
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.comparing import Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.loop_actions import readable
 from ttnn_mcp.tools.parts.loop_answer import Answer, Arguments, Recorded, blocks_of
@@ -26,11 +29,6 @@ from ttnn_mcp.tools.parts.loop_runs import log_of, outlook_now
 from ttnn_mcp.tools.parts.loop_story import target_progress
 from ttnn_mcp.tools.parts.proof_tables import engaged, suspicious
 from ttnn_mcp.wire import BeforeAfterMs, NextCall
-
-if TYPE_CHECKING:
-    from ttnn_mcp.experiments.experiment import Experiment
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.session import Session
 
 CHANGES_SHOWN = 2
 

@@ -5,27 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.errors import shown
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.decision import Decision, Position, decide
-from ttnn_mcp.experiments.outlook import reach_of
+from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+from ttnn_mcp.experiments.outlook import Outlook, reach_of
 from ttnn_mcp.experiments.story import Story, story_of
-from ttnn_mcp.experiments.targets import progress_of
+from ttnn_mcp.experiments.targets import Progress, progress_of
 from ttnn_mcp.session.pair import SHOWN_CHARS
-from ttnn_mcp.session.session import Pair, identity
+from ttnn_mcp.session.session import Pair, Session, identity
 from ttnn_mcp.tools.parts.loop_answer import CHECKLIST, LOG, TRY_NEXT, Answer, TargetProgress
 from ttnn_mcp.tools.parts.loop_runs import BestNow, best_line, best_run_now, log_of, run_line
-from ttnn_mcp.wire import NextCall, rounded
-
-if TYPE_CHECKING:
-    from ttnn_mcp.experiments.experiment import Experiment, RunSeen
-    from ttnn_mcp.experiments.outlook import Outlook
-    from ttnn_mcp.experiments.targets import Progress
-    from ttnn_mcp.session.session import Session
-    from ttnn_mcp.wire import Table
+from ttnn_mcp.wire import NextCall, Table, rounded
 
 LOG_ROWS = 10
 CHANGE_CHARS = 60

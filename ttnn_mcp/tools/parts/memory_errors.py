@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 from ttnn_mcp.analyses.memory.death import death_of, went_wrong
-from ttnn_mcp.analyses.memory.failures import failures_of
+from ttnn_mcp.analyses.memory.failures import Failure, failures_of
 from ttnn_mcp.analyses.memory.l1_moment import Moment, holes_of, moment_of_failure
 from ttnn_mcp.analyses.memory.remedies import Measure, Remedy, remedies
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.analyses.memory.replayed import Replayed
+from ttnn_mcp.analyses.memory.shortage import Shortage
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.parts.memory_tables import HOLDERS, holders, model_line, operation_of
 from ttnn_mcp.wire import Cell, Columns, Quoted, Table, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.failures import Failure
-    from ttnn_mcp.analyses.memory.replayed import Replayed
-    from ttnn_mcp.analyses.memory.shortage import Shortage
-    from ttnn_mcp.run.run import Run
 
 REMEDIES = Columns("remedy", "bytes", "bound", "enough", "how", quoted=("how",))
 HOLDERS_SHOWN = 5

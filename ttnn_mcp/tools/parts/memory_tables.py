@@ -6,23 +6,19 @@ A long series of levels is told as a few stretches, each near one level.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ttnn_mcp.analyses.memory.l1_moment import cores_of, kind_of
+from ttnn_mcp.analyses.memory.core_load import Ranges
+from ttnn_mcp.analyses.memory.l1_moment import Moment, cores_of, kind_of
+from ttnn_mcp.analyses.memory.lifetimes import LateFrees
+from ttnn_mcp.analyses.memory.replayed import Replayed
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.memory.spaces import DRAM, L1
 from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.wire import Cell, Columns, Table
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.memory.core_load import Ranges
-    from ttnn_mcp.analyses.memory.l1_moment import Moment
-    from ttnn_mcp.analyses.memory.lifetimes import LateFrees
-    from ttnn_mcp.analyses.memory.replayed import Replayed
 
 _TOLERANCES = (0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the highest level
 TIMELINE = Columns("from", "to", "fullest", "name", "bytes_per_bank", quoted=("name",))

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ttnn_mcp.analyses.window_facts import facts_of
+from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
 from ttnn_mcp.errors import QuestionRefused, shown
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.run.run import Run
+from ttnn_mcp.run.run import Run
 
 
 def facts_at(run: Run, line: int) -> WindowFacts | None:

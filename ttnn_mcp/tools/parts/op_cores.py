@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.inside_kernel.core_times import CoreTimes, core_times_of
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.readers.performance.device_log import NAME, OpMarks, marks_of, marks_of_ops
+from ttnn_mcp.readers.performance.device_log import NAME, Launch, OpMarks, marks_of, marks_of_ops
+from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.ops.op_names import canonical
-from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.readers.performance.device_log import Launch
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.wire import Cell, Columns, Quoted, Quoting, Table, Us, Wire
 
 CORES = Columns(
     *("op", "op_code", "kernel_us", "in_report_us", "cores", "idle", "occupancy_share", "balance_share"),

@@ -6,12 +6,13 @@ A role of a layer is called by the line of the model, else by its shapes and nei
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
+from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE, Layering
 from ttnn_mcp.analyses.op_kinds.formats import phases
+from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import QuestionRefused, shown, shown_path
 from ttnn_mcp.quoting import figure
@@ -20,14 +21,9 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.groups import Group, keyed
 from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
-from ttnn_mcp.wire import Columns, Table
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.layers.layering import Layering
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
-    from ttnn_mcp.wire import Cell
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
+from ttnn_mcp.wire import Cell, Columns, Table
 
 # MLPs of transformers widen 2.7 times (gated) or 4 times; projections of attention keep the width, or narrow keys
 # and values to fewer heads.

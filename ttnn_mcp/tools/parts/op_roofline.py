@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.inside_kernel.kernel_parts import PARTS, Bound, kernel_parts_of
+from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.wire import Gbps, Quoting, Share, Us, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.roofline.roofline import Roofline
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 MOST_PCT = 105  # of a peak: more cannot be, and is no measurement
 TOLD = 0.1  # of the kernel's time: less changes no decision about the op

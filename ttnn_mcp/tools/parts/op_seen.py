@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ttnn_mcp.archive.memory_of_ops import Remembered, remembered
-from ttnn_mcp.archive.precedents import telling
+from ttnn_mcp.archive.precedents import Precedent, telling
 from ttnn_mcp.archive.settings_apart import has_value, written
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.replay.kept import cited
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.parts.op_at import row_at
 from ttnn_mcp.wire import Columns, Table
-
-if TYPE_CHECKING:
-    from ttnn_mcp.archive.precedents import Precedent
-    from ttnn_mcp.run.run import Run
 
 SEEN_SHOWN = 3
 QUOTED_IN_A_SENTENCE = 2

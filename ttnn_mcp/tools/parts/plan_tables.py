@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.hints import hint_of
+from ttnn_mcp.checks.plan.configs import Configs, Served
+from ttnn_mcp.checks.plan.edits import Edit
+from ttnn_mcp.checks.plan.plan import Plan, Ranked
 from ttnn_mcp.checks.shared.roles import place_in_layers
-from ttnn_mcp.checks.unexplained import NO_EDIT, NO_FLOOR
+from ttnn_mcp.checks.unexplained import NO_EDIT, NO_FLOOR, Unexplained
 from ttnn_mcp.errors import shown, shown_path
-from ttnn_mcp.wire import Columns
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.window_facts import WindowFacts
-    from ttnn_mcp.checks.arrays import Rows
-    from ttnn_mcp.checks.plan.configs import Configs, Served
-    from ttnn_mcp.checks.plan.edits import Edit
-    from ttnn_mcp.checks.plan.plan import Plan, Ranked
-    from ttnn_mcp.checks.unexplained import Unexplained
-    from ttnn_mcp.wire import Table
+from ttnn_mcp.wire import Columns, Table
 
 PLAN = Columns(
     *("rank", "edit", "what", "where", "share", "expected_us", "low_us", "high_us", "basis"),

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ttnn_mcp.wire import Columns
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.comparison.engaged import Engaged
-    from ttnn_mcp.analyses.comparison.places import LayersReached
-    from ttnn_mcp.analyses.comparison.reasons import Reason
-    from ttnn_mcp.wire import Table
+from ttnn_mcp.analyses.comparison.engaged import Engaged
+from ttnn_mcp.analyses.comparison.places import LayersReached
+from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.wire import Columns, Table
 
 LINES_SHOWN = 4
 LAYERS_SHOWN = 8

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from math import prod
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 from ttnn_mcp import quoting
 from ttnn_mcp.errors import QuestionRefused, StoreUnusable, shown, shown_path
@@ -14,14 +15,10 @@ from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.replay.proof import proved
+from ttnn_mcp.replay.rebuilt import Rebuilt
+from ttnn_mcp.replay.results import TriedCandidate
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ttnn_mcp.replay.rebuilt import Rebuilt
-    from ttnn_mcp.replay.results import TriedCandidate
-    from ttnn_mcp.run.run import Run
 
 PROVEN = Columns(
     "candidate", "outcome", "buffer_bytes", "predicted_bytes", "tensor_bytes", "why", quoted=("candidate", "why")

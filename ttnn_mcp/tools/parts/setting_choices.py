@@ -6,7 +6,6 @@ A value is listed with the kernel time to expect of it where a law of time tells
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.laws.anchored import outlook
 from ttnn_mcp.analyses.settings.judged import Verdict
@@ -18,21 +17,13 @@ from ttnn_mcp.analyses.settings.predicted import (
     unlike_its_law,
     worth_a_trial,
 )
+from ttnn_mcp.analyses.settings.trial import Op
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.tools.parts.setting_wording import NO_LAW, NO_TIMES, compared, unmeasured
 from ttnn_mcp.wire import Cell, Us, Wire
 
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.trial import Op
-
 CHOICES_AT_MOST = 24  # values listed beside those that are marked; the ones nearest to today's are kept
-NOW, LARGEST, RECOMMENDED, FASTEST, TRIAL = (
-    "now",
-    "largest",
-    "recommended",
-    "fastest, costs accuracy",
-    "a trial",
-)
+NOW, LARGEST, RECOMMENDED, FASTEST, TRIAL = ("now", "largest", "recommended", "fastest, costs accuracy", "a trial")
 
 
 class Choice(Wire):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.settings.compute import DTYPES, FIDELITIES
 from ttnn_mcp.analyses.settings.conv import LAYOUTS
+from ttnn_mcp.analyses.settings.trial import Value
 from ttnn_mcp.errors import QuestionRefused, shown
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.settings.trial import Value
 
 _GRID = re.compile(r"\D*(\d{1,3})\D+(\d{1,3})\D*")
 _ROWS_FIRST = re.compile(r"\by\s*=.*\bx\s*=")  # as in ttnn.CoreGrid(y=8, x=7)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ttnn_mcp.analyses.laws.anchored import outlook
+from ttnn_mcp.analyses.laws.law import Expected
+from ttnn_mcp.analyses.memory.l1_limit import L1Limit
+from ttnn_mcp.analyses.settings.judged import Judged
+from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.replay.kept import MEASURED_HERE
 from ttnn_mcp.run.ops.op_names import family
-
-if TYPE_CHECKING:
-    from ttnn_mcp.analyses.laws.law import Expected
-    from ttnn_mcp.analyses.memory.l1_limit import L1Limit
-    from ttnn_mcp.analyses.settings.judged import Judged
-    from ttnn_mcp.analyses.settings.trial import Op, Trial, Value
 
 MEASURED = (
     "circular buffers as TTNN 0.81 makes them; TENSORS is what lies from the lowest tensor up at this device op, "

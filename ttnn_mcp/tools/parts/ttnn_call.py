@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from ttnn_mcp.errors import ReportBroken, shown
 from ttnn_mcp.readers.graph.graph_memory import read_graph_memory
+from ttnn_mcp.readers.memory.report import Argument, MemoryReport
 from ttnn_mcp.readers.printed.attributes import parse_attributes
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_table import OpTable
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.wire import Pcc, Quoted, Wire
-
-if TYPE_CHECKING:
-    from ttnn_mcp.readers.memory.report import Argument, MemoryReport
-    from ttnn_mcp.run.ops.op_table import OpTable
-    from ttnn_mcp.run.run import Run
 
 VALUE_CHARS = 180  # an attribute's value: enough for a program config, not for a kernel list
 WHOLE_CHARS = 8_000  # of the one value that is asked for in full
