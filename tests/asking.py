@@ -1,12 +1,14 @@
 """Ask a tool the way the shell does: validated arguments in, plain JSON values out."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.session.open_runs import OpenRuns
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.tools.answering import answer, tool_named
@@ -18,6 +20,21 @@ from ttnn_mcp.tools.tool import Tool
 
 def session(state: Path, *roots: Path) -> Session:
     return Session(Settings(roots=roots or (state / "no-reports",), state=state / "state"))
+
+
+def reader(state: Path) -> Session:
+    """As `session`, but a report that another test of this process opened so is open here too, with what is known of it.
+
+    For questions about published reports and the demo that ask nothing about opening. Names and loops are its own.
+    """
+    return _opened_by_all(state.parent).of_client(state / "state")
+
+
+@cache
+def _opened_by_all(folder: Path) -> Session:
+    first = Session(Settings(roots=(folder / "no-reports",), state=folder / "of-all", cache_mb=0))
+    first._runs = OpenRuns(most=40)  # noqa: SLF001 - more than there are: a sweep asks about one after another
+    return first
 
 
 async def call(tool: Tool[Any, Any], at: Session, arguments: Mapping[str, object]) -> dict[str, Any]:
