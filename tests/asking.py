@@ -33,7 +33,7 @@ def reader(state: Path) -> Session:
 @cache
 def _opened_by_all(folder: Path) -> Session:
     first = Session(Settings(roots=(folder / "no-reports",), state=folder / "of-all", cache_mb=0))
-    first._runs = OpenRuns(most=40)  # noqa: SLF001 - more than there are: a sweep asks about one after another
+    first._runs = OpenRuns(most=40)  # more than there are: a sweep asks about one after another
     return first
 
 
