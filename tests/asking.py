@@ -1,7 +1,6 @@
 """Ask a tool the way the shell does: validated arguments in, plain JSON values out."""
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,16 @@ def session(state: Path, *roots: Path) -> Session:
 
 
 def reader(state: Path) -> Session:
-    """As `session`, but a report that another test of this process opened so is open here too, with what is known of it.
+    """As `session`, but what another test of this process opened so is open here too, with what is known of it.
 
     For questions about published reports and the demo that ask nothing about opening. Names and loops are its own.
     """
-    return _opened_by_all(state.parent).of_client(state / "state")
+    at = session(state)
+    at._runs = OPEN_FOR_ALL
+    return at
 
 
-@cache
-def _opened_by_all(folder: Path) -> Session:
-    first = Session(Settings(roots=(folder / "no-reports",), state=folder / "of-all", cache_mb=0))
-    first._runs = OpenRuns(most=40)  # more than there are: a sweep asks about one after another
-    return first
+OPEN_FOR_ALL = OpenRuns(most=100)  # more than there are: a sweep asks about one after another
 
 
 async def call(tool: Tool[Any, Any], at: Session, arguments: Mapping[str, object]) -> dict[str, Any]:

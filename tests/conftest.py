@@ -90,6 +90,14 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.fixture
+def opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session that the test starts, in the shell too, is a `reader` (tests/asking.py)."""
+    from tests.asking import OPEN_FOR_ALL
+
+    monkeypatch.setattr("ttnn_mcp.session.session.OpenRuns", lambda: OPEN_FOR_ALL)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     cases: Counter[str] = Counter()
     for item in items:
