@@ -61,9 +61,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests stay in memory: the collector need not look at them again and again."""
+    """Thousands of tests stay in memory: the collector need not look at them again and again, and not once now."""
     asked.clear()
-    leave_to_itself()
+    gc.freeze()  # with what imports left behind, a few MB: looking for it takes each process half a second
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
@@ -71,12 +71,8 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_logfinish() -> None:
     """Nor at what pytest keeps of those that ran."""
     if next(finished) % 500 == 0:
-        leave_to_itself()
-
-
-def leave_to_itself() -> None:
-    gc.collect()
-    gc.freeze()
+        gc.collect()  # what a test forgot to close is told
+        gc.freeze()
 
 
 @pytest.fixture
