@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ttnn_mcp.analyses.memory.replay import replay_of
+from ttnn_mcp.session.open_runs import OpenRuns
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools import TOOLS
 from ttnn_mcp.tools.answering import answer, tool_named
@@ -18,6 +19,19 @@ from ttnn_mcp.tools.tool import Tool
 
 def session(state: Path, *roots: Path) -> Session:
     return Session(Settings(roots=roots or (state / "no-reports",), state=state / "state"))
+
+
+def reader(state: Path) -> Session:
+    """As `session`, but what another test of this process opened so is open here too, with what is known of it.
+
+    For questions about published reports and the demo that ask nothing about opening. Names and loops are its own.
+    """
+    at = session(state)
+    at._runs = OPEN_FOR_ALL
+    return at
+
+
+OPEN_FOR_ALL = OpenRuns(most=100)  # more than there are: a sweep asks about one after another
 
 
 async def call(tool: Tool[Any, Any], at: Session, arguments: Mapping[str, object]) -> dict[str, Any]:

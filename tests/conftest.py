@@ -61,9 +61,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests stay in memory: the collector need not look at them again and again."""
+    """Thousands of tests stay in memory: the collector need not look at them again and again, and not once now."""
     asked.clear()
-    leave_to_itself()
+    gc.freeze()  # with what imports left behind, a few MB: looking for it takes each process half a second
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
@@ -71,12 +71,8 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_logfinish() -> None:
     """Nor at what pytest keeps of those that ran."""
     if next(finished) % 500 == 0:
-        leave_to_itself()
-
-
-def leave_to_itself() -> None:
-    gc.collect()
-    gc.freeze()
+        gc.collect()  # what a test forgot to close is told
+        gc.freeze()
 
 
 @pytest.fixture
@@ -88,6 +84,14 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     yield path
     if path.is_relative_to(MEMORY) and not getattr(request.node, "broke", False):
         shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session that the test starts, in the shell too, is a `reader` (tests/asking.py)."""
+    from tests.asking import OPEN_FOR_ALL
+
+    monkeypatch.setattr("ttnn_mcp.session.session.OpenRuns", lambda: OPEN_FOR_ALL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 CALLS_AT_MOST, BYTES_AT_MOST = 3, 45_000  # of a question; of all answers together, as JSON
 KERNEL, GAP = "DEVICE KERNEL DURATION [ns]", "OP TO OP LATENCY [ns]"
 MADE = {

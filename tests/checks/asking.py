@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
@@ -58,9 +59,17 @@ def case_of_reports(
     return Case(run, run.scope(chosen))
 
 
-def real_case(name: str) -> Case:
-    """A published report's window; skips where the reports are not beside this checkout."""
-    return case_of_reports(shared(name))
+def real_case(name: str, chosen: str | int = "last") -> Case:
+    """A published report's window; skips where the reports are not beside this checkout.
+
+    It is one and the same for all tests of a process, with what the checks of the catalogue came to: a case is read-only.
+    """
+    return _read_once(shared(name), chosen)
+
+
+@cache
+def _read_once(path: Path, chosen: str | int) -> Case:
+    return case_of_reports(path, chosen=chosen)
 
 
 @dataclass(frozen=True)

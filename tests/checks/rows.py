@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tests.profiles import L1, Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
-from tests.shared_reports import shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +31,6 @@ def case_of(
 ) -> Case:
     report = folder / f"report{next(_numbers)}"
     return read(write_performance_report(report, program, iterations, generation=generation))
-
-
-def real_case(name: str) -> Case:
-    return read(shared(name))
 
 
 def put(program: Program, op: DeviceOp) -> Tensor:

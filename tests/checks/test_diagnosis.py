@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.asking import ask, session
+from tests.checks.asking import real_case
 from tests.checks.made_checks import cites, comes_to, four_ops, saves
-from tests.checks.rows import ONE_PASS, case_of, pass_time, real_case
+from tests.checks.rows import ONE_PASS, case_of, pass_time
 from tests.for_all import for_all
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader
 from tests.for_all import for_all
 from tests.oracles.plan_sums import rows_of
 from tests.oracles.roofs import (
@@ -54,7 +54,7 @@ ROOT = Path(__file__).parents[2]
 
 @for_all("name", GOLDEN)
 async def test_a_plan_is_what_was_reviewed(tmp_path, name):
-    answer = await ask(session(tmp_path), "optimization_check", run=str(shared(name)))
+    answer = await ask(reader(tmp_path), "optimization_check", run=str(shared(name)))
     plan = [[edit[column] for column in COLUMNS] for edit in rows_of(answer["plan"])]
     assert plan == GOLDEN[name]["edits"]
     assert [answer["total"][which] for which in ("before_us", "after_us")] == [

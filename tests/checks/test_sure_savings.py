@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.checks.asking import case_of_reports
+from tests.checks.asking import case_of_reports, real_case
 from tests.checks.matmul_programs import config, linear
 from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
-from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask, diagnose
 
@@ -51,5 +51,5 @@ def test_the_times_of_another_chip_prove_nothing(second, tmp_path):
 @for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
 def test_on_real_reports_nothing_is_sure_without_a_memory_report(report):
     """None runs one shape under two configs: where that changes, look at the rows."""
-    case = case_of_reports(shared(report))
+    case = real_case(report)
     assert [one.check for one in diagnose(case, CATALOGUE).findings if one.saving_us.at_least > 0] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader
 from tests.for_all import for_all
 from tests.oracles.plan_sums import rows_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
@@ -14,7 +14,7 @@ from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 
 @pytest.fixture
 def answers(tmp_path):
-    at = session(tmp_path)
+    at = reader(tmp_path)
 
     async def of(name, **asked):
         return await ask(at, "optimization_check", run=str(shared(name)), **asked)

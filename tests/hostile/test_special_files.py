@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Timer
 
 import pytest
 
@@ -13,7 +14,7 @@ from ttnn_mcp.readers.discover import DATABASE, DEVICE_LOG
 from ttnn_mcp.readers.manifest import NAME as MANIFEST
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
-SECONDS = 60  # each of the commands takes two
+SECONDS = 60  # each of the commands takes a tenth of one
 
 
 def zeros(path):
@@ -23,15 +24,40 @@ def zeros(path):
 SPECIALS = (os.mkfifo, zeros)
 
 
+# One process for all commands of a test: to start one takes 0.3 s. It is another than the test's, which can end it.
+SHELL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from ttnn_mcp.shell import cli
+for line in sys.stdin:
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = cli.main(json.loads(line))
+    print(json.dumps([status, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
 @pytest.fixture
 def asked(tmp_path):
-    def run(*words):
-        command = [sys.executable, "-m", "ttnn_mcp", *map(str, words), "--state", str(tmp_path / "state")]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path, check=False)
-        assert "Traceback" not in ran.stderr
-        return ran.returncode, ran.stdout, ran.stderr
+    shell = subprocess.Popen(
+        [sys.executable, "-c", SHELL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
 
-    return run
+    def run(*words):
+        late = Timer(SECONDS, shell.kill)
+        late.start()
+        print(json.dumps([*map(str, words), "--state", str(tmp_path / "state")]), file=shell.stdin, flush=True)
+        answer = shell.stdout.readline()
+        late.cancel()
+        assert answer, f"no answer in {SECONDS} s, or a traceback above"
+        status, out, err = json.loads(answer)
+        assert "Traceback" not in err
+        return status, out, err
+
+    yield run
+    with shell:
+        shell.stdin.close()
+        assert shell.wait(SECONDS) == 0
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
 from ttnn_mcp.report.schedule import slots_of
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "<!--<script>",

@@ -9,6 +9,8 @@ from ttnn_mcp.report import pictured
 from ttnn_mcp.report.images import canvas
 from ttnn_mcp.tools import TOOLS, answering
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 
 def tool(name):
     return answering.tool_named(name, TOOLS)

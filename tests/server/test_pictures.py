@@ -12,6 +12,8 @@ from ttnn_mcp.report.images import canvas
 from ttnn_mcp.report.rows import MOST_OPS
 from ttnn_mcp.server import server
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 PNG = b"\x89PNG drawn"
 OF_WINDOWS = ("window", "timeline", "roofline", "cores")
 EVERY = [

@@ -1,9 +1,13 @@
 """What a prompt says of a run, read from the answers of our tools."""
 
+import pytest
+
 from tests.asking import ask, session
 from tests.for_all import for_all
 from ttnn_mcp.errors import ReportMissing
 from ttnn_mcp.server.prompt_facts import known_facts
+
+pytestmark = pytest.mark.usefixtures("opened_once")
 
 TABLES = [
     {"columns": ["change", "verdict"], "rows": [["weights to BFLOAT8_B", "keep"]]},

@@ -19,6 +19,8 @@ from ttnn_mcp.report.embedded import content_of
 from ttnn_mcp.server import server, views
 from ttnn_mcp.tools import TOOLS
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 
 @pytest.fixture
 def built(tmp_path):

@@ -13,6 +13,8 @@ from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.questions import QUESTIONS
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 DEMO = [["check", "demo"], ["ops", "demo"], ["compare", "demo", "demo"], ["memory", "demo"], ["host", "demo"], ["runs"],
         ["experiments"]]  # fmt: skip
 

@@ -5,11 +5,15 @@ import asyncio
 import re
 from unittest.mock import MagicMock
 
+import pytest
+
 from tests.asking import session
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.asking import all_findings
 from ttnn_mcp.shell.check_report import check_report
 from ttnn_mcp.shell.suggestions import answer_spoken_here
+
+pytestmark = pytest.mark.usefixtures("opened_once")
 
 PRINTED = re.compile(r"^   fix\n\n(.*?)\n\n   verify", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"\b([A-Z_]+): ")

@@ -8,6 +8,8 @@ import pytest
 from tests.for_all import for_all
 from ttnn_mcp.shell import cli
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 
 @pytest.fixture
 def report(tmp_path, capsys):

@@ -11,6 +11,8 @@ import pytest
 from tests.for_all import for_all
 from ttnn_mcp.shell import cli, suggestions, terminal
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 
 def printed_commands(text):
     """The lines that can be pasted."""

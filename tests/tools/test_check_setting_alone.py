@@ -11,6 +11,8 @@ from tests.profiles.ops import matmul
 from tests.shared_reports import shared
 from ttnn_mcp.errors import QuestionRefused
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 REPORTS = "../real/reports/{}"  # mock devices of TTNN 0.81.1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader, session
 from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import DRAM, Program, write_performance_report
@@ -167,7 +167,7 @@ async def test_chunks_of_ring_attention_are_read_though_its_program_is_not_model
 
 async def test_a_real_matmul_left_to_ttnn_could_take_half(tmp_path):
     """DeepLab's line 171 takes 107.9 us on interleaved operands; others of its shape run at a third of that."""
-    said = await ask(session(tmp_path), "check_setting", run=str(shared(DEEPLAB)), op=171, setting="per_core_M")
+    said = await ask(reader(tmp_path), "check_setting", run=str(shared(DEEPLAB)), op=171, setting="per_core_M")
     best = next(one for one in said["choices"] if one.get("mark") == "recommended")
     assert best["high_us"] < 60 < said["now_us"] == pytest.approx(107.9, abs=0.1)
 

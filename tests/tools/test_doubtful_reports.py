@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader, session
 from tests.doubtful_rows import LIES, PASSES
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
@@ -12,17 +12,18 @@ from ttnn_mcp.shell import cli
 OF_WINDOWS = ("optimization_check", "time_budget", "host_overhead", "list_ops", "tensor_formats", "model_stages")
 
 
-@pytest.fixture
-def honest(tmp_path):
-    return str(write_performance_report(tmp_path / "honest", block(), PASSES))
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return str(write_performance_report(tmp_path_factory.mktemp("honest"), block(), PASSES))
 
 
-@pytest.fixture(params=LIES)
-def lie(request, tmp_path):
+@pytest.fixture(scope="module", params=LIES)
+def lie(request, tmp_path_factory):
+    """One report for all tests of its lie, who open it once for all of them (`reader`)."""
     change, codes = LIES[request.param]
     rows = performance_rows(block(), PASSES)
     change(rows)
-    return str(write_rows(tmp_path / "lie" / "x.csv", rows, header_of(rows, "C7"))), codes
+    return str(write_rows(tmp_path_factory.mktemp("lie") / "x.csv", rows, header_of(rows, "C7"))), codes
 
 
 def named(window):
@@ -31,7 +32,7 @@ def named(window):
 
 async def test_every_answer_about_the_window_carries_the_doubt(lie, tmp_path):
     path, codes = lie
-    at = session(tmp_path)
+    at = reader(tmp_path)
     card = await ask(at, "open_run", performance=path)
     assert codes <= named(card["window"])
     for tool in OF_WINDOWS:
@@ -40,7 +41,7 @@ async def test_every_answer_about_the_window_carries_the_doubt(lie, tmp_path):
 
 
 async def test_no_step_is_clean_and_nothing_is_expected(lie, tmp_path):
-    answer = await ask(session(tmp_path), "optimization_check", run=lie[0])
+    answer = await ask(reader(tmp_path), "optimization_check", run=lie[0])
     assert "clean" not in [step["status"] for step in answer["steps"]]
     for finding in answer["findings"]:
         assert "expected" not in finding["saving_us"]
@@ -48,7 +49,7 @@ async def test_no_step_is_clean_and_nothing_is_expected(lie, tmp_path):
 
 
 async def test_neither_the_host_nor_the_budget_is_judged(lie, tmp_path):
-    at = session(tmp_path)
+    at = reader(tmp_path)
     assert (await ask(at, "host_overhead", run=lie[0]))["verdict"] == "unknown"
     assert (await ask(at, "host_overhead", run=lie[0], wall_ms=1e6))["verdict"] == "unknown"
     assert (await ask(at, "time_budget", run=lie[0]))["verdict"] == "cannot_tell"
@@ -57,7 +58,7 @@ async def test_neither_the_host_nor_the_budget_is_judged(lie, tmp_path):
 @pytest.mark.parametrize("order", [1, -1])
 async def test_no_comparison_is_decided(lie, honest, tmp_path, order):
     baseline, candidate = (honest, lie[0])[::order]
-    answer = await ask(session(tmp_path), "compare_runs", baseline=baseline, candidate=candidate)
+    answer = await ask(reader(tmp_path), "compare_runs", baseline=baseline, candidate=candidate)
     assert answer["verdict"] in ("unproven", "not_comparable")
     assert answer["suspicious"]["rows"][0][0] == "doubtful_report"
 
@@ -82,7 +83,7 @@ async def test_an_op_beyond_the_peak_is_doubted_alone(tmp_path):
 
 
 async def test_the_figures_of_an_op_are_doubted_and_none_is_predicted(lie, honest, tmp_path):
-    at = session(tmp_path)
+    at = reader(tmp_path)
     matmul = next(row[0] for row in (await ask(at, "list_ops", run=lie[0]))["ops"]["rows"] if "Matmul" in str(row))
     for asked in ({"value": "LoFi"}, {}):
         told = await ask(at, "check_setting", run=lie[0], op=matmul, setting="math_fidelity", **asked)
@@ -114,6 +115,6 @@ async def test_a_tenth_of_the_matmuls_may_have_operands_that_do_not_fit(tmp_path
 
 
 async def test_an_honest_report_has_no_doubts(honest, tmp_path):
-    at = session(tmp_path)
+    at = reader(tmp_path)
     assert "doubts" not in (await ask(at, "open_run", performance=honest))["window"]
     assert "doubts" not in (await ask(at, "optimization_check", run=honest))["window"]

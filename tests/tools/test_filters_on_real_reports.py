@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader
 from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.errors import QuestionRefused
@@ -74,7 +74,7 @@ def questions(name, rows, bounds):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REPORTS)
 async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file(tmp_path, name):
-    at, path, rows = session(tmp_path), str(shared(name)), rows_of(name)
+    at, path, rows = reader(tmp_path), str(shared(name)), rows_of(name)
     total_us = sum(float(row[KERNEL]) for row in rows.values()) / 1e3
     everything, _ = await listed(at, path)
     assert {*everything} == {*rows}
@@ -104,7 +104,7 @@ async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file(tmp
 
 
 async def test_a_layer_asked_for_alone_differs_as_it_does_among_all(tmp_path):
-    at, path = session(tmp_path), str(shared(CLIP))
+    at, path = reader(tmp_path), str(shared(CLIP))
 
     def differ(answer):
         place = answer["groups"]["columns"].index("differ")
@@ -119,7 +119,7 @@ async def test_a_layer_asked_for_alone_differs_as_it_does_among_all(tmp_path):
 
 @for_all("name", [CLIP, DEEPLAB])
 async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name):
-    at, path = session(tmp_path), str(shared(name))
+    at, path = reader(tmp_path), str(shared(name))
     whole = await ask(at, "optimization_check", run=path)
     for steps in ([1], [2, 5], [7]):
         part = await ask(at, "optimization_check", run=path, steps=steps)
@@ -129,4 +129,4 @@ async def test_fewer_steps_explain_no_less_of_the_window(tmp_path, name):
 
 async def test_a_device_without_such_an_op_is_refused_not_answered_with_another(tmp_path):
     with pytest.raises(QuestionRefused, match="There is: 0, 1"):
-        await ask(session(tmp_path), "list_ops", run=str(shared(DEEPSEEK)), device=8)
+        await ask(reader(tmp_path), "list_ops", run=str(shared(DEEPSEEK)), device=8)

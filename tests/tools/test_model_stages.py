@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader, session
 from tests.language_model import HEADS, HIDDEN, LAYERS, PROMPT, USERS, VOCABULARY, WIDTH, LanguageModel
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import DEEPSEEK, shared
@@ -164,7 +164,7 @@ async def test_a_prefill_s_cache_is_what_its_ops_fill(tmp_path):
 
 async def test_a_real_prefill_keeps_the_latent_of_each_token_not_its_keys_and_values(tmp_path):
     """DeepSeek's latent has 512 + 64 columns; its attention reads keys and values eight times as wide."""
-    answer = (await ask(session(tmp_path), "model_stages", run=str(shared(DEEPSEEK))))["stages"]
+    answer = (await ask(reader(tmp_path), "model_stages", run=str(shared(DEEPSEEK))))["stages"]
     told = dict(zip(answer["columns"], answer["rows"][0], strict=True))
     assert (told["stage"], told["users"], told["tokens_per_user"], told["tokens_op"]) == ("prefill", 1, 3200, 179)
     assert told["cache_bytes_per_token"] == 576 * 1.0625

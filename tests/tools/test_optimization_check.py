@@ -14,6 +14,8 @@ from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.tools import optimization_check as module
 from ttnn_mcp.wire import bytes_of
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 
 def rows_of(table):
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

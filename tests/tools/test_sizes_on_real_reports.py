@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.asking import ask, required, session
+from tests.asking import ask, reader, required
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED, shared
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.shell.check_screen import check_screen
@@ -44,7 +44,7 @@ def fits_a_terminal(answer):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER])
 async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
-    at, path = session(tmp_path), str(shared(name))
+    at, path = reader(tmp_path), str(shared(name))
     run = await at.run(path)
     ops = run.scope().ops
     heaviest = int(ops.lines[int(ops.numbers("kernel_ns").argmax())])
@@ -55,6 +55,6 @@ async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
 @pytest.mark.parametrize("name", MEMORY or ["none"])
 async def test_a_default_answer_about_a_memory_report_takes_no_more(tmp_path, name):
     shared("memory")  # skips where the reports are not beside the checkout
-    at, path = session(tmp_path), str(SHARED.parent / name)
+    at, path = reader(tmp_path), str(SHARED.parent / name)
     ids = (await at.run(path)).memory_report.operations.ids
     assert await answers_of(at, path, int(ids[len(ids) // 2])) >= 5

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.asking import call, session
+from tests.checks.asking import real_case
 from tests.checks.programs import (
     NARROW,
     WIDE,
@@ -21,7 +22,7 @@ from tests.checks.programs import (
     to_rows,
     to_tiles,
 )
-from tests.checks.rows import case_of, pass_time, put, real_case
+from tests.checks.rows import case_of, pass_time, put
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp

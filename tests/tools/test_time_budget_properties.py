@@ -7,7 +7,7 @@ import pytest
 
 from fuzz import csv_mutations
 from fuzz.sources import sources
-from tests.asking import ask, session
+from tests.asking import ask, reader, session
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, shared
@@ -50,7 +50,7 @@ def check(answer) -> None:
 @for_all("name", REAL)
 @for_all("iteration", ["last", "all"])
 async def test_of_a_real_report(tmp_path, name, iteration):
-    check(await ask(session(tmp_path), "time_budget", run=str(shared(name)), iteration=iteration))
+    check(await ask(reader(tmp_path), "time_budget", run=str(shared(name)), iteration=iteration))
 
 
 @pytest.mark.slow

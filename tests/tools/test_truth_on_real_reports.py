@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from tests.asking import ask, session
+from tests.asking import ask, reader
 from tests.for_all import for_all
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, MEMORY, OFT, SEGFORMER, shared
 
 
 @pytest.fixture
 def at(tmp_path):
-    return session(tmp_path)
+    return reader(tmp_path)
 
 
 def shares(answer):

@@ -7,7 +7,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from tests.checks.rows import case_of, pass_time, put, real_case
+from tests.checks.asking import real_case
+from tests.checks.rows import case_of, pass_time, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, block_sharded, height_sharded, write_memory_report
 from tests.profiles.model import DeviceOp

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.checks.asking import real_case
 from tests.checks.conv_programs import Conv as Made
 from tests.checks.conv_programs import put_conv
-from tests.checks.rows import case_of, real_case
+from tests.checks.rows import case_of
 from tests.for_all import for_all
 from tests.profiles import Program, write_run
 from tests.shared_reports import DEEPLAB, OFT, SEGFORMER

@@ -146,7 +146,7 @@ def test_a_program_keeps_the_compute_config_that_the_plan_has(case):
 def test_on_real_reports_no_fix_undoes_another(name):
     """Per op and field one value for all that saves time; a trial changes only what no other has set."""
     for chosen in ("last", "all"):
-        assert_one_value(case_of_reports(shared(name), chosen=chosen))
+        assert_one_value(real_case(name, chosen))
 
 
 def test_in_shorter_real_reports_neither():

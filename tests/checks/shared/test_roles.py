@@ -6,8 +6,9 @@ import statistics
 import numpy as np
 import pytest
 
-from tests.asking import ask, session
-from tests.checks.rows import case_of, real_case
+from tests.asking import ask, reader
+from tests.checks.asking import real_case
+from tests.checks.rows import case_of
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.programs import layered
@@ -155,7 +156,7 @@ def test_a_real_model_without_layers_has_no_roles():
 
 
 async def test_the_answer_stays_small(tmp_path):
-    answer = await ask(session(tmp_path), "optimization_check", run=str(shared(CLIP)))
+    answer = await ask(reader(tmp_path), "optimization_check", run=str(shared(CLIP)))
     assert " of 29 in each of 32 layers" in str(answer["findings"])
     assert bytes_of(answer) <= 6_000
 

@@ -14,6 +14,8 @@ from ttnn_mcp.report.images.levels import draw_levels
 from ttnn_mcp.report.images.roofline import draw_roofline
 from ttnn_mcp.report.images.window import DEVICES, draw_cores, draw_timeline, draw_window
 
+pytestmark = pytest.mark.usefixtures("opened_once")
+
 KB = 1000
 
 
