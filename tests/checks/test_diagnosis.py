@@ -74,14 +74,14 @@ def test_a_claim_below_the_worth_of_its_check_is_not_told(case, worth, told):
 
 
 @for_all("explained", [True, False])
-def test_measured_cases_speak_where_the_change_explains_the_time_and_tries_elsewhere(case, monkeypatch, explained):
-    def spoken(_check, _lever, _most, is_trial, _kind):
-        return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "tries" if is_trial else "cases")
+def test_measured_cases_speak_where_the_change_explains_the_time(case, monkeypatch, explained):
+    def spoken(_check, _lever, _most):
+        return Expectation(*(np.full(4, ns) for ns in (5, 2, 9)), "cases")
 
     monkeypatch.setattr(diagnosis, "by_cases", spoken)
     monkeypatch.setattr(diagnosis, "explains", lambda *_, **__: explained)
     (finding,) = diagnose(case, [saves("made", 0.5)]).findings
-    assert finding.saving_us.basis == ("cases" if explained else "tries")
+    assert finding.saving_us.basis == ("cases" if explained else None)
 
 
 def test_a_problem_without_ops_is_none(case):

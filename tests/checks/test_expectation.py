@@ -30,11 +30,6 @@ def cases(monkeypatch):
     known = {
         "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}, "lost": None},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
-        "trials": {
-            "tried": {"cases": 7, "median": 0.4, "low": 0.1},
-            "often": {"cases": 8, "median": 0.2, "low": 0.1},
-            "tried: keys": {"cases": 5, "median": 0.5, "low": 0},
-        },
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
@@ -55,35 +50,22 @@ def test_without_cases_or_where_many_lost_nothing_is_known(cases):
     assert by_cases("lost", "ours", MOST_NS) is None
 
 
-def test_a_trial_expects_what_tries_brought_and_no_other_cases(cases):
-    told = by_cases("tried", "often", MOST_NS, True)
-    assert (told.saved_ns.tolist(), told.basis) == ([4, 1.6], "7 tries of tried")
-    assert (told.low_ns.tolist(), told.high_ns.tolist()) == ([1, 0.4], [10, 4])
-    assert by_cases("tried", "often", MOST_NS, True, "keys").basis == "5 tries of tried: keys"
-    assert by_cases("tried", "often", MOST_NS, True, "rows") is None
-    assert by_cases("mine", "ours", MOST_NS, True) is None
-    assert by_cases("tried", "often", MOST_NS) is None
+def known(shares, sources=3):
+    return [Case(f"ledger {at % sources}", "grid-left-idle", share) for at, share in enumerate(shares)]
 
 
-def known(shares, sources=3, is_trial=True):
-    return [Case(f"ledger {at % sources}", "blocks-untried", share, is_trial) for at, share in enumerate(shares)]
+@for_all(("group", "name"), [("checks", "grid-left-idle"), ("levers", "matmul-config")])
+def test_cases_speak_where_five_of_three_ledgers_are_known_and_three_of_four_gained(group, name):
+    def speak(told, sources=3):
+        return shares(known(told, sources))[group]
 
-
-ENOUGH, LOST = [0, 0, 0.2, 0.4, 0.4, 0.6, 0.6, 0.8], [0, 0, 0.2, 0.4, 0.4, 0.6, 0.8]
-
-
-@for_all(("group", "name", "is_trial"), [("trials", "blocks-untried", True), ("checks", "blocks-untried", False), ("levers", "blocks", False)])  # fmt: skip
-def test_cases_speak_where_five_of_three_ledgers_are_known_and_three_of_four_gained(group, name, is_trial):
-    def speak(given, sources=3):
-        return shares(known(given, sources, is_trial))[group]
-
-    assert speak(ENOUGH) == {name: {"cases": 8, "median": 0.4, "low": 0}}
-    assert speak(LOST) == {name: None}
+    assert speak([0, 0, 0.2, 0.4, 0.4, 0.6, 0.6, 0.8]) == {name: {"cases": 8, "median": 0.4, "low": 0}}
+    assert speak([0, 0, 0.2, 0.4, 0.4, 0.6, 0.8]) == {name: None}
     assert speak([0.4] * 4) == speak([0.4] * 5, 2) == {}
 
 
 def test_one_ledger_may_be_left_out():
-    assert shares(known([0.4] * 5, 2), 2)["trials"].keys() == {"blocks-untried"}
+    assert shares(known([0.4] * 5, 2), 2)["checks"].keys() == {"grid-left-idle"}
 
 
 @for_all(("least", "saved", "low"), [(None, [5, 0], [0, 0]), ([3, 1], [5, 1], [3, 1])])

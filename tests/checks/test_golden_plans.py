@@ -316,7 +316,6 @@ MODELLED = {  # what no cell tells: bounds of laws and of models, which have tes
         "accumulation",
     ): "convs that wait for arithmetic, of which nothing is promised; its matmuls are below",
     (OFT, "layout-chain-2"): "conversions that no op needs, by the flow of tensors",
-    (DEEPLAB, "untried"): "matmuls that no measured rule speaks of",
 }
 
 
@@ -376,7 +375,6 @@ BY_CASES = {  # edits that rest on kinds of measured cases: the middle part of t
     "more-cores": ("checks", "low-core-count"),
     (CLIP, "more-cores"): ("checks", "products-on-few-cores"),
     (OFT, "layout-chain-3"): ("checks", "rows-regrouped-by-copies"),
-    (DEEPLAB, "untried"): ("trials", "matmul-config-untried: left to TTNN"),
 }
 
 

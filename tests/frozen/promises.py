@@ -46,7 +46,7 @@ def promises_of(case: WindowFacts) -> list[Promise]:
                 saving.at_most,
                 saving.expected,
                 None if whole else shares,
-                f"{finding.check}: {claims[0].kind}" if claims[0].kind else finding.check,
+                finding.check,
                 claims[0].is_trial,
             )
         )

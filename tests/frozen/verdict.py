@@ -26,8 +26,7 @@ AS_IT_IS = re.compile(
 class Promise:
     """What somebody says a change to these ops saves; without an expectation it is a trial, and promises nothing.
 
-    `shares`: how the saving divides over the ops; None where it does not. `cases`: under which name measured cases of
-    it are kept; those of a trial apart.
+    `shares`: how the saving divides over the ops; None where it does not. `check`: that which says it.
     """
 
     fix: str
@@ -36,7 +35,7 @@ class Promise:
     at_most_us: float
     expected_us: float | None = None
     shares: Mapping[int, float] | None = None
-    cases: str = ""
+    check: str = ""
     is_trial: bool = False
 
     def on(self, ops: frozenset[int]) -> Promise:

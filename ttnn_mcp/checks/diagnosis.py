@@ -179,8 +179,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
     if expected is None:
         is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)
         problem = replace(problem, is_trial=is_trial)
-        lever = (problem.lever or check.lever).name
-        expected = by_cases(check.id, lever, problem.at_most_ns, is_trial, problem.kind)
+        expected = None if is_trial else by_cases(check.id, (problem.lever or check.lever).name, problem.at_most_ns)
     if expected is None:
         return problem
     return replace(problem, expected=expected.within(problem.at_least_ns, problem.at_most_ns))

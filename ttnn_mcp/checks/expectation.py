@@ -2,7 +2,8 @@
 
 First comes what was measured: the faster form in this run, the same change in a replay or an earlier run. Then a law
 of time, in proportion to what the op took. Then what the same change brought elsewhere: at least five measured cases of
-the check, or of all checks with its lever. Otherwise nothing is known, and the change is a trial.
+the check, or of all checks with its lever. Otherwise nothing is known, and the change is a trial: what tries of a check
+brought says nothing about the next one (half of what they let expect was lost, in nine sets of public ledgers).
 """
 
 from __future__ import annotations
@@ -163,26 +164,23 @@ def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_by
     return True
 
 
-def by_cases(check: str, lever: str, most_ns: Floats, is_trial: bool = False, kind: str = "") -> Expectation | None:
+def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
     """By the shares of their bounds that measured cases of the check brought, or of all checks with its lever.
 
-    The lever counts where too few cases of the check are known. Nothing is known where many cases did not gain. A trial
-    expects what tries of its own check brought.
+    The lever counts where too few cases of the check are known. Nothing is known where many cases did not gain.
     """
-    cases, name = measured_cases(), f"{check}: {kind}" if kind else check
-    group = "trials" if is_trial else "checks"
-    if not is_trial and name not in cases[group]:
-        group, name = "levers", lever
+    cases = measured_cases()
+    group, name = ("checks", check) if check in cases["checks"] else ("levers", lever)
     shares = cases[group].get(name)
     if shares is None:
         return None
-    basis = f"{shares['cases']} {'tries' if is_trial else 'measured cases'} of {name}"
+    basis = f"{shares['cases']} measured cases of {name}"
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 
 @cache
 def measured_cases() -> dict[str, dict[str, dict[str, Any] | None]]:
-    """What measured changes brought of their bounds, by check, by lever, and of trials; None where many lost."""
+    """What measured changes brought of their bounds, by check and by lever; None where many lost."""
     cases: dict[str, dict[str, dict[str, Any] | None]] = json.loads(CASES.read_text(encoding="utf-8"))
     return cases
 

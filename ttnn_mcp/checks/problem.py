@@ -218,7 +218,6 @@ class Claim(Bounds):
         owners: per op, the one whose configs are set, where that is another: the conv behind a Move.
         row: the op that its fix is written for; None where there is none.
         is_trial: whether what the change brought elsewhere says nothing about it.
-        kind: which of its check's changes it is, where measured cases differ by that.
     """
 
     claim: str
@@ -231,7 +230,6 @@ class Claim(Bounds):
     owners: dict[int, int] | None = None
     row: int | None = None
     is_trial: bool = False
-    kind: str = ""
 
     def __post_init__(self) -> None:
         """A claim cannot exist without evidence."""
@@ -257,7 +255,6 @@ class Problem(Bounds):
         sets: what its fix sets of each op's configs; None where it sets none.
         owners: per op, the one whose configs are set, where that is another.
         is_trial: whether what the change brought elsewhere says nothing about it: it was measured both ways.
-        kind: which of its check's changes it is, where measured cases differ by that.
     """
 
     tell: Callable[[Affected], Words]
@@ -268,7 +265,6 @@ class Problem(Bounds):
     sets: Sets | None = None
     owners: dict[int, int] | None = None
     is_trial: bool = False
-    kind: str = ""
 
     @property
     def exists(self) -> bool:
@@ -300,7 +296,6 @@ class Problem(Bounds):
             owners=self.owners,
             row=(self.owners or {}).get(affected.row, affected.row) if len(affected.rows) else None,
             is_trial=self.is_trial,
-            kind=self.kind,
         )
 
 

@@ -53,13 +53,12 @@ def attending(
     return program
 
 
-def test_columns_of_a_matmul_could_be_dealt_out_finer(check, measured):
+def test_columns_of_a_matmul_could_be_dealt_out_finer(check):
     """128 tiles on 110 cores: two each, not six (tt-xla's E31: 45 % of its time), in blocks of 32 tiles, not of 8."""
-    measured("trials", "grid-left-idle: experts")
     outcome = check.ask(of_matmul(one_sided(6), name="SparseMatmul", nnz=1))
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [pytest.approx(400_000 * (1 - 2 / 6 * 8 / 32))]
-    assert claim.expected.basis == "9 tries of grid-left-idle: experts"
+    assert claim.expected is None
     assert claim.claim == (
         "1 matmul gives more work to each core than 8x8 cores need (400 us, 100.0%): 6 tiles, not 2, "
         f"32x1024 * 1024x4096 -> 32x4096 at line {line}"

@@ -121,16 +121,6 @@ def test_of_one_row_of_tiles_its_law_tells(check):
     assert expected(64) is expected(96) is None
 
 
-def test_many_rows_far_below_the_roofline_expect_what_tries_brought(check, measured):
-    def expected(used, rows=1024):
-        made = of_linear(m=rows, kernel_ns=round(LINEAR_NS / used))
-        return check.ask(made).claim.expected
-
-    measured("trials", "matmul-config-untried: left to TTNN")
-    assert expected(0.34).basis == "9 tries of matmul-config-untried: left to TTNN"
-    assert expected(0.36) is None
-
-
 def test_what_a_measured_rule_speaks_of_is_its_own(check):
     assert check.ask(short_of_it(0.55, 1, 1, 4)).status == "clean"  # small blocks
     assert check.ask(one_way(kernel_ns=118_000)).status == "clean"  # multicast one way over 128 rows

@@ -23,14 +23,13 @@ def of(**how):
     return exchange(Program("blackhole", devices=how.get("devices", 4)), **how)
 
 
-def test_both_exchanges_of_a_token_are_told(check, measured):
-    measured("trials", "all-reduce-untried")
+def test_both_exchanges_of_a_token_are_told(check):
     outcome = check.ask(of())
     claim = outcome.claim
     assert claim.rows.tolist() == [0, 1]
     assert claim.claim.startswith("All-reduces of one row of tiles run as reduce-scatter and all-gather (39 us, ")
     assert "all_reduce_async` (x, buffer_tensor, cluster_axis=1, mesh_device, " in claim.fix
-    assert claim.expected.basis == "9 tries of all-reduce-untried"
+    assert claim.expected is None
     assert 0.8 * 39_000 < outcome.at_most_ns < 39_000
 
 

@@ -5,8 +5,7 @@ was measured both ways: on whole layers of tt-metal's ledgers experts' weights o
 their matmuls, attention's 17 %, results, keys and values in BFLOAT8_B 11 to 41 %; a quarter of the tries brought
 nothing or lost their PCC. LoFi saved time 12 times, and brought nothing or lost PCC 14 times. So nothing is expected,
 and it stands last in the plan, unless a law of time tells what weights or passes bring: of decode matmuls it told gains
-from dead ends in four ledgers, most within a tenth. Narrower keys and values gained in seven of nine tries, and expect
-what these did.
+from dead ends in four ledgers, most within a tenth.
 
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
@@ -23,7 +22,6 @@ element-wise ops in BFLOAT16 (wide-activations), on convs, and on results in L1.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,7 +47,6 @@ from ttnn_mcp.checks.check import (
     ops_of_family,
     spoken_of,
 )
-from ttnn_mcp.checks.expectation import EXPLAINED
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
@@ -58,8 +55,7 @@ from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import (
     ELEMENT_BYTES,
-    FIDELITY_PHASES,
-    TILE_SIDE,  # unmoved: rows are padded to whole tiles
+    FIDELITY_PHASES,  # unmoved: rows are padded to whole tiles
 )
 
 if TYPE_CHECKING:
@@ -70,7 +66,6 @@ if TYPE_CHECKING:
 
 NARROWER = {"BFLOAT8_B": ("BFLOAT16", "FLOAT32"), "BFLOAT4_B": ("BFLOAT8_B",)}
 LOFI = "LoFi"
-NARROWER_WEIGHTS = "narrower weights"
 ENOUGH = {"BFLOAT8_B": "HiFi2", "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
@@ -94,16 +89,13 @@ def look(facts: WindowFacts) -> Problems:
     untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
-    few_rows = facts.ops.inputs[0].height <= TILE_SIDE
     weights = able & reads_weights(facts.ops, facts.flow) & untold
     for dtype, wider in NARROWER.items():
         left = _passes_left(facts, dtype)
         most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
         fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
         these = weights & weight.dtype.among(*wider)
-        streams = few_rows & ~(facts.roofline.dram_achievable_ns < EXPLAINED * took)  # unknown: experts
-        problem = _of(these, most, NARROWER_WEIGHTS, fix, of_one_row(facts, then))
-        yield replace(problem, kind=f"{NARROWER_WEIGHTS}, streamed") if streams[these].all() else problem
+        yield _of(these, most, "narrower weights", fix, of_one_row(facts, then))
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
@@ -122,7 +114,7 @@ def _of(
     able: Mask, saved: Floats, what: str, fix: Callable[[WindowFacts, int], str], then: Becomes | None = None
 ) -> Problem:
     rows = np.flatnonzero(able)
-    return Problem(rows, saved[rows], tell=partial(_tell, what, fix), becomes=then, is_trial=True, kind=what)
+    return Problem(rows, saved[rows], tell=partial(_tell, what, fix), becomes=then, is_trial=True)
 
 
 def _passes_left(facts: WindowFacts, dtype: str) -> Floats:

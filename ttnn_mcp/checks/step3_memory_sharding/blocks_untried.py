@@ -1,9 +1,9 @@
 """minimal_matmul, or a matmul of experts, stays short of its roofline, with blocks that this run did not vary: a trial.
 
-Which blocks are best no report tells, and TTNN's are of one size for all shapes: all of 13 tries on whole layers in
-tt-metal's ledgers saved time, other blocks of minimal_matmul 5 to 48 % (also in its forms fused with an exchange), and
-blocks of K up to 32 tiles deep 37 to 52 % of matmuls of experts; where K is one block already, other shares of N on
-other cores saved 50 % (Ornith 35B). What is expected is their middle share of the bound.
+Which blocks are best no report tells, and TTNN's are of one size for all shapes: on whole layers in tt-metal's
+ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), and blocks of K up to
+32 tiles deep 37 to 52 % of matmuls of experts; where K is one block already, other shares of N on other cores saved
+50 % (Ornith 35B). But of one model's experts all seven tries lost (Qwen3 Coder 30B), so nothing is expected.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
 of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline

@@ -63,16 +63,15 @@ def look(facts: WindowFacts) -> Problems:
     sparse, padded = facts.named("SparseMatmul"), padded_columns(facts.ops, facts.chip) > 0
     best[sparse] = np.fmax(np.fmax(left * _deepened(facts, sparse), achievable_ns(facts)), SMALL_NS)[sparse]
     unsure = padded | sparse | (facts.ops.inputs[1].padded[:, :2].prod(axis=1) > 1)
-    for rows, lever, trial, kind in (
-        (less & ~attends & ~unsure, MATMUL_CONFIG, False, ""),
-        (less & unsure & sparse, MATMUL_CONFIG, True, "experts"),
-        (less & ~attends & unsure & ~sparse, MATMUL_CONFIG, True, ""),
-        (less & attends, ATTENTION_GRID, False, ""),
+    for rows, lever, trial in (
+        (less & ~attends & ~unsure, MATMUL_CONFIG, False),
+        (less & ~attends & unsure, MATMUL_CONFIG, True),
+        (less & attends, ATTENTION_GRID, False),
     ):
         at = np.flatnonzero(rows)
         saved = (facts.kernel_ns - best)[at]
         law = None if trial else partial(_on_the_grid, facts)
-        yield Problem(at, saved, lever=lever, tell=_tell, becomes=law, is_trial=trial, kind=kind)
+        yield Problem(at, saved, lever=lever, tell=_tell, becomes=law, is_trial=trial)
 
 
 def _deepened(facts: WindowFacts, sparse: Mask) -> Floats:

@@ -3,9 +3,8 @@
 Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice) deeper
 blocks of K saved 3 to 39 % of a matmul, wider subblocks 12 %, a config in place of TTNN's guess 7 to 65 %, but three of
 ten tries brought nothing, lost or were refused. Over one row of tiles a config in place of TTNN's guess expects what
-its law says (that of many rows errs by half and more); over four rows and more, below 35 % of the roofline, what 18
-gains in 22 tries brought. Of others two of five gained: nothing is expected, as of deeper blocks and wider subblocks
-(11 of 15 gained). `check_setting` orders the legal blocks by the laws of time.
+its law says (that of many rows errs by half and more). Of all else nothing is expected. `check_setting` orders the
+legal blocks by the laws of time.
 
 The line: 5 us and more, at under 60 % of the roofline, and TTNN would take something else: a config where it chose
 itself; blocks of K twice as deep that fit L1; an output subblock of more tiles. What is printed breaks no rule of
@@ -38,8 +37,6 @@ from ttnn_mcp.checks.shared.dram_sharding import kinds_of, suggested_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
 from ttnn_mcp.checks.shared.matmul_blocks import (
     HALF_THE_STEPS,
-    POORLY_USED,
-    ROWS_FOR_2D,
     below,
     block_check,
     config_to_try,
@@ -52,7 +49,6 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
 )
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 
-LEFT, OTHERS = "left to TTNN", "left to TTNN, no rule"
 _NUMBERS = re.compile(r"[\d, ]|\bor\b")
 
 
@@ -70,11 +66,9 @@ def look(facts: WindowFacts) -> Problems:
     able &= facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1
     rows, left = choice.rows[able], choice.rows[able & choice.chosen]
     high, law = facts.ops.inputs[0].height[left], configured(facts, partial(suggested_config, facts))
-    poor = (high >= ROWS_FOR_2D * TILE_SIDE) & below(facts, POORLY_USED)[able & choice.chosen]
     one_row = high <= TILE_SIDE
-    for of_them, then, kind in ((one_row, law, LEFT), (poor, None, LEFT), (~one_row & ~poor, None, OTHERS)):
-        at = left[of_them]
-        yield Problem(at, saved[at], tell=_tell, becomes=then, is_trial=True, kind=kind)
+    for at, then in ((left[one_row], law), (left[~one_row], None)):
+        yield Problem(at, saved[at], tell=_tell, becomes=then, is_trial=True)
     groups = defaultdict[str, list[int]](list)
     firsts, kinds = kinds_of(facts, rows)
     for kind, first in enumerate(firsts.tolist()):
