@@ -6,7 +6,7 @@ import unicodedata
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import shown, shown_path
-from ttnn_mcp.quoting import ABSURD, cleaned, figure, line, line_end, quoted, single_line, text
+from ttnn_mcp.quoting import ABSURD, cleaned, figure, line, line_end, quoted, reason, single_line, text
 
 HOSTILE = {
     "colour": "\x1b[31mred",
@@ -81,6 +81,12 @@ def test_a_large_answer_is_cleaned_in_milliseconds():
 def test_eighty_characters_of_a_name_are_shown_of_a_path_the_last(cut, short):
     assert cut("x" * 40 + "y" * 40) == "x" * 40 + "y" * 40
     assert cut("x" * 81 + "y" * 81) == short
+
+
+def test_two_hundred_characters_of_a_reason_are_shown():
+    """A sentence of TTNN's with its shapes is whole."""
+    assert reason("x" * 200) == "x" * 200
+    assert reason("x" * 201) == "x" * 197 + "..."
 
 
 def test_a_name_that_hides_something_is_cleaned_as_a_name_of_a_field_too():
