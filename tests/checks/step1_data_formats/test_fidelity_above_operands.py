@@ -43,15 +43,26 @@ def test_half_the_passes_save_half_the_time_where_nothing_else_binds(check, prog
     assert "computes at HiFi4 what HiFi2 covers" in outcome.claim.claim
 
 
+def test_attention_that_softmax_keeps_is_not_claimed_with_other_attention(check, program):
+    """Its passes take a seventeenth of its time."""
+    attend(program, 0.6)
+    attend(program, 0.06, heads=4)
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
+def attend(program, used, heads=8):
+    """Attention whose two products, in four passes, take such a share of its time."""
+    q, k, v, y = (program.tensor([1, heads, 4096, 128], WIDE) for _ in range(4))
+    engine_ns = 2 * 2 * heads * 4096 * 4096 * 128 * 4 / 4096 / 64
+    put(program, DeviceOp("SDPADeviceOperation", (q, k, v), (y,), round(engine_ns / used), fidelity="HiFi4"))
+
+
 def test_attention_expects_nothing_of_what_matmuls_gained(check, program, monkeypatch):
     """Softmax takes no passes: three tries in two ledgers brought nothing."""
     tries = {"cases": 7, "median": 0.5, "low": 0.2}
     known = {"checks": {}, "levers": {}, "trials": {"fidelity-above-operands": tries}}
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
-
-    q, k, v, y = (program.tensor([1, 8, 4096, 128], WIDE) for _ in range(4))
-    engine_ns = 2 * 2 * 8 * 4096 * 4096 * 128 * 4 / 4096 / 64  # two products in four passes
-    put(program, DeviceOp("SDPADeviceOperation", (q, k, v), (y,), round(engine_ns / 0.6), fidelity="HiFi4"))
+    attend(program, 0.6)
     linear(program, 4096, 4096, 4096, round(FLOP * 4 / 4096 / 64 / 0.6), weights=WIDE, fidelity="HiFi4")
     claims = check.ask(program).claims
     assert [(len(claim.rows), claim.expected is None) for claim in claims] == [(1, False), (1, True)]

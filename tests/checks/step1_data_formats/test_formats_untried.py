@@ -8,7 +8,7 @@ from tests.checks.matmul_programs import decoding
 from tests.checks.rows import put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
-from tests.profiles import DRAM, Placement, Program
+from tests.profiles import DRAM, L1, Placement, Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul
 
@@ -59,6 +59,14 @@ def test_results_of_matmuls_in_bfloat16_are_told(check):
     assert "narrower results" in claim.claim
     assert claim.expected is None
     assert "dtype=ttnn.bfloat8_b for the result" in claim.fix
+
+
+def test_results_in_l1_take_no_time_of_dram(check):
+    program = Program("wormhole_b0")
+    x, w = program.tensor([1, 1, 4096, 4096], "BFLOAT8_B"), program.weight([1, 1, 4096, 2048], "BFLOAT4_B")
+    y = program.tensor([1, 1, 4096, 2048], "BFLOAT16", placement=L1)
+    put(program, matmul(x, w, y, 600_000, fidelity="LoFi"))
+    assert check.ask(program).status == "clean"
 
 
 def test_bytes_below_a_tenth_of_the_time_are_not_told(check):

@@ -143,13 +143,10 @@ def test_blocks_of_banked_weights_divide_the_share_of_eight_cores_at_least(check
 
 
 def test_deeper_blocks_of_banked_weights_take_half_the_steps(check):
-    """32 steps: blocks of 20 tiles could become 32, those of 16 tiles too."""
-
-    def in_32_steps(block):
-        k = block * 32 * 32
-        return banked(block=block, k=k, kernel_ns=round(k * 2048 * 1.0625 / (0.85 * 512) / 0.6))
-
-    check.pair(in_32_steps, silent=20, fires=16)
+    """Of 704 tiles of K on 22 cores: blocks of 16 tiles could become 32, those of 22 tiles too."""
+    k = 704 * 32
+    near = round(k * 2048 * 1.0625 / (0.85 * 512) / 0.6)
+    check.pair(lambda block: banked(block, k=k, per_n=3, cores=22, kernel_ns=near), silent=22, fires=16)
 
 
 def test_blocks_of_banked_weights_fit_l1(check):

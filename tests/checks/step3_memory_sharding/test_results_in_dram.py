@@ -7,10 +7,10 @@ import pytest
 from tests.checks.asking import real_case
 from tests.checks.matmul_programs import config
 from tests.checks.rows import pass_time, put
-from tests.checks.step3_programs import cells
+from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
 from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program, width_sharded
-from tests.profiles.model import DeviceOp
+from tests.profiles.model import DeviceOp, sharded
 from tests.profiles.ops import matmul, unary
 from tests.shared_reports import DEEPLAB
 
@@ -51,10 +51,11 @@ def test_arithmetic_and_what_no_op_made_stay(check):
     assert check.ask(program).at_most_ns == pytest.approx(20_000 - 2 * 1024 * 1024 / 288, rel=0.01)
 
 
-def streamed(kernel_ns):
+def streamed(kernel_ns, *, n=1024, into=DRAM):
     """A RELU of what an op made."""
     program = Program("wormhole_b0")
-    x, y, z = (program.tensor([1, 1, 1024, 1024]) for _ in range(3))
+    x, y = (program.tensor([1, 1, 1024, n]) for _ in range(2))
+    z = program.tensor([1, 1, 1024, n], placement=into)
     put(program, DeviceOp("MadeUpOfNoFamily", (x,), (y,), 1_000))
     put(program, unary("RELU", y, z, kernel_ns))
     return program
@@ -76,8 +77,28 @@ def test_a_quarter_of_l1_is_the_line(check):
 
 
 def test_results_elsewhere_are_no_matter(check):
-    for how in ({"into": L1}, {"into": width_sharded(1024, 128, 8)}):
-        assert check.ask(multiplied(**how)).status == "clean", how
+    for into in (L1, width_sharded(1024, 128, 8), sharded("WIDTH", 1024, 128, 8, buffer="DRAM")):
+        assert check.ask(multiplied(into=into)).status == "clean", into
+        assert check.ask(streamed(20_000, into=into)).status == "clean", into
+
+
+def test_an_op_without_arithmetic_waits_for_any_result(check):
+    """128 kB take 0.5 us of 60, as in a matmul that is not told of."""
+    assert check.ask(streamed(60_000, n=64)).fires
+    assert check.ask(multiplied(60_000, n=64)).status == "clean"
+
+
+def test_without_placements_and_bandwidth_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("MEMORY",), multiplied())), "MEMORY")
+    assert_cannot_tell(check.ask(rewritten(tmp_path, multiplied(), DEVICE_ARCH="later_chip")), "bandwidth")
+
+
+def test_an_op_that_no_other_is_beside_is_its_matter_or_not(check):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+    program = streamed(20_000)
+    y, z = (program.tensor([1, 1, 1024, 1024]) for _ in range(2))
+    put(program, DeviceOp("CopyDeviceOperation", (y,), (z,), 60_000))
+    assert [len(claim.rows) for claim in check.ask(program).claims] == [1]
 
 
 @for_all(
