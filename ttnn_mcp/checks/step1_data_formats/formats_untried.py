@@ -53,10 +53,7 @@ from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import (
-    ELEMENT_BYTES,
-    FIDELITY_PHASES,  # unmoved: rows are padded to whole tiles
-)
+from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -54,7 +54,8 @@ def look(facts: WindowFacts) -> Problems:
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
     short = ABLE.mask(facts) & leaves_much(facts, saved)
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
-    for able, other in ((minimal, _minimal), (short & sparse, _of_experts)):
+    experts = short & sparse  # unmoved: a minimal_matmul prints no config of experts
+    for able, other in ((minimal, _minimal), (experts, _of_experts)):
         rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
