@@ -6,8 +6,28 @@ import re
 import pytest
 
 from tests.asking import ask, session
-from tests.profiles import L1
-from tests.replay.rows import NOT_REBUILT, OPS, RELU, X, of_users, report_of
+from tests.checks.rows import put
+from tests.checks.step3_programs import without
+from tests.for_all import for_all
+from tests.profiles import L1, Program
+from tests.replay.rows import (
+    CACHE,
+    DECODE,
+    GATHER,
+    GROUPS,
+    LEAKY,
+    NORM,
+    NOT_REBUILT,
+    OPS,
+    QUERY,
+    RELU,
+    ROWS,
+    WHOLE,
+    X,
+    of_users,
+    op_of,
+    report_of,
+)
 from ttnn_mcp.errors import QuestionRefused
 
 
@@ -48,6 +68,73 @@ async def test_what_a_row_does_not_tell_is_said_and_not_made_up(called):
         assert re.search(f"cannot be replayed from this report: .*({why})", said), (row, said)
 
 
+ROW, TALLER = (1, 1, 1, 64), ((1, 1, 2, 32), ROWS)
+ADD = {"binary_op_type": "BinaryOpType::ADD"}
+EXP = "{UnaryWithParam(op_type=UnaryOpType::EXP;param={1})}"
+ONE_USER, PLACE = (1, 1, 8, 64), ((1, 1, 1, 1), WHOLE)
+
+
+@for_all(
+    ("row", "call", "reference"),
+    [
+        (("BinaryNgDeviceOperation", [X, X], X, {**ADD, "lhs_activations": "{}"}), "x[1], dtype", "x[0] + x[1]"),
+        (("BinaryNgDeviceOperation", [X, X], X, {**ADD, "lhs_activations": LEAKY}), "LEAKY_RELU", None),
+        (("BinaryNgDeviceOperation", [X, X], X, {**ADD, "rhs_activations": LEAKY}), "LEAKY_RELU", None),
+        (("UnaryDeviceOperation", [X], X, {"op_chain": EXP}), "ttnn.UnaryOpType.EXP, 1", None),
+        (("LayerNormDeviceOperation", [ROW, ROW], ROW, NORM), "epsilon=1e-05, weight=x[1], memory", "flatten"),
+        (("SoftmaxDeviceOperation", [X], X, {"scale": "0.5"}), "mask_softmax(x[0], 0.5, None", "x[0] * 0.5, -1"),
+        (("SoftmaxDeviceOperation", [X, X], X, {}), "mask_softmax(x[0], None, x[1]", "x[0] + x[1]"),
+        (("SdpaDecodeDeviceOperation", [ONE_USER, CACHE, CACHE, PLACE], ONE_USER, DECODE),
+         ".scaled_dot_product_attention_decode(x[0], x[1], x[2], cur_pos_tensor=x[3]", "x[1].repeat"),
+        (("AccumulationDeviceOperation", [X], X, {"dim": "-1", "op": "AccumulationOp::CUMSUM"}), "x[0], -1,", None),
+        (("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 128), {**GATHER, "ring_size": "2"}), "(x[0], 3,", None),
+    ],
+)  # fmt: skip
+async def test_a_call_has_what_is_printed_and_a_reference_only_what_torch_has_too(called, row, call, reference):
+    ((wrote, compared, *_),) = [one async for one in called(row)]
+    assert call in wrote
+    assert (reference is None) == (compared is None), compared
+    assert (reference or "") in (compared or "")
+
+
+async def test_pages_are_told_from_positions_by_a_row_for_each_user(called):
+    positions, pages = ((1, 1, 1, 4), WHOLE), ((1, 1, 4, 8), WHOLE)
+    row = ("SdpaDecodeDeviceOperation", [QUERY, CACHE, CACHE, positions, pages], QUERY, DECODE)
+    ((call, _, text, _),) = [one async for one in called(row)]
+    assert "page_table_tensor=x[3], cur_pos_tensor=x[4]" in call
+    assert text.index('"shape": (4, 8)') < text.index('"shape": (4,)')
+
+
+async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
+    rms = {**NORM, "norm_type": "LayerNormType::RMSNORM"}
+    for attributes, operands, assumed in ((rms, 2, True), (rms, 1, False), (NORM, 2, False)):
+        row = ("LayerNormDeviceOperation", [X, *[ROW] * operands], X, attributes)
+        ((*_, answer),) = [one async for one in called(row)]
+        assert ("its operands are the weight and the bias, in this order" in answer["assumed"]) is assumed
+
+
+@for_all(
+    ("row", "why"),
+    [
+        (("GroupNorm", [X], X, {"eps": "1e-05", "num_groups": "2", "program_config": "GroupNormMultiCoreProgramConfig(inplace=0)"}), "program_config with a grid"),
+        (("GroupNorm", [X, *[TALLER] * 3], X, {"eps": "1e-05", "num_groups": "2", "program_config": GROUPS}), "beside the weight"),
+        (("ReduceDeviceOperation", [X], X, {"dim": "ReduceOpDim::NONE", "math_op": "ReduceOpMath::SUM"}), "its dim is not rebuilt"),
+        (("UnaryDeviceOperation", [], X, {"op_chain": RELU}), "what it read and wrote"),
+    ],
+)  # fmt: skip
+async def test_what_a_row_tells_otherwise_is_not_rebuilt(called, row, why):
+    ((refused, *_),) = [one async for one in called(row)]
+    assert why in refused
+
+
+async def test_without_a_column_of_operands_nothing_is_rebuilt(tmp_path):
+    program = Program("wormhole_b0")
+    put(program, op_of(program, "UnaryDeviceOperation", [X], X, {"op_chain": RELU}))
+    run = without(tmp_path, ("INPUT_",), program)
+    with pytest.raises(QuestionRefused, match="what it read and wrote"):
+        await ask(session(tmp_path), "replay_op", run=str(run), op=2, sweep=[])
+
+
 async def test_the_heads_of_each_user_lie_on_a_core_of_his_own(called):
     cores = {
         8: ["0, 0", "7, 0"], 16: ["0, 0", "7, 1"], 4: ["0, 0", "3, 0"], 32: ["0, 0", "7, 3"],
@@ -76,6 +163,13 @@ async def test_a_matmul_is_compared_with_its_bias_and_its_function(called):
     assert answer["assumed"] == ["made-up values"]
     assert "bias_tensor=x[2]" in minimal
     assert "x[0] @ x[1] + x[2]" in least
+
+
+async def test_l1_is_set_aside_for_ops_that_need_it(called):
+    """Of convolutions and pools, whose report does not tell what the model set aside."""
+    pool = next(row for row, *_ in OPS if row[0] == "Pool2D")
+    written = [one async for one in called(pool, ("UnaryDeviceOperation", [X], X, {"op_chain": RELU}))]
+    assert [re.findall(r"'l1_small_bytes': (\d+)", text) for _, _, text, _ in written] == [["32768"], ["0"]]
 
 
 async def test_what_is_assumed_of_an_op_is_said(called):

@@ -86,7 +86,7 @@ def _unary(source: OpSource) -> OpCall:
     chain = source.needed("op_chain", lambda one: f"[{', '.join(activations(one))}]")
     if chain == "[]":
         raise source.refused("its row prints no function")
-    plain = "param={}" in text and text.count("op_type") == text.count("param={}")
+    plain = text.count("op_type") == text.count("param={}")
     return OpCall(
         "ttnn.unary_chain",
         ("x[0]", chain),
@@ -160,7 +160,7 @@ def _group_norm(source: OpSource) -> OpCall:
     source.forbid(use_welford="false")
     config = source.op.attributes.struct("program_config")
     grid = grid_of(config) if config else None
-    if config is None or grid is None:
+    if config is None or grid is None:  # unmoved: where there is no config there is no grid
         raise source.refused("its row prints no program_config with a grid")
     beside = range(1, len(source.inputs))
     masks = [place for place in beside if source.inputs[place].layout[0] == "TILE"]
