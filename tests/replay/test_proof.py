@@ -73,9 +73,11 @@ def test_a_difference_between_the_l1_of_ttnn_and_ours_is_said():
     assert why(7, 3_000) == "2,993 B less than predicted: what TTNN runs here is not quite what ran"
 
 
-async def test_an_answer_that_comes_from_no_mock_device_is_none(tmp_path, known, monkeypatch):
+@for_all("chip", ['{"arch": "wormhole_b0", "mock": False}', "None"])
+async def test_an_answer_that_comes_from_no_mock_device_is_none(tmp_path, known, monkeypatch, chip):
     known()
-    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: ANSWERING.replace("IS_IT", "False"))
+    answering = ANSWERING.replace('{"arch": "wormhole_b0", "mock": IS_IT}', chip)
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: answering)
     said = (await proven(tmp_path))["proof"]
     assert (said["accepted"], said["failed"]) == (0, "it wrote no answer")
 
@@ -83,7 +85,7 @@ async def test_an_answer_that_comes_from_no_mock_device_is_none(tmp_path, known,
 async def test_a_script_that_fails_or_hangs_is_said_to(tmp_path, known, monkeypatch):
     known()
     monkeypatch.setattr(
-        "ttnn_mcp.replay.rebuilt.script_of", lambda *_: "# ttnn-mcp replay\nraise SystemExit('no such thing')"
+        "ttnn_mcp.replay.rebuilt.script_of", lambda *_: "# ttnn-mcp replay\nraise SystemExit('no such thing\\n ')"
     )
     assert (await proven(tmp_path))["proof"]["failed"] == "exit status 1: no such thing"
     monkeypatch.setattr(proof, "LIMIT_S", 0.3)
@@ -150,6 +152,24 @@ async def test_a_collective_is_proven_on_a_mesh_as_long_as_it_needs(tmp_path, kn
     assert (answer["proof"]["chip"], answer["proof"]["accepted"]) == ("t3000", 1)
     with pytest.raises(QuestionRefused, match="no mock mesh of 9 chips of wormhole_b0"):
         await ask(session(tmp_path), "replay_op", **asked, op=3)
+
+
+async def test_the_mock_device_is_that_of_the_cluster_beside_the_memory_report(tmp_path, known, monkeypatch):
+    """Of a descriptor a million bytes are read: a Galaxy's takes 30,000."""
+    known()
+    describes = "assert os.path.getsize(os.environ['TT_METAL_MOCK_CLUSTER_DESC_PATH']) == 1_000_000"
+    answering = ANSWERING.replace("IS_IT", "True")
+    folder = shutil.copytree(RESOURCES / "demo" / "memory", tmp_path / "memory")
+    asked = {"run": str(folder), "op": 43, "sweep": [], "prove": True}
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: answering)
+    descriptor = folder / "cluster_descriptor.yaml"
+    descriptor.unlink()
+    with pytest.raises(QuestionRefused, match="no mock device of an architecture that the run does not tell"):
+        await ask(session(tmp_path), "replay_op", **asked)
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: f"{answering}\n{describes}")
+    descriptor.write_text("#" * 1_000_001)
+    said = (await ask(session(tmp_path), "replay_op", **asked))["proof"]
+    assert (said["chip"], said["accepted"]) == ("the chip of the run's own cluster descriptor", 1)
 
 
 async def test_check_setting_asks_too(tmp_path, known, monkeypatch):
