@@ -56,6 +56,9 @@ def test_a_python_is_found_by_name_variable_and_place(tmp_path, monkeypatch):
     assert interpreter(None).told == f"no TTNN in {sys.executable} (the own one)"
     monkeypatch.setenv("TT_METAL_HOME", str(tmp_path))
     assert interpreter(None).version == "3"
+    of_metal = told.pop(str(tmp_path / "python_env/bin/python"))
+    told[sys.executable] = "4"
+    assert (of_metal, interpreter(None).version) == ("3", "4")
     monkeypatch.setenv(interpreters.VARIABLE, str(tmp_path / "b"))
     assert interpreter(None).origin == "$TTNN_MCP_TTNN"
     assert interpreter(tmp_path / "a").told == f"TTNN 1 in {tmp_path / 'a'} (--ttnn)"

@@ -13,6 +13,7 @@ from tests.replay.test_results import tried
 from ttnn_mcp.readers.manifest import NAME as MANIFEST
 from ttnn_mcp.replay.kept import Replays, cited, has_replays, measured_here, signature_of, tried_alone
 from ttnn_mcp.replay.results import read_results
+from ttnn_mcp.session.opening import read_run
 
 
 def settings(us, value, **more):
@@ -91,6 +92,13 @@ async def test_a_run_of_a_session_without_results_has_none(kept):
         path.unlink()
     assert not has_replays(run)
     assert cited(run, op) == ""
+
+
+async def test_a_run_that_no_session_opened_has_none(kept):
+    run, op = kept(settings(50.0, 2))
+    alone = await read_run("alone", "alone", run.performance_report.csv.path, None)
+    assert not has_replays(alone)
+    assert cited(alone, op) == ""
 
 
 async def test_two_thousand_files_stay_and_the_oldest_go(kept):

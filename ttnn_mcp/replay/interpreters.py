@@ -60,7 +60,7 @@ class Interpreter:
     @property
     def proves(self) -> bool:
         """Whether it can prove anything."""
-        return self.version is not None and self.mock
+        return self.mock
 
     @property
     def told(self) -> str:
@@ -106,19 +106,19 @@ def ttnn_python(asked: str | None) -> tuple[str, bool]:
     """The first of the places where there is a program, and whether somebody stated it.
 
     Raises:
-        ArgumentsInvalid: what was stated cannot be started.
+        ArgumentsInvalid: what was stated cannot be started, or there is none.
     """
     (first, by), *others = places(asked)
     stated = by in (OPTION, f"${VARIABLE}")
     programs = [program for path, _ in ((first, by), *others) if (program := shutil.which(path)) is not None]
-    if stated and not programs:
+    if not programs:
         raise ArgumentsInvalid(
             f"{by} names '{shown(first)}', and there is no such program: name a Python with TTNN."
         )
-    return (programs or [sys.executable])[0], stated
+    return programs[0], stated
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=8)  # unmoved: only how many need not be asked again
 def probed(path: Path, origin: str) -> Interpreter:
     """What an interpreter says of its TTNN; asked once."""
     installed = looked_at(path, LIBRARIES, folder="/") or {}

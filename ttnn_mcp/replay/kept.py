@@ -188,7 +188,7 @@ def _compared(run: Run, op: OpTable) -> Iterator[_Tried]:
         same_build = not build or f"ttnn {results.ttnn} " in f"{build} "
         if results.mode == "measured" and results.clock_ghz == run.chip.clock_ghz and same_build:
             for place, (one, verdict, noise) in enumerate(judged(results).verdicts):
-                if place and verdict in ("faster", "alike", "slower") and noise is not None:
+                if place and noise is not None:  # then it was compared
                     yield _Tried(file, results, place, one, verdict, noise)
 
 
