@@ -120,6 +120,7 @@ async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
         (("GroupNorm", [X, *[TALLER] * 3], X, {"eps": "1e-05", "num_groups": "2", "program_config": GROUPS}), "beside the weight"),
         (("ReduceDeviceOperation", [X], X, {"dim": "ReduceOpDim::NONE", "math_op": "ReduceOpMath::SUM"}), "its dim is not rebuilt"),
         (("UnaryDeviceOperation", [], X, {"op_chain": RELU}), "what it read and wrote"),
+        (of_users(40), "no report prints its shards"),
     ],
 )  # fmt: skip
 async def test_what_a_row_tells_otherwise_is_not_rebuilt(called, row, why):
@@ -169,6 +170,7 @@ async def test_l1_is_set_aside_for_ops_that_need_it(called):
     """Of convolutions and pools, whose report does not tell what the model set aside."""
     pool = next(row for row, *_ in OPS if row[0] == "Pool2D")
     written = [one async for one in called(pool, ("UnaryDeviceOperation", [X], X, {"op_chain": RELU}))]
+    assert written[1][3]["assumed"] == ["made-up values"]
     assert [re.findall(r"'l1_small_bytes': (\d+)", text) for _, _, text, _ in written] == [["32768"], ["0"]]
 
 

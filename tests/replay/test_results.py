@@ -110,6 +110,29 @@ def test_what_was_not_measured_keeps_its_outcome(of):
     assert verdict(of(tried(50.0), base={**BASE, "outcome": "refused", "median_us": None})) == "not measured"
 
 
+def test_what_was_refused_has_no_verdict_by_a_time_that_stands_beside(of):
+    assert verdict(of({**tried(50.0), "outcome": "refused"})) == "refused"
+
+
+def test_an_op_that_took_no_time_is_slower_with_any_setting(of):
+    assert verdict(of(tried(50.0), base=tried(0.0), again_us=1.0)) == "slower"
+
+
+def test_a_million_bytes_are_read(tmp_path, of):
+    """A candidate takes a thousand."""
+    of()
+    path, larger = tmp_path / "replay.json", tmp_path / "larger.json"
+    text = path.read_text()
+    for size, is_read in ((1_000_000, True), (1_000_001, False)):
+        larger.write_text('{"more": "' + "x" * (size - len(text) - 12) + '", ' + text[1:])
+        assert larger.stat().st_size == size
+        if is_read:
+            assert read_results(larger).op == "Matmul"
+        else:
+            with pytest.raises(QuestionRefused):
+                read_results(larger)
+
+
 def test_a_sweep_that_ended_compares_nothing(of):
     why = "another time " * 15 + "here."
     judgement = of(tried(50.0), ended=why)

@@ -16,6 +16,7 @@ from tests.for_all import for_all
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
+from tests.replay.rows import OPS, report_of
 from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
@@ -168,6 +169,21 @@ async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
         await ask(at, "replay_op", run=run, op=3, sweep=["core_grid"])
     with pytest.raises(ArgumentsInvalid, match="'limit' is 0 to 200"):
         await ask(at, "replay_op", run=run, op=3, limit=201)
+
+
+async def test_a_setting_that_the_row_does_not_print_is_refused(tmp_path):
+    row = next(row for row, *_ in OPS if row[0] == "LayerNormDeviceOperation")
+    with pytest.raises(QuestionRefused, match="does not print block_w, so that it can be changed"):
+        await ask(session(tmp_path), "replay_op", run=report_of(tmp_path, [row]), op=2, sweep=["block_w"])
+
+
+async def test_what_else_lay_in_l1_is_a_tensor_unless_a_call_places_more(tmp_path):
+    """A matmul and a convolution of the demo, whose memory report is linked."""
+    for op, free, is_assumed in ((75, r"\d+", True), (64, "None", False)):
+        path = tmp_path / f"{op}.py"
+        answer = await ask(session(tmp_path), "replay_op", run="demo", op=op, path=str(path), sweep=[])
+        assert ("what else lay in L1 is one tensor, of that size" in answer["assumed"]) is is_assumed
+        assert re.search(f"'free_bytes': {free},", path.read_text())
 
 
 async def test_what_makes_no_difference_or_costs_accuracy_is_no_candidate_by_itself(tmp_path):

@@ -143,7 +143,7 @@ def _written(
         "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
         "mesh": mesh,
         "free_bytes": free,
-        "l1_small_bytes": (limit.small_bytes if limit and limit.read else 0) or (L1_SMALL_BYTES if in_parts else 0),
+        "l1_small_bytes": (limit.small_bytes if limit else 0) or (L1_SMALL_BYTES if in_parts else 0),
         "settings": dict(source.settings),
         "candidates": [
             {"name": "as profiled", "settings": {}, "buffer_bytes": took or modelled_as_it_ran(op, safe)},

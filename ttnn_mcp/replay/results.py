@@ -90,7 +90,7 @@ class Results(_Data):
         """Why nothing is compared: the sweep ended, or chip or clock are not those of the profile."""
         ran = canonical_architecture(self.chip.arch) if self.chip else None
         clock, profiled = (self.clock_mhz or 0) / 1e3, self.clock_ghz or 0.0
-        if self.ended is not None or self.mode != "measured":
+        if self.ended is not None:
             return self.ended
         if ran and self.arch and ran != self.arch:
             return f"measured on a {ran}, and the profile is of a {self.arch}"
@@ -182,13 +182,13 @@ def _summary(
     if results.stopped is not None:
         return f"no candidate was compared: {quoting.reason(results.stopped)}"
     base = results.baseline
-    if winner is not None and winner.median_us is not None and base.median_us:
+    if winner is not None and winner.median_us is not None and base.median_us:  # unmoved: both times of a winner
         saved = 1 - winner.median_us / base.median_us
         times = f"{winner.median_us:.2f} instead of {base.median_us:.2f} us"
         alone = "" if winner.pcc is not None else "; its result was not compared with torch"
         return f"{shown(winner.name)} is faster: {times} ({saved:.1%}){alone}"
     kinds = [verdict for _, verdict, _ in verdicts[1:] if verdict in ("alike", "slower")]
-    noise = max((one or 0.0 for _, verdict, one in verdicts[1:] if verdict in ("alike", "slower")), default=0.0)
+    noise = max((one or 0.0 for _, _, one in verdicts[1:]), default=0.0)  # of those that were compared
     if noise > FLAT_WITHIN:
         return f"none is faster by more than the noise, which was up to {noise:.0%}: measure again, with more --repeats"
     if kinds.count("alike") == len(kinds) >= FLAT_AT_LEAST:

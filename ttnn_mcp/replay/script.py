@@ -11,7 +11,7 @@ from typing import Any
 from ttnn_mcp.replay import measuring
 from ttnn_mcp.replay.source import Given, OpCall, OpSource
 
-WIDTH = 110
+WIDTH = 110  # columns, as wide as the lines of a call  # unmoved: only where lines break
 HEAD = '''"""Replays {name}, {place}, by itself. Needs TTNN and torch, and nothing else.
 
     python {file}                  measures the op as profiled, then its candidates, each in a process of its own
