@@ -9,7 +9,7 @@ from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.checks.step3_programs import without
 from tests.for_all import for_all
-from tests.profiles import L1, Program
+from tests.profiles import L1, Program, header_of, performance_rows, write_rows
 from tests.replay.rows import (
     CACHE,
     DECODE,
@@ -121,11 +121,28 @@ async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
         (("ReduceDeviceOperation", [X], X, {"dim": "ReduceOpDim::NONE", "math_op": "ReduceOpMath::SUM"}), "its dim is not rebuilt"),
         (("UnaryDeviceOperation", [], X, {"op_chain": RELU}), "what it read and wrote"),
         (of_users(40), "no report prints its shards"),
+        (("PermuteDeviceOperation", [X], X, {}), "prints no dims"),
+        (("UnaryDeviceOperation", [(X, {"placement": None})], X, {"op_chain": RELU}), "INPUT_0 does not lie on the device"),
     ],
 )  # fmt: skip
 async def test_what_a_row_tells_otherwise_is_not_rebuilt(called, row, why):
     ((refused, *_),) = [one async for one in called(row)]
     assert why in refused
+
+
+async def test_an_operand_whose_place_cannot_be_read_is_not_made(tmp_path):
+    program = Program("wormhole_b0")
+    put(program, op_of(program, "UnaryDeviceOperation", [X], X, {"op_chain": RELU}))
+    rows = [{**row, "INPUT_0_MEMORY": "elsewhere"} for row in performance_rows(program)]
+    run = write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7"))
+    with pytest.raises(QuestionRefused, match="INPUT_0 does not lie on the device"):
+        await ask(session(tmp_path), "replay_op", run=str(run), op=2, sweep=[])
+
+
+async def test_a_place_that_cannot_be_read_is_left_to_the_call(called):
+    row = ("UnaryDeviceOperation", [X], X, {"op_chain": RELU, "output_mem_config": "elsewhere"})
+    ((call, *_),) = [one async for one in called(row)]
+    assert "memory_config" not in call
 
 
 async def test_without_a_column_of_operands_nothing_is_rebuilt(tmp_path):

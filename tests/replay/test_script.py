@@ -172,9 +172,25 @@ async def test_a_setting_that_the_op_does_not_have_is_refused(tmp_path):
 
 
 async def test_a_setting_that_the_row_does_not_print_is_refused(tmp_path):
-    row = next(row for row, *_ in OPS if row[0] == "LayerNormDeviceOperation")
-    with pytest.raises(QuestionRefused, match="does not print block_w, so that it can be changed"):
-        await ask(session(tmp_path), "replay_op", run=report_of(tmp_path, [row]), op=2, sweep=["block_w"])
+    """Without a config, and in a config that does not have it."""
+    norms = [row for row, *_ in OPS if row[0] == "LayerNormDeviceOperation"]
+    rows = [norms[0], norms[-1]]
+    run, less = report_of(tmp_path / "perf", rows), "WormholeComputeKernelConfig(math_approx_mode=0)"
+    of_less = report(tmp_path / "less", linear(compute_kernel_config=less))
+    for at, line, name in (
+        (run, 2, "block_w"),
+        (run, 3, "block_w"),
+        (of_less, 3, "math_fidelity"),
+        (of_less, 3, "fp32_dest_acc_en"),
+    ):
+        with pytest.raises(QuestionRefused, match=f"does not print {name}, so that it can be changed"):
+            await ask(session(tmp_path), "replay_op", run=at, op=line, sweep=[name])
+
+
+async def test_a_flag_of_the_kernel_is_swept_as_one(written):
+    text, _ = await written(linear(compute_kernel_config=KERNEL), sweep=["fp32_dest_acc_en"])
+    assert "fp32_dest_acc_en=s['fp32_dest_acc_en']" in call_in(text)
+    assert "'settings': {'fp32_dest_acc_en': True}" in text
 
 
 async def test_what_else_lay_in_l1_is_a_tensor_unless_a_call_places_more(tmp_path):

@@ -153,7 +153,7 @@ class OpSource:
         place = parse_memory_config(text) if text is not None else parse_memory_cell(self.output.memory[0])
         if place is None:
             return None
-        if place.sharded and place.shard is None:
+        if place.sharded and place.shard is None:  # unmoved: of others the places say the same
             place = self.places.get(self.output.name, place)
         try:
             return expressions.placement(place)
@@ -187,7 +187,7 @@ class OpSource:
             if text is not None and name == "math_fidelity":
                 swept[name] = 'getattr(ttnn.MathFidelity, s["math_fidelity"])'
                 self.settings[name] = text
-            elif text is not None and name in expressions.KERNEL:
+            elif text is not None:
                 swept[name] = f's["{name}"]'
                 self.settings[name] = text.strip() in ("1", "true")
         return self.written(KERNEL[0], lambda _: expressions.kernel(printed, swept), *KERNEL[1:])
