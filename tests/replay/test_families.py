@@ -9,7 +9,16 @@ from tests.asking import ask, session
 from tests.checks.rows import put
 from tests.checks.step3_programs import without
 from tests.for_all import for_all
-from tests.profiles import L1, Program, header_of, performance_rows, write_rows
+from tests.profiles import (
+    L1,
+    Program,
+    block_sharded,
+    header_of,
+    height_sharded,
+    performance_rows,
+    width_sharded,
+    write_rows,
+)
 from tests.replay.rows import (
     CACHE,
     DECODE,
@@ -22,6 +31,7 @@ from tests.replay.rows import (
     QUERY,
     RELU,
     ROWS,
+    TALL,
     WHOLE,
     X,
     of_users,
@@ -71,6 +81,8 @@ async def test_what_a_row_does_not_tell_is_said_and_not_made_up(called):
 ROW, TALLER = (1, 1, 1, 64), ((1, 1, 2, 32), ROWS)
 ADD = {"binary_op_type": "BinaryOpType::ADD"}
 EXP = "{UnaryWithParam(op_type=UnaryOpType::EXP;param={1})}"
+HIGH, SPREAD, IN_FIVE = (1, 1, 512, 64), {"placement": TALL}, {"placement": block_sharded(32, 64, (5, 2))}
+WIDE, BY_WIDTH = (1, 1, 32, 512), {"placement": width_sharded(32, 64, 8)}
 ONE_USER, PLACE = (1, 1, 8, 64), ((1, 1, 1, 1), WHOLE)
 
 
@@ -121,6 +133,13 @@ async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
         (("ReduceDeviceOperation", [X], X, {"dim": "ReduceOpDim::NONE", "math_op": "ReduceOpMath::SUM"}), "its dim is not rebuilt"),
         (("UnaryDeviceOperation", [], X, {"op_chain": RELU}), "what it read and wrote"),
         (of_users(40), "no report prints its shards"),
+        (("MatmulDeviceOperation", [(HIGH, SPREAD), (X, SPREAD)], (HIGH, SPREAD), {}), "INPUT_1 lies in L1_HEIGHT"),
+        (("MatmulDeviceOperation", [(WIDE, BY_WIDTH), (1, 1, 512, 512)], (WIDE, BY_WIDTH), {}), "INPUT_0 lies in L1_WIDTH"),
+        (("MatmulDeviceOperation", [((1, 1, 64, 256), IN_FIVE), (1, 1, 256, 320)], ((1, 1, 64, 320), IN_FIVE), {}), "INPUT_0 lies in L1_BLOCK"),
+        (("UnaryDeviceOperation", [(HIGH, SPREAD)], (HIGH, {"placement": block_sharded(64, 64, (1, 8))}), {"op_chain": RELU}), "INPUT_0 lies in L1_HEIGHT"),
+        (("UnaryDeviceOperation", [(HIGH, SPREAD)], (HIGH, {"placement": height_sharded(128, 64, 4)}), {"op_chain": RELU, "output_mem_config": TALL}), "INPUT_0 lies in L1_HEIGHT"),
+        (("UnaryDeviceOperation", [(HIGH, SPREAD)], (HIGH, SPREAD), {"op_chain": RELU, "output_mem_config": None}), "INPUT_0 lies in L1_HEIGHT"),
+        (("UnaryDeviceOperation", [(X, {"dtype": "FLOAT8"})], X, {"op_chain": RELU}), "INPUT_0 is of the data type"),
         (("PermuteDeviceOperation", [X], X, {}), "prints no dims"),
         (("UnaryDeviceOperation", [(X, {"placement": None})], X, {"op_chain": RELU}), "INPUT_0 does not lie on the device"),
     ],
