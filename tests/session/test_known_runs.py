@@ -141,7 +141,7 @@ async def test_the_old_id_of_an_overwritten_report_is_an_error_that_tells_the_ne
         with pytest.raises(RunUnknown, match=f"Run {old} no longer exists: its report was overwritten") as refusal:
             await asked.run(old)
         new = (await session(tmp_path / "other").run(str(path))).id
-        assert new in str(refusal.value)
+        assert f"now holds run {new}. Give that id" in str(refusal.value)
     by_path = await at.run(str(path))
     assert by_path.id == new
     assert by_path.notes == (f"the report was overwritten: before, its file held run {old}",)
