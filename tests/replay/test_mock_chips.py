@@ -22,3 +22,26 @@ def test_a_mesh_has_its_cables_and_a_single_chip_has_none():
     assert "ethernet_connections: []" in description(KINDS["n150"])
     assert "asic_locations" in description(KINDS["n150"])
     assert "asic_locations" not in description(KINDS["t3000"])
+
+
+@for_all("kind", KINDS)
+def test_what_is_switched_off_and_a_line_for_dispatch_leave_the_cores(kind):
+    """Of 10 rows of 8 on Wormhole, of 14 columns of 10 on Blackhole."""
+    lines, wide = {"wormhole_b0": (10, 8), "blackhole": (14, 10)}[KINDS[kind].arch]
+    assert KINDS[kind].cores == wide * (lines - KINDS[kind].harvested.bit_count() - 1)
+
+
+def test_the_cables_of_a_t3000_join_neighbours_of_four_by_two():
+    """Two of each, none at a place that another has; the two chips of a card are joined, and one is on the bus."""
+    chips = KINDS["t3000"]
+    assert sorted(chips.places) == [(x, y) for x in range(4) for y in range(2)]
+    joined = [tuple(sorted((a, b))) for a, _, b, _ in chips.cables]
+    for a, b in joined:
+        (left, top), (right, below) = chips.places[a], chips.places[b]
+        assert abs(left - right) + abs(top - below) == 1
+        assert joined.count((a, b)) == 2
+    ends = [end for a, x, b, y in chips.cables for end in ((a, x), (b, y))]
+    assert len({*ends}) == len(ends)
+    for board in chips.boards:
+        assert tuple(sorted(board)) in joined
+        assert len({*board} & {*chips.mapped}) == 1

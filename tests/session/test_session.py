@@ -9,7 +9,7 @@ from tests.asking import ask, session
 from tests.for_all import for_all
 from tests.profiles import write_run
 from tests.programs import block
-from ttnn_mcp.errors import ReportMissing, RunUnknown, shown_path
+from ttnn_mcp.errors import ReportForeign, ReportMissing, RunUnknown, shown_path
 from ttnn_mcp.session.session import Session, Settings
 
 
@@ -205,3 +205,10 @@ async def test_only_the_run_of_the_same_file_was_overwritten(tmp_path, report):
     assert (await at.run(str(report("b", drop=1)))).notes == ()
     os.utime(path, (1, 1))  # the same run, read again
     assert (await at.run(str(path))).notes == ()
+
+
+async def test_a_dump_that_is_given_as_a_memory_report_is_said_to_be_one(tmp_path):
+    dump = tmp_path / "p_detailed_memory_usage.csv"
+    dump.write_text("0 0 8192 1 none yes\n")
+    with pytest.raises(ReportForeign, match="is a dump of device memory"):
+        await session(tmp_path).open(None, str(dump))
