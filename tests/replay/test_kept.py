@@ -94,6 +94,17 @@ async def test_a_run_of_a_session_without_results_has_none(kept):
     assert cited(run, op) == ""
 
 
+async def test_a_config_of_ours_is_cited_by_what_it_sets(kept):
+    run, op = kept(settings(50.0, 2, settings={"own_config": True, "in0_block_w": 2}))
+    assert cited(run, op, {"in0_block_w": 2}).startswith("faster alone")
+
+
+async def test_the_name_of_a_build_leads_out_of_no_folder(kept):
+    run, _ = kept(settings(50.0, 2), ttnn="../0.81.1")
+    (path,) = run.kept.get(Replays).folder.glob("*.json")
+    assert path.name.endswith("-0811.json")
+
+
 async def test_a_run_that_no_session_opened_has_none(kept):
     run, op = kept(settings(50.0, 2))
     alone = await read_run("alone", "alone", run.performance_report.csv.path, None)

@@ -114,6 +114,14 @@ def test_what_was_refused_has_no_verdict_by_a_time_that_stands_beside(of):
     assert verdict(of({**tried(50.0), "outcome": "refused"})) == "refused"
 
 
+def test_without_a_floor_any_time_is_believed(of):
+    assert verdict(of(tried(1.0), floor_us=None)) == "faster"
+
+
+def test_the_op_as_profiled_has_its_own_noise(of):
+    assert of(base=tried(100.0, 0.001)).verdicts[0][1:] == ("alike", 0.001)
+
+
 def test_an_op_that_took_no_time_is_slower_with_any_setting(of):
     assert verdict(of(tried(50.0), base=tried(0.0), again_us=1.0)) == "slower"
 

@@ -100,11 +100,11 @@ async def rebuilt_from_graph(run: Run, operation: int, sweep: Sweep) -> Rebuilt:
 
 def _placed(operands: Sequence[Operand], specs: Sequence[Spec]) -> list[tuple[str, Placement]]:
     paired = zip(operands, specs, strict=False)
-    placed = ((one, spec.placement) for one, spec in paired)
-    # of others the cell of the operand says the same
     return [
-        (one.name, place) for one, place in placed if place is not None and one.sharded[0]
-    ]  # unmoved: see above
+        (one.name, spec.placement)
+        for one, spec in paired
+        if spec.placement is not None and one.sharded[0]  # unmoved: of others the operand's cell says the same
+    ]
 
 
 def _written(
