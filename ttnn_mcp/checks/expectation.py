@@ -139,11 +139,10 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
     if after is not None or now is None:  # unmoved: an op that is not described has no changed one
         return after
     before, then, us = expected(now), expected(changed), float(facts.kernel_ns[row]) / 1e3
-    if (
-        before is None or then is None
-    ):  # unmoved: where no law speaks of the op, that of the changed one told already
+    if before is None or then is None:  # unmoved: of an op without a law that of the changed one told already
         return None
-    if then.us == before.us and after_change(now, None, changed) is None:  # the law does not see the change
+    sees_it = then.us != before.us or after_change(now, None, changed) is not None
+    if not sees_it:
         return None
     if before.low_us <= us <= before.high_us:  # its law tells, but not of this change
         return None
