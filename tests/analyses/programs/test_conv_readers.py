@@ -6,7 +6,7 @@ from tests.for_all import for_all
 from ttnn_mcp.analyses.programs.conv_readers import ReadBlock
 
 # Bytes of one read, of a weight tile, weight tiles; and bytes of the block from which on the second reader is worth
-# that weights come later. Worked out from the source by hand, for a block that takes no time to tilize: of transfers of
+# that weights come later. Computed from the source; its rates of reads in L1 are the module's. For a block that takes no time to tilize: of transfers of
 # at most 16 bytes, a little larger, half as large as those of the highest rate, as large, and twice as large.
 FETCHED = {
     "blackhole": [
