@@ -252,13 +252,24 @@ def test_two_columns_of_tiles_per_core_are_enough_for_experts(check):
     assert check.ask(experts(2, "Matmul")).fires
 
 
-def test_weights_in_batches_are_a_trial(check):
-    def expects(experts):
+def test_weights_in_batches_and_experts_are_a_trial(check, measured):
+    measured("checks", "grid-left-idle")
+
+    def expects(batches, name="Matmul", **said):
         program = Program("blackhole", grid=(11, 10))
-        x, y = (program.tensor([1, experts, 32, n], "BFLOAT8_B") for n in (1024, 4096))
-        w, given = program.tensor([1, experts, 1024, 4096], "BFLOAT8_B"), {"program_config": one_sided(6)}
-        put(program, DeviceOp("MatmulDeviceOperation", (x, w), (y,), 900_000, fidelity="LoFi", attributes=given))
+        x, y = (program.tensor([1, batches, 32, n], "BFLOAT8_B") for n in (1024, 4096))
+        w, config = program.tensor([1, batches, 1024, 4096], "BFLOAT8_B"), {"program_config": one_sided(6), **said}
+        put(
+            program,
+            DeviceOp(f"{name}DeviceOperation", (x, w), (y,), 900_000, fidelity="LoFi", attributes=config),
+        )
         return check.ask(program).claim.expected is not None
 
     assert expects(1)
     assert not expects(8)
+    assert not expects(1, "SparseMatmul", nnz=1)
+
+
+def test_attention_is_told_once(check):
+    """Its keys lie in batches of heads, as weights of experts do."""
+    assert len(check.ask(attending()).claims) == 1
