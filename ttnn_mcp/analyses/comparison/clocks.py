@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ttnn_mcp.run.run import Run
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttnn_mcp.run.run import Run  # the archive asks without opening a run
 
 SAME_CLOCK = 0.01  # measured clocks of one architecture differ by far less
 
