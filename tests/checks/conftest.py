@@ -13,10 +13,10 @@ def check(request, tmp_path) -> Asker:
 
 @pytest.fixture
 def measured(monkeypatch):
-    """Only nine cases are known, of a check or of a lever."""
+    """Nine cases of one check are known, and no others."""
 
-    def only(group, name):
-        known = {"checks": {}, "levers": {}, group: {name: {"cases": 9, "median": 0.5, "low": 0.1}}}
+    def only(name):
+        known = {"checks": {name: {"cases": 9, "median": 0.5, "low": 0.1}}, "levers": {}}
         monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
     return only

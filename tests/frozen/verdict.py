@@ -64,10 +64,10 @@ class Verdict:
 
 def verdicts(levers: Iterable[Lever], promises: Sequence[Promise], window_kernel_us: float) -> list[Verdict]:
     """One for each lever, in their order."""
-    return [_judge(lever, naming(lever, promises), window_kernel_us) for lever in levers]
+    return [_judge(lever, that_name(lever, promises), window_kernel_us) for lever in levers]
 
 
-def naming(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
+def that_name(lever: Lever, promises: Sequence[Promise]) -> list[Promise]:
     """Those that name this very change, on at least one of its ops: what they say of these."""
     ops = frozenset(lever.ops)
     return [one.on(ops) for one in promises if one.ops & ops and named(lever, one.fix)]

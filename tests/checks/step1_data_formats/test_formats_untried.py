@@ -204,7 +204,7 @@ def test_of_weights_that_no_law_knows_nothing_is_expected(check, measured):
         decoding(program, m=m, k=32_768, n=4096, inner=weights, kernel_ns=round(320_000 / used), **beside)
         return narrower(check.ask(program)).expected
 
-    measured("checks", "formats-untried")
+    measured("formats-untried")
     assert expected(0.73) is expected(0.67) is expected(0.73, m=64) is None
 
 

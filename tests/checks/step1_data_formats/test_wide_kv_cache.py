@@ -107,6 +107,6 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
 
 def test_bytes_that_explain_under_70_percent_of_the_time_expect_nothing(check, measured):
     """Two caches of 16.8 MB take 139.8 us at 240 GB/s."""
-    measured("checks", "wide-kv-cache")
+    measured("wide-kv-cache")
     expects = [check.ask(of(ns=ns)).claim.expected is not None for ns in (199_000, 201_000)]
     assert expects == [True, False]

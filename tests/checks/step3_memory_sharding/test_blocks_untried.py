@@ -64,7 +64,7 @@ def test_without_its_cells_it_cannot_tell(check, tmp_path):
 
 
 def test_nothing_is_expected_of_it(check, measured):
-    measured("checks", "blocks-untried")
+    measured("blocks-untried")
     assert check.ask(of_sparse(block=8)).claim.expected is None
 
 

@@ -117,7 +117,7 @@ def test_columns_that_do_not_divide_n_are_not_offered(check, measured):
     def fix(columns):
         return claim(columns).fix
 
-    measured("checks", "grid-left-idle")
+    measured("grid-left-idle")
     assert (claim(192).expected is None, claim(198).expected is None) == (True, False)
 
     assert fix(192).startswith("pad the weights' N to 6336 with zeros")
@@ -253,7 +253,7 @@ def test_two_columns_of_tiles_per_core_are_enough_for_experts(check):
 
 
 def test_weights_in_batches_and_experts_are_a_trial(check, measured):
-    measured("checks", "grid-left-idle")
+    measured("grid-left-idle")
 
     def expects(batches, name="Matmul", **said):
         program = Program("blackhole", grid=(11, 10))

@@ -124,6 +124,6 @@ def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check, measured):
         Gather(kernel_ns).put(program)
         return check.ask(program).claim.expected is not None
 
-    measured("checks", "collective-topology")
+    measured("collective-topology")
     carried = PAYLOAD / (2 * 24)  # over two links, one way, at what they carry so far
     assert [expects(round(carried / share)) for share in (0.31, 0.29)] == [True, False]
