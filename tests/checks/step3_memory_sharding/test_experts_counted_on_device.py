@@ -1,5 +1,7 @@
 """experts-counted-on-device: sparse matmuls of one token that are not told nnz."""
 
+import re
+
 import pytest
 
 from tests.checks.rows import put
@@ -59,7 +61,7 @@ def test_two_are_one_claim_and_the_first_choice_counts(check):
 @for_all(
     ("batches", "nnz", "before", "rows"),
     [(16, "std::nullopt", True, [1, 2]), (8, "std::nullopt", True, [1]), (16, "std::nullopt", False, [2]),
-     (16, "2", True, [1])],
+     (16, "2", True, [1]), (16, "2", False, [2])],
     ids=str,
 )  # fmt: skip
 def test_the_second_of_one_token_counts_too(check, batches, nnz, before, rows):
@@ -72,6 +74,44 @@ def test_the_second_of_one_token_counts_too(check, batches, nnz, before, rows):
     for one in (put_token, second) if before else (second, put_token):
         one(program)
     assert check.ask(program).claim.rows.tolist() == rows
+
+
+def behind_one_that_is_told(*, experts=16, over=16, nnz="4", rows=32, between=(), program=None):
+    """The first is told, of any number of tokens; the second multiplies `over` of all its `experts`."""
+    program = program or Program("blackhole", grid=(11, 10))
+    put_token(program, nnz=nnz, rows=rows, k=0)
+    for one in between:
+        one(program)
+    x, w = program.tensor([1, over, 32, 512]), program.tensor([1, experts, 512, 256])
+    op = DeviceOp("SparseMatmulDeviceOperation", (x, w), (program.tensor([1, experts, 32, 256]),), 90_000)
+    op.attributes = {"nnz": "std::nullopt"}
+    put(program, op)
+    return program
+
+
+def test_one_behind_another_that_is_told_has_as_many_experts(check):
+    outcome = check.ask(behind_one_that_is_told())
+    claim, case = outcome.claim, outcome.case
+    assert claim.rows.tolist() == [1]
+    assert claim.at_most_ns[0] == pytest.approx(90_000 - 4 / 16 * 16 * 512 * 256 * 2 / 435.2, rel=0.001)
+    assert claim.claim.startswith("1 sparse matmul behind one with nnz without nnz (90 us, 40.6%): ")
+    assert "nnz=4) as in the one before it" in claim.fix
+    assert (case.line(0), "ATTRIBUTES.nnz") in cells(outcome)
+    check.assert_sound(behind_one_that_is_told(), above=1)
+
+
+@for_all("how", [{"experts": 8, "over": 8}, {"over": 1}, {"nnz": "std::nullopt"}], ids=str)
+def test_one_of_other_experts_or_of_one_row_block_or_behind_an_untold_one_is_none(check, how):
+    assert check.ask(behind_one_that_is_told(**how)).status == "clean"
+
+
+def test_the_last_one_that_is_told_counts(check):
+    """Of one told 4 experts, and of one told 8 after it; a token's TopK between them tells nothing more."""
+    program = behind_one_that_is_told()
+    behind_one_that_is_told(nnz="8", between=[put_token], program=program)
+    claims = check.ask(program).claims
+    assert [claim.rows.tolist() for claim in claims] == [[1], [5], [4]]
+    assert [re.search("nnz=([0-9]+)", claim.fix).group(1) for claim in claims] == ["4", "8", "2"]
 
 
 def test_an_op_faster_than_its_weights_promises_nothing(check):
