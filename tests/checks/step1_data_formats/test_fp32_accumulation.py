@@ -3,9 +3,10 @@
 import pytest
 
 from tests.checks.programs import configured, decode, prefill
-from tests.checks.rows import pass_time
+from tests.checks.rows import pass_time, put
 from tests.for_all import for_all
 from tests.profiles import Program
+from tests.profiles.model import DeviceOp
 
 
 @pytest.fixture
@@ -138,3 +139,52 @@ def test_a_compilers_config_is_the_compilers_business(check, program):
     fix = check.ask(program, generation="tt-torch").claim.fix
     assert fix.startswith("the compiler writes the compute config")
     assert "ttnn." not in fix
+
+
+def adding(program, name="LayerNorm", *, fp32=1, dtype="BFLOAT16", ns=200_000, rows=4096):
+    """8 MB in and out take 58 us at 288 GB/s."""
+    x, y = (program.tensor([1, 1, rows, 1024], each) for each in (dtype, "BFLOAT16"))
+    config = f"WormholeComputeKernelConfig(math_fidelity=HiFi4,math_approx_mode=0,fp32_dest_acc_en={fp32},packer_l1_acc=1)"
+    op = DeviceOp(f"{name}DeviceOperation", (x,), (y,), ns, attributes={"compute_kernel_config": config}, fidelity="HiFi4")  # fmt: skip
+    put(program, op)
+
+
+@for_all("name", ["LayerNorm", "RMSNorm", "Softmax"])
+def test_norms_and_softmax_that_add_up_in_float32_are_a_trial(check, name):
+    program = Program("wormhole_b0")
+    adding(program, name)
+    claim = check.ask(program).claim
+    assert claim.at_most_ns.tolist() == [pytest.approx(120_000)]
+    assert (claim.expected, claim.is_trial) == (None, True)
+    assert "add up 16 bits in float32" in claim.claim.replace("adds", "add")
+    assert "math_fidelity=ttnn.MathFidelity.HiFi4" in claim.fix
+    assert "fp32_dest_acc_en=False" in claim.fix
+
+
+def test_the_claim_about_sums_is_sound(check, program):
+    adding(program)
+    check.assert_sound(program)
+
+
+@for_all("how", [{"name": "Reduce"}, {"fp32": 0}, {"dtype": "FLOAT32"}], ids=str)
+def test_other_ops_settings_and_formats_are_none(check, how):
+    program = Program("wormhole_b0")
+    configured(program)
+    adding(program, **how)
+    assert check.ask(program).status == "clean"
+
+
+def test_bytes_stay(check, program):
+    adding(program, ns=100_000)
+    bytes_ns = 2 * 2 * 4096 * 1024 / 288
+    assert check.ask(program).claim.at_most_ns.tolist() == [pytest.approx(100_000 - bytes_ns)]
+
+
+def test_a_norm_that_waits_for_dram_and_a_short_one_promise_nothing(check):
+    def of(ns, rows=4096):
+        program = Program("wormhole_b0")
+        adding(program, ns=ns, rows=rows)
+        return program
+
+    check.pair(of, silent=58_000, fires=59_000)
+    check.pair(lambda ns: of(ns, rows=32), silent=4_900, fires=5_100)
