@@ -264,7 +264,7 @@ KOKORO = (
             dead("height", "act_block_h 64", CONVS, HEIGHT, f"21.68 -> 40.90 us {ALONE}"),
             dead("width", "width shards", CONVS, BY_WIDTH, f"21.68 -> 41.81 us {ALONE}"),
             dead("by-height", "height shards", CONVS, BY_HEIGHT, "refused by the halo, with all other settings"),
-            dead("reader", "no split reader", CONVS, SPLIT, f"21.68 -> 21.65 us {ALONE}"),
+            dead("reader", "no split reader", CONVS, SPLIT, f"21.68 -> 21.67 us {ALONE}"),
             dead("more-cores", "27, 30, 33, 36 or 39 cores for the 24", CONVS, MORE, f"21.68 -> 24.27, 26.67, 28.95, 31.45 and 33.83 us {ALONE}"),
             dead("fewer-cores", "15 or 21 cores for the 24", CONVS, FEWER, f"21.68 -> 26.84 and 27.64 us {ALONE}"),
         ),

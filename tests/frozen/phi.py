@@ -64,6 +64,7 @@ class How:
     feed: tuple[str, str] = NARROW
     down: tuple[str, str] = NARROW
     blocks: tuple[int, int, int, int] = (12, 12, 6, 16)
+    per_n: tuple[int, int, int, int] | None = None  # per_core_N; None: as many shards as the residual has
     shards: int = 8  # of the residual; 0 where it lies in DRAM and the norms run on one core
     banks: tuple[str, ...] = ("qkv", "out", "both", "gate", "up", "down")
     turn: str = "by halves"
@@ -120,7 +121,8 @@ def waves(block: Block, how: How) -> list[Tensor]:
 def linear(block: Block, how: How, role: str, x: Tensor) -> Tensor:
     """Over the banks, from and to shards, or left to TTNN."""
     parts = ("qkv", "out", "gate", "up", "down") if len(how.us) == 5 else ("qkv", "out", "both", "down")
-    us, k_block = how.us[parts.index(role)], how.blocks[{"qkv": 0, "out": 1, "down": 3}.get(role, 2)]
+    number = {"qkv": 0, "out": 1, "down": 3}.get(role, 2)
+    us = how.us[parts.index(role)]
     dtype, fidelity = how.down if role == "down" else how.attention if role in {"qkv", "out"} else how.feed
     n, k = WIDTHS[role], x.shape[-1]
     if role not in how.banks:
@@ -130,7 +132,8 @@ def linear(block: Block, how: How, role: str, x: Tensor) -> Tensor:
     if x.placement != place:
         moved = block.reshard if x.placement and x.placement.shard else block.to_shards
         x = moved(f"{role}_placed", x, place, 1.2)
-    made = block.linear(role, x, n, us, dtype=dtype, fidelity=fidelity, config=banked(k_block, -(-n // 32 // count)), cores=12, place=block.across(32, n, count), banks=True)  # fmt: skip
+    per_n = how.per_n[number] if how.per_n else n // 32 // count
+    made = block.linear(role, x, n, us, dtype=dtype, fidelity=fidelity, config=banked(how.blocks[number], per_n), cores=12, place=block.across(32, n, -(-n // 32 // per_n)), banks=True)  # fmt: skip
     return made if how.shards else block.from_shards(f"{role}_back", made, 1.5)
 
 
@@ -298,10 +301,16 @@ NORM_SHARDS = r"shard|LayerNormShardedMultiCoreProgramConfig"
 
 PLAIN_1 = How(1, (154, 55, 268, 182), ("BFLOAT16", "HiFi2"), ("BFLOAT16", "HiFi2"), ("BFLOAT16", "HiFi2"), shards=0, banks=(), one_update=False, cache="BFLOAT16")  # fmt: skip
 PLAIN_32 = replace(PLAIN_1, users=32, attend=(60, None), small=1.3)
-LAST_1 = How(1, (55.5, 20.5, 93.3, 48.2), blocks=(12, 12, 6, 32), attend=(17, chunks(32, 32, (11, 10), 1)))
+LAST_1 = How(
+    1,
+    (55.5, 20.5, 93.3, 48.2),
+    blocks=(12, 12, 6, 32),
+    per_n=(3, 1, 5, 1),
+    attend=(17, chunks(32, 32, (11, 10), 1)),
+)
 LAST_32 = replace(LAST_1, users=32, attend=(85, chunks(32, 32, (11, 10), 1)), small=1.1)
-CORE_NORMS_1 = replace(LAST_1, shards=0, blocks=(6, 6, 6, 16), us=(57, 21, 94, 49.5))
-CORE_NORMS_32 = replace(LAST_32, shards=0, blocks=(6, 6, 6, 16), us=(57, 21, 94, 49.5), cache="BFLOAT16")
+CORE_NORMS_1 = replace(LAST_1, shards=0, blocks=(6, 12, 6, 16), us=(57, 20.5, 94, 49.5), cache="BFLOAT16")
+CORE_NORMS_32 = replace(LAST_32, shards=0, blocks=(6, 12, 6, 16), us=(57, 20.5, 94, 49.5), cache="BFLOAT16")
 EIGHT_DEAD = (
     ("out-n2", "per_core_N 2 or 3 for the output projection", "out", N_BLOCK, "491.4 -> 491 and 493 us", "634.7 -> 635 and 635 us"),
     ("gate-n8", "per_core_N 8 for gate and up", "both", N_BLOCK, "491.4 -> 492 us", "634.7 -> 634 us: a tie"),
