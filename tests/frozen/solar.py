@@ -88,7 +88,9 @@ def attention(block: Block, x: Tensor, how: How) -> Tensor:
     users = how.users
     wide = block.across(32, 1280, 40)
     config = multicast((8, 5), 16, 1) if how.configs else None
-    qkv = block.linear("qkv", x, 1280, 19.8 if config else 60.3, dtype="BFLOAT8_B", config=config, cores=40, place=wide)
+    qkv = block.linear(
+        "qkv", x, 1280, 19.8 if config else 60.3, dtype="BFLOAT8_B", config=config, cores=40, place=wide
+    )
     q, k, v = block.heads_of_decode("heads", qkv, 4 if users == 1 else 6, heads=HEADS, kv=1, size=SIZE, users=users)
     tables = [block.tensor([1, users, 32, SIZE], place=block.along(32, SIZE, users)) for _ in range(2)]
     turn = block.tensor([1, 1, 32, 32 * users], place=block.along(32, 32, users))
@@ -99,9 +101,7 @@ def attention(block: Block, x: Tensor, how: How) -> Tensor:
     out = block.attend_decode("attend", q, cache, 9, config=chunks(0, 128, (8, 8)), cores=64, k_chunk=128)
     out = block.to_shards("attended_placed", out, block.along(32, SIZE, users), 1)
     out = block.moved("joined", "NLPConcatHeadsDecode", out, 2, shape=[1, 1, users, HEADS * SIZE], place=block.across(32, HEADS * SIZE, HEADS), cores=HEADS, num_heads=HEADS, on_subcoregrids=False)  # fmt: skip
-    out = block.linear(
-        "out", out, HIDDEN, 23, dtype="BFLOAT8_B", cores=64, place=block.across(32, HIDDEN, 64)
-    )
+    out = block.linear("out", out, HIDDEN, 23, dtype="BFLOAT8_B", cores=64, place=block.across(32, HIDDEN, 64))
     out = block.typecast("out_cast", block.from_shards("out_back", out, 1, L1), "BFLOAT8_B", 1.9, cores=64)
     return all_reduced(block, "attention", out)
 
@@ -217,7 +217,6 @@ def decode(how: How) -> Callable[[], Block]:
     return build
 
 
-
 ONE_D = unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}")
 ROUTED = "experts_both experts_down"
 SUBBLOCK = r"out_subblock_w|subblock"
@@ -229,7 +228,9 @@ ROTARY_CACHE = r"fused_qk|fused_update|one op|fus"
 ALONE = "in kernels, one chip, alone"
 STEP = "a step of 48 layers"
 WALL = "of the traced layer"
-MADE_UP = "times of what stands between the matmuls, cores of ops in L1, fidelity and sums of the experts' matmuls, gaps"
+MADE_UP = (
+    "times of what stands between the matmuls, cores of ops in L1, fidelity and sums of the experts' matmuls, gaps"
+)
 TP = f"{MADE_UP}; that these ops took the same when they were tried"
 LATE = How(indexed=True, gate_up=(68.2, 128), down=(20.6, (8, 4), 4))
 MANY = How(users=32, gate_up=(668.8, 128), down=(215.9, (8, 8), 2))

@@ -90,9 +90,7 @@ def short(how: Short) -> Callable[[], Block]:
         one = block.linear("shared_down", hidden, HIDDEN, 9, dtype="BFLOAT8_B", config=wide, cores=64)
 
         column = block.turned("scores_turned", block.view(spread, [1, 1, 128, COUNT]), 3, cores=16)
-        column = block.moved(
-            "scores_shaped", "ReshapeView", column, 22, shape=[1, COUNT, 128, 1], cores=ALL_CORES
-        )
+        column = block.moved("scores_shaped", "ReshapeView", column, 22, shape=[1, COUNT, 128, 1], cores=ALL_CORES)
         many = block.moved("repeat", "Repeat", x, 540, shape=[1, COUNT, 128, HIDDEN], cores=ALL_CORES, num_repeats=COUNT, rep_dim=1)  # fmt: skip
         weights = block.tensor([1, COUNT, HIDDEN, 2 * WIDE], "BFLOAT8_B")
         both = matmul(block, "experts_both", many, weights, 808, cores=ALL_CORES, config=batched(128))
@@ -191,7 +189,9 @@ def long(how: Long) -> Callable[[], Block]:
 ONE_D = unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}")
 BLOCK_OR_SUBBLOCK = r"in0_block_w|subblock|per_core_[MN]|8 ?x ?8"
 VIEW = r"view|reshape|copy|copies|ROW_MAJOR|row.major|not needed|unused|never read|transpos"
-JOINED_K = r"(one|single|wider) (matmul|linear)|concatenat|along K|K.concat|longer K|\bK\b.{0,40}(join|stack|concat)"
+JOINED_K = (
+    r"(one|single|wider) (matmul|linear)|concatenat|along K|K.concat|longer K|\bK\b.{0,40}(join|stack|concat)"
+)
 EACH = r"(one|a) (linear|matmul) (for|per|of) each|per.expert|without.{0,30}repeat|(repeat|broadcast).{0,60}(not|no|avoid|drop|remov|instead)"
 HOST = "of wall time, one call"
 BURST = "in a burst of calls"
