@@ -43,7 +43,7 @@ class How:
     joined: bool = False  # heads joined by the op for it
 
 
-def ternary(block: Block, role: str, x: Tensor, n: int, us: float, cores: int) -> Tensor:
+def ternary(block: Block, role: str, x: Tensor, n: int, us: float, *, cores: int) -> Tensor:
     """The engineers' own op, with weights of two bits."""
     k = x.shape[-1]
     weight = block.tensor([1, 1, k * n // 1024, 64], "UINT32", layout=ROW_MAJOR)
@@ -72,7 +72,7 @@ def layer(how: How) -> Callable[[], Block]:
         block = Block("blackhole", grid=GRID, gap_us=1)
         x = block.tensor([1, 1, USERS, HIDDEN])
         extra = 0 if how.near else 4
-        qkv = ternary(block, "qkv", normed(block, "norm", x, how), QKV, 33 + extra, 60)
+        qkv = ternary(block, "qkv", normed(block, "norm", x, how), QKV, 33 + extra, cores=60)
         if how.moves:
             qkv = block.moved("qkv_rows", "Untilize", qkv, 15, layout=ROW_MAJOR, cores=1, fidelity="HiFi4")
             qkv = block.moved("qkv_tiles", "Tilize", qkv, 15, layout="TILE", cores=1, fidelity="HiFi4")
@@ -99,12 +99,12 @@ def layer(how: How) -> Callable[[], Block]:
             out = block.from_shards("joined_back", out, 10, L1)
         else:
             out = block.moved("joined", "ReshapeView", out, 38, shape=[1, 1, USERS, HIDDEN], cores=USERS)
-        out = ternary(block, "out", normed(block, "norm_attended", out, how), HIDDEN, 25 + extra, 40)
+        out = ternary(block, "out", normed(block, "norm_attended", out, how), HIDDEN, 25 + extra, cores=40)
         x = block.binary("attention_added", "ADD", x, out, 3, cores=80)
-        both = ternary(block, "gate_up", normed(block, "norm_feed", x, how), 2 * WIDE, 45 + extra, 108)
+        both = ternary(block, "gate_up", normed(block, "norm_feed", x, how), 2 * WIDE, 45 + extra, cores=108)
         gate, up = (block.slice(f"half_{name}", both, (0, 0, 0, at), (1, 1, USERS, at + WIDE), 3) for name, at in (("gate", 0), ("up", WIDE)))  # fmt: skip
         hidden = block.binary("gated", "MUL", gate, up, 4, cores=ALL_CORES, lhs="SQUARE")
-        out = ternary(block, "down", normed(block, "norm_gated", hidden, how), HIDDEN, 30 + extra, 40)
+        out = ternary(block, "down", normed(block, "norm_gated", hidden, how), HIDDEN, 30 + extra, cores=40)
         block.binary("feed_added", "ADD", x, out, 3, cores=80)
         return block
 

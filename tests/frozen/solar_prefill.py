@@ -35,7 +35,7 @@ def batched(tokens: int) -> str:
     )
 
 
-def matmul(  # noqa: PLR0917
+def matmul(
     block: Block, role: str, a: Tensor, b: Tensor, us: float, *, cores: int, config: str | None = None,
     turned: bool = False, fp32: bool = False,
 ) -> Tensor:  # fmt: skip
@@ -52,10 +52,10 @@ def matmul(  # noqa: PLR0917
     )  # fmt: skip
 
 
-def halves(block: Block, role: str, x: Tensor, us: float, last: float, out: str | None = None) -> Tensor:
+def halves(block: Block, role: str, x: Tensor, us: float, last: float) -> Tensor:
     _, experts, rows, _ = x.shape
     gate, up = (block.slice(f"{role}half_{name}", x, (0, 0, 0, at), (1, experts, rows, at + WIDE), us) for name, at in (("gate", 0), ("up", WIDE)))  # fmt: skip
-    return block.binary(f"{role}gated", "MUL", up, gate, last, cores=ALL_CORES, rhs="SILU", out=out)
+    return block.binary(f"{role}gated", "MUL", up, gate, last, cores=ALL_CORES, rhs="SILU")
 
 
 def summed(block: Block, role: str, x: Tensor, us: float) -> Tensor:
@@ -117,6 +117,66 @@ class Long:
     down: tuple[float, bool] = (530, True)  # of the lists; whether its config is given
 
 
+def by_lists(block: Block, x: Tensor, turned: Tensor, how: Long) -> Tensor:
+    """What the experts with few tokens make of their lists, put back."""
+    active = block.unary("active", "GTZ", turned, 4, cores=ALL_CORES)
+    counts = block.op("counts", "Reduce", (active,), block.tensor([1, 1, COUNT, 1]), 6, cores=4, fidelity="HiFi4", dim="ReduceOpDim::W", math_op="ReduceOpMath::SUM")  # fmt: skip
+    few = block.unary("few", "UNARY_LE", counts, 2, cores=4, parameter=str(LISTED))
+    best = (block.tensor([1, 1, COUNT, LISTED]), block.tensor([1, 1, COUNT, LISTED], "UINT16"))
+    values = block.op("topk", "TopK", (turned,), best, 190, cores=4, fidelity="HiFi4", dim=3, k=LISTED, largest=True, sorted=True)  # fmt: skip
+    values = block.binary("values_masked", "MUL", values, few, 3, cores=12)
+    index = block.typecast("index_cast", best[1], "UINT32", 3, cores=12)
+    index = block.moved("index_rows", "Untilize", index, 4, layout=ROW_MAJOR, cores=4, fidelity="HiFi4")
+    if how.copies:
+        index = block.moved("index_flat", "ReshapeView", index, 54, shape=[1, COUNT * LISTED], cores=ALL_CORES)
+
+    def gathered(role: str, table: Tensor, us: float) -> Tensor:
+        out = block.tensor([1, COUNT, LISTED, table.shape[-1]])
+        return block.op(role, "Embeddings", (index, table), out, us, cores=ALL_CORES, embeddings_type="EmbeddingsType::GENERIC", pad_token=None, tilized=True, output_dtype="DataType::BFLOAT16", output_mem_config=DRAM)  # fmt: skip
+
+    rows = gathered("gather_rows", block.view(x, [LONG, HIDDEN]), 440)
+    ones = gathered("gather_ones", block.tensor([LONG, LONG]), 112)
+    both = matmul(block, "experts_both", rows, block.tensor([1, COUNT, HIDDEN, 2 * WIDE], "BFLOAT8_B"), 763, cores=ALL_CORES, config=batched(LISTED))  # fmt: skip
+    hidden = halves(block, "", both, 26, 28)
+    column = block.moved("values_rows", "Untilize", values, 3, layout=ROW_MAJOR, cores=4, fidelity="HiFi4")
+    column = block.moved("values_shaped", "ReshapeView", column, 15, shape=[1, COUNT, LISTED, 1], cores=ALL_CORES)  # fmt: skip
+    column = block.moved("values", "TilizeWithValPadding", column, 12, layout="TILE", cores=ALL_CORES, fidelity="HiFi4")  # fmt: skip
+    hidden = block.binary("scored", "MUL", hidden, column, 28, cores=ALL_CORES)
+    us, explicit = how.down
+    config = multicast((8, 8), 5, 2, subblock=2, rows=LISTED // 32) if explicit else None
+    out = matmul(block, "experts_down", hidden, block.tensor([1, COUNT, WIDE, HIDDEN], "BFLOAT8_B"), us, cores=64 if config else ALL_CORES, config=config)  # fmt: skip
+    rows = block.view(out, [1, 1, COUNT * LISTED, HIDDEN])
+    return matmul(block, "put_back", block.view(ones, [1, 1, COUNT * LISTED, LONG]), rows, 588, cores=ALL_CORES, turned=True)  # fmt: skip
+
+
+def of_all(block: Block, x: Tensor, turned: Tensor, how: Long) -> Tensor:
+    """What the 15 with the most tokens make of all of them."""
+    weight = block.tensor([1, COUNT, HIDDEN, 2 * WIDE], "BFLOAT8_B")
+    slices = [block.slice(f"hot_weight_{n}", weight, (0, n, 0, 0), (1, n + 1, HIDDEN, 2 * WIDE), 9) for n in range(HOT)]  # fmt: skip
+    if how.each:
+        outs = [block.linear(f"hot_both_{n}", x, 2 * WIDE, 81, cores=ALL_CORES, out="BFLOAT8_B", weight=one, grid=GRID) for n, one in enumerate(slices)]  # fmt: skip
+        both = block.concat("hot_stacked", outs, [1, HOT, LONG, 2 * WIDE], 1, 45)
+    else:
+        weights = block.concat("hot_stacked", slices, [1, HOT, HIDDEN, 2 * WIDE], 1, 150)
+        many = block.moved("hot_repeat", "Repeat", x, 870, shape=[1, HOT, LONG, HIDDEN], cores=ALL_CORES, num_repeats=HOT, rep_dim=1)  # fmt: skip
+        both = matmul(block, "hot_both", many, weights, 1830, cores=HOT)
+    hidden = halves(block, "hot_", both, 26, 30)
+    table = block.view(turned, [COUNT, LONG])
+    taken = block.op("hot_scores", "Embeddings", (block.tensor([1, HOT], "UINT32", layout=ROW_MAJOR), table), block.tensor([1, HOT, LONG], layout=ROW_MAJOR), 6, cores=HOT, embeddings_type="EmbeddingsType::GENERIC", pad_token=None, tilized=False, output_dtype="DataType::BFLOAT16", output_mem_config=DRAM)  # fmt: skip
+    if how.copies:
+        column = block.moved("hot_scores_shaped", "ReshapeView", taken, 140, shape=[1, HOT, LONG, 1], cores=ALL_CORES)  # fmt: skip
+        column = block.moved("hot_column", "TilizeWithValPadding", column, 12, layout="TILE", cores=ALL_CORES, fidelity="HiFi4")  # fmt: skip
+    else:
+        column = block.moved("hot_tiles", "TilizeWithValPadding", block.view(taken, [1, HOT, 1, LONG]), 8, layout="TILE", cores=HOT, fidelity="HiFi4")  # fmt: skip
+        column = block.turned("hot_column", column, 8, cores=ALL_CORES)
+    hidden = block.binary("hot_scored", "MUL", hidden, column, 30, cores=ALL_CORES)
+    weight = block.tensor([1, COUNT, WIDE, HIDDEN], "BFLOAT8_B")
+    slices = [block.slice(f"hot_down_weight_{n}", weight, (0, n, 0, 0), (1, n + 1, WIDE, HIDDEN), 5) for n in range(HOT)]  # fmt: skip
+    weights = block.concat("hot_down_stacked", slices, [1, HOT, WIDE, HIDDEN], 1, 40)
+    out = matmul(block, "hot_down", hidden, weights, 394, cores=ALL_CORES)
+    return summed(block, "hot_total", out, 205)
+
+
 def long(how: Long) -> Callable[[], Block]:
     def build() -> Block:
         block = Block("blackhole", devices=CHIPS, grid=GRID, gap_us=1)
@@ -125,59 +185,8 @@ def long(how: Long) -> Callable[[], Block]:
         turned = block.turned("scores_turned", scores, 9, cores=ALL_CORES)
         if how.copies:
             block.moved("scores_shaped", "ReshapeView", turned, 128, shape=[1, COUNT, LONG, 1], cores=ALL_CORES)
-        active = block.unary("active", "GTZ", turned, 4, cores=ALL_CORES)
-        counts = block.op("counts", "Reduce", (active,), block.tensor([1, 1, COUNT, 1]), 6, cores=4, fidelity="HiFi4", dim="ReduceOpDim::W", math_op="ReduceOpMath::SUM")  # fmt: skip
-        few = block.unary("few", "UNARY_LE", counts, 2, cores=4, parameter=str(LISTED))
-        best = (block.tensor([1, 1, COUNT, LISTED]), block.tensor([1, 1, COUNT, LISTED], "UINT16"))
-        values = block.op("topk", "TopK", (turned,), best, 190, cores=4, fidelity="HiFi4", dim=3, k=LISTED, largest=True, sorted=True)  # fmt: skip
-        values = block.binary("values_masked", "MUL", values, few, 3, cores=12)
-        index = block.typecast("index_cast", best[1], "UINT32", 3, cores=12)
-        index = block.moved("index_rows", "Untilize", index, 4, layout=ROW_MAJOR, cores=4, fidelity="HiFi4")
-        if how.copies:
-            index = block.moved("index_flat", "ReshapeView", index, 54, shape=[1, COUNT * LISTED], cores=ALL_CORES)
-
-        def gathered(role: str, table: Tensor, us: float) -> Tensor:
-            out = block.tensor([1, COUNT, LISTED, table.shape[-1]])
-            return block.op(role, "Embeddings", (index, table), out, us, cores=ALL_CORES, embeddings_type="EmbeddingsType::GENERIC", pad_token=None, tilized=True, output_dtype="DataType::BFLOAT16", output_mem_config=DRAM)  # fmt: skip
-
-        rows = gathered("gather_rows", block.view(x, [LONG, HIDDEN]), 440)
-        ones = gathered("gather_ones", block.tensor([LONG, LONG]), 112)
-        both = matmul(block, "experts_both", rows, block.tensor([1, COUNT, HIDDEN, 2 * WIDE], "BFLOAT8_B"), 763, cores=ALL_CORES, config=batched(LISTED))  # fmt: skip
-        hidden = halves(block, "", both, 26, 28)
-        column = block.moved("values_rows", "Untilize", values, 3, layout=ROW_MAJOR, cores=4, fidelity="HiFi4")
-        column = block.moved("values_shaped", "ReshapeView", column, 15, shape=[1, COUNT, LISTED, 1], cores=ALL_CORES)  # fmt: skip
-        column = block.moved("values", "TilizeWithValPadding", column, 12, layout="TILE", cores=ALL_CORES, fidelity="HiFi4")  # fmt: skip
-        hidden = block.binary("scored", "MUL", hidden, column, 28, cores=ALL_CORES)
-        us, explicit = how.down
-        config = multicast((8, 8), 5, 2, subblock=2, rows=LISTED // 32) if explicit else None
-        out = matmul(block, "experts_down", hidden, block.tensor([1, COUNT, WIDE, HIDDEN], "BFLOAT8_B"), us, cores=64 if config else ALL_CORES, config=config)  # fmt: skip
-        rows = block.view(out, [1, 1, COUNT * LISTED, HIDDEN])
-        back = matmul(block, "put_back", block.view(ones, [1, 1, COUNT * LISTED, LONG]), rows, 588, cores=ALL_CORES, turned=True)  # fmt: skip
-
-        weight = block.tensor([1, COUNT, HIDDEN, 2 * WIDE], "BFLOAT8_B")
-        slices = [block.slice(f"hot_weight_{n}", weight, (0, n, 0, 0), (1, n + 1, HIDDEN, 2 * WIDE), 9) for n in range(HOT)]  # fmt: skip
-        if how.each:
-            outs = [block.linear(f"hot_both_{n}", x, 2 * WIDE, 81, cores=ALL_CORES, out="BFLOAT8_B", weight=one, grid=GRID) for n, one in enumerate(slices)]  # fmt: skip
-            both = block.concat("hot_stacked", outs, [1, HOT, LONG, 2 * WIDE], 1, 45)
-        else:
-            weights = block.concat("hot_stacked", slices, [1, HOT, HIDDEN, 2 * WIDE], 1, 150)
-            many = block.moved("hot_repeat", "Repeat", x, 870, shape=[1, HOT, LONG, HIDDEN], cores=ALL_CORES, num_repeats=HOT, rep_dim=1)  # fmt: skip
-            both = matmul(block, "hot_both", many, weights, 1830, cores=HOT)
-        hidden = halves(block, "hot_", both, 26, 30)
-        table = block.view(turned, [COUNT, LONG])
-        taken = block.op("hot_scores", "Embeddings", (block.tensor([1, HOT], "UINT32", layout=ROW_MAJOR), table), block.tensor([1, HOT, LONG], layout=ROW_MAJOR), 6, cores=HOT, embeddings_type="EmbeddingsType::GENERIC", pad_token=None, tilized=False, output_dtype="DataType::BFLOAT16", output_mem_config=DRAM)  # fmt: skip
-        if how.copies:
-            column = block.moved("hot_scores_shaped", "ReshapeView", taken, 140, shape=[1, HOT, LONG, 1], cores=ALL_CORES)  # fmt: skip
-            column = block.moved("hot_column", "TilizeWithValPadding", column, 12, layout="TILE", cores=ALL_CORES, fidelity="HiFi4")  # fmt: skip
-        else:
-            column = block.moved("hot_tiles", "TilizeWithValPadding", block.view(taken, [1, HOT, 1, LONG]), 8, layout="TILE", cores=HOT, fidelity="HiFi4")  # fmt: skip
-            column = block.turned("hot_column", column, 8, cores=ALL_CORES)
-        hidden = block.binary("hot_scored", "MUL", hidden, column, 30, cores=ALL_CORES)
-        weight = block.tensor([1, COUNT, WIDE, HIDDEN], "BFLOAT8_B")
-        slices = [block.slice(f"hot_down_weight_{n}", weight, (0, n, 0, 0), (1, n + 1, WIDE, HIDDEN), 5) for n in range(HOT)]  # fmt: skip
-        weights = block.concat("hot_down_stacked", slices, [1, HOT, WIDE, HIDDEN], 1, 40)
-        out = matmul(block, "hot_down", hidden, weights, 394, cores=ALL_CORES)
-        total = summed(block, "hot_total", out, 205)
+        back = by_lists(block, x, turned, how)
+        total = of_all(block, x, turned, how)
         total = block.binary("hot_added", "ADD", back, total, 20, cores=ALL_CORES)
         part = block.collective("feed_scatter", "ReduceScatterMinimalDirect", total, HIDDEN // CHIPS, 150, ring=CHIPS, links=1)  # fmt: skip
         block.collective("feed_gather", "AllGather", part, HIDDEN, 110, ring=CHIPS, links=1)
