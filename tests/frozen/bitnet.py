@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 REPOSITORY = "https://github.com/deveworld/bitnet-tt/blob"
 LEDGER = f"{REPOSITORY}/8eb0e59a259a164cb63e916a69138a2862dac82d/TODO.md"
 CEILING = f"{REPOSITORY}/0513858c30dfc9373aa1f340417d9138a5614286/docs/session_14_optimization_ceiling.md"
+FUSED = f"{REPOSITORY}/8ce7d886e1285595b79359179653c836ddb78691/docs/plan_attention_core_range_split.md"
 THIRD = f"{REPOSITORY}/3f76a55e3f0a84dcd816afd4098f4788f008a18c/docs/session_3_ceiling_analysis.md"
 GRID, ALL_CORES, USERS = (11, 10), 110, 32
 HIDDEN, HEADS, KV, SIZE, WIDE, WORDS = 2560, 20, 5, 128, 6912, 128_256
@@ -86,12 +87,12 @@ def layer(how: How) -> Callable[[], Block]:
         else:
             tables = [block.tensor([1, USERS, 32, SIZE], place=along) for _ in range(2)]
         turn = block.tensor([1, 1, 32, 32 * USERS], place=block.along(32, 32, USERS))
-        q, k = (block.op(f"rotary_{name}", "RotaryEmbeddingLlama", (one, *tables, turn), block.tensor(one.shape, place=one.placement or L1), 3, cores=USERS, fidelity="HiFi2", compute_kernel_config=block.kernel("HiFi2"), is_decode_mode=True, output_mem_config=one.placement) for name, one in (("q", q), ("k", k)))  # fmt: skip
+        q, k = (block.op(f"rotary_{name}", "RotaryEmbeddingLlama", (one, *tables, turn), block.tensor(one.shape, place=one.placement or L1), 13.1, cores=USERS, fidelity="HiFi2", compute_kernel_config=block.kernel("HiFi2"), is_decode_mode=True, output_mem_config=one.placement) for name, one in (("q", q), ("k", k)))  # fmt: skip
         if how.moves:
             k, v = (block.reshard(f"prepared_{name}", one, height_sharded(32, SIZE, USERS), 3.5) for name, one in (("k", k), ("v", v)))  # fmt: skip
         cache = block.tensor([USERS, KV, 256, SIZE])
-        block.update_cache("cache_k", cache, k, 4)
-        block.update_cache("cache_v", cache, v, 4)
+        block.update_cache("cache_k", cache, k, 8)
+        block.update_cache("cache_v", cache, v, 8)
         out = block.attend_decode("attend", q, cache, 12, config=chunks(32, 32, (8, 4)), cores=32, fidelity="HiFi2", fp32=False, place=L1 if how.near else DRAM)  # fmt: skip
         if how.joined:
             out = block.to_shards("attended_placed", out, block.along(32, SIZE, USERS), 5)
@@ -202,6 +203,8 @@ BITNET = (
             dead("rotary-lofi", "LoFi for the rotary ops", "rotary_q rotary_k", LOFI, f"74.04 -> 72.93 {RATE}, and other words"),
             dead("hifi4", "HiFi4 and sums in 32 bits for the engineers' own matmuls", "qkv out gate_up down", r"HiFi4|fp32_dest_acc_en", f"74.04 -> 71.69 {RATE}, the same accuracy"),
             dead("norm-fp32", "sums in 32 bits for the norms", "norm norm_attended norm_feed norm_gated", r"fp32_dest_acc_en|fp32|FLOAT32", f"0.35 {RATE} more: within the scatter; kept for accuracy"),
+            dead("rotary-fused", "one rotary op of queries and keys", "rotary_q rotary_k heads", r"fused_qk|rotary.{0,60}(one op|fus)|(one op|fus).{0,60}rotary", "26.27 -> 31.05 us in a trace, and 64 us to place both on cores of their own", FUSED),
+            dead("cache-fused", "one update of the cache", "cache_k cache_v", r"fused_update|cache.{0,60}(one op|fus)|(one op|fus).{0,60}cache", "some 10 us less, and 32 us to place both on cores of their own", FUSED),
             dead("heads", "another op for the heads", "heads", r"nlp_create_qkv_heads_boltz|create_qkv_heads(?!_decode)", "refused: it wants the shape of prefill", THIRD),
             dead("bf16", "BFLOAT16 weights and TTNN's matmul in one layer", "qkv out gate_up down", r"bfloat16|\bBF16\b", f"73.90 -> 72.18 {RATE}", THIRD),
         ),
