@@ -218,11 +218,13 @@ def decode(how: How) -> Callable[[], Block]:
 
 
 ONE_D = unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}")
+IN_SHARDS = rf"(?s)^(?!.*(?:DRAM.?Sharded|interleaved)).*(?:{INTERLEAVED_1D}|{BLOCKS})"
 ROUTED = "experts_both experts_down"
 SUBBLOCK = r"out_subblock_w|subblock"
 EARLIER = r"(scor|rout|weight|scal|multipl).{0,80}(before|into|ahead|earlier|fold|smaller)|fold|(before|ahead of).{0,40}(down|matmul)"
 BY_NUMBER = r"indices|indexed|only the (chosen|selected|active)|top.?k (ids|indices)|compact"
 ONE_OP = r"all_reduce_async|one (fused )?(kernel|op|collective)|fus.{0,40}(all.?reduce|collective)"
+WIDE_WIRE = r"(reduce|gather|scatter|wire|collective|CCL).{0,80}bfloat16|bfloat16.{0,80}(reduce|gather|scatter|wire|collective|CCL)|without.{0,40}cast|(skip|drop|remov).{0,40}cast"
 LINKS = r"num_links ?= ?2|two links|more links|both links"
 ROTARY_CACHE = r"fused_qk|fused_update|one op|fus"
 ALONE = "in kernels, one chip, alone"
@@ -248,9 +250,9 @@ TUNED_DEAD = (
     dead("qkv-block", "in0_block_w 8 for QKV", "qkv", r"in0_block_w\D{0,4}8\b", f"19.8 -> 20.9 us, {ALONE}", ATTENTION),
     dead("norm-cores", "the norms on 64 or 16 cores", "norm norm_feed", rf"{CORES}|block_w", f"5.2 -> 5.4 us on 8 x 8, 5.5 on 4 x 4 and 5.8 on 8 x 2, {ALONE}", NORM),
     dead("router-block", "in0_block_w 16 or 64 for the router", "router", r"in0_block_w\D{0,4}(16|64)\b", f"11.9 -> 13.0 and 12.6 us, {ALONE}", ROUTER),
-    dead("out-shards", "a 1D config of 64 cores for the output projection of shards", "out", ONE_D, "0.056 -> 0.064 ms of wall time in that layout", ATTENTION),
+    dead("out-shards", "a 1D config of 64 cores for the output projection of shards", "out", IN_SHARDS, "0.056 -> 0.064 ms of wall time in that layout", ATTENTION),
     dead("one-link", "the fused all-reduce by one link", f"{CCL} {FED_CCL}", rf"({ONE_OP}).{{0,200}}(one link|num_links ?= ?1\b)|(one link|num_links ?= ?1\b).{{0,200}}({ONE_OP})", "27.0 -> 30.3 us a call, trace wall"),
-    dead("wire", "the attention's all-reduce in BFLOAT16, without its cast", "attention_scatter attention_gather out_cast", r"bfloat16|without.{0,40}(cast|bfloat8_b)|(skip|drop|remov).{0,40}cast", "36.4 -> 41.6 us in kernels with the moves; a step of one user 36.45 -> 37.22 ms when the whole branch stays so"),
+    dead("wire", "the attention's all-reduce in BFLOAT16, without its cast", "attention_scatter attention_gather out_cast", WIDE_WIRE, "36.4 -> 41.6 us in kernels with the moves; a step of one user 36.45 -> 37.22 ms when the whole branch stays so"),
     dead("gather", "all-gather and a sum instead of the all-reduce", f"{CCL} {FED_CCL}", r"all_gather.{0,80}(sum|add|reduc)|(instead of|no|without|replace).{0,40}reduce.?scatter", "27.0 -> 30.9 us a call, trace wall"),
     dead("line", "the fused all-reduce in a line", f"{CCL} {FED_CCL}", r"Linear\b|as a line", "17.2 -> 24.0 us a call with two links, 47.5 with one, trace wall"),
 )  # fmt: skip
@@ -287,7 +289,7 @@ SOLAR = (
         (
             dead("late-scores", "the scores multiplied in after the down projection", "scored scores_* experts_down", r"after.{0,40}down|(scor|rout|weight).{0,60}(after|output)", f"0.760 -> 0.763 ms {WALL}; 35.8 -> 36.7 ms of {STEP}", DECODE),
             dead("rows", "the scores turned as rows that are not tiled", "scores_turned scores_shaped", r"row.?major|untilize|to_layout", "0.127 -> 0.130 ms of the traced experts", DECODE),
-            dead("wire", "the attention branch in BFLOAT16 to the end of its all-reduce", "attention_scatter attention_gather out_cast", r"bfloat16|without.{0,40}(cast|bfloat8_b)|(skip|drop|remov).{0,40}cast", f"36.45 -> 37.22 ms of {STEP}, and less accurate"),
+            dead("wire", "the attention branch in BFLOAT16 to the end of its all-reduce", "attention_scatter attention_gather out_cast", WIDE_WIRE, f"36.45 -> 37.22 ms of {STEP}, and less accurate"),
         ),
         MADE_UP,
     ),
@@ -300,7 +302,7 @@ SOLAR = (
             gain("down-grid", "64 cores with two columns each for the experts' down", 4.9, "experts_down", unbanked(rf"{CORES}|per_core_N|out_subblock_w"), f"20.6 -> 15.7 us, {ALONE}; 5 us {WALL}"),
             gain("shared-bfp8", "the shared expert's sum in BFLOAT8_B, as what it is added to", 10.0, "shared_added shared_down", BFP8, f"0.289 -> 0.279 ms {WALL}, not blocking"),
             gain("rotary-cache", "one rotary op of queries and keys, one update of the cache", 4.0, "rotary_q rotary_k cache_k cache_v heads", ROTARY_CACHE, f"0.279 -> 0.275 ms {WALL}, not blocking; bit-identical"),
-            gain("out", "the output projection from an interleaved input by a 1D config of 64 cores", None, "out out_back", unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}|interleaved|{CORES}"), f"0.275 -> 0.273 ms {WALL} when not blocking, 0.296 -> 0.301 when blocking"),
+            gain("out", "the output projection from an interleaved input by a 1D config of 64 cores", None, "out out_back", r"interleaved|sharded_to_interleaved", f"0.275 -> 0.273 ms {WALL} when not blocking, 0.296 -> 0.301 when blocking"),
             dead("fp32", "sums in 32 bits for QKV", "qkv", r"fp32_dest_acc_en|fp32", f"0.378 -> 0.377 ms {WALL}: a tie, and less accurate in all", ATTENTION),
             dead("grid", "the fused all-reduce's output on 64 cores", f"{CCL} {FED_CCL}", rf"({ONE_OP}).{{0,200}}(8x8|64 cores)|(8x8|64 cores).{{0,200}}({ONE_OP})", "17.2 -> 30.1 us a call, trace wall"),
         ),
@@ -324,7 +326,7 @@ SOLAR = (
         (
             *MESH_GAINS,
             *TUNED_DEAD,
-            gain("out", "the output projection from an interleaved input by a 1D config of 64 cores", 7.8, "out out_back", unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}|interleaved|{CORES}"), f"0.726 -> 0.718 ms {WALL}, not blocking; bit-identical"),
+            gain("out", "the output projection from an interleaved input by a 1D config of 64 cores", 7.8, "out out_back", r"interleaved|sharded_to_interleaved", f"0.726 -> 0.718 ms {WALL}, not blocking; bit-identical"),
             gain("rotary-cache", "one rotary op of queries and keys, one update of the cache", None, "rotary_q rotary_k cache_k cache_v heads", ROTARY_CACHE, f"0.727 -> 0.726 ms {WALL} when not blocking, 0.759 -> 0.753 when blocking"),
             dead("shared-bfp8", "the shared expert's sum in BFLOAT8_B, as what it is added to", "shared_added shared_down", BFP8, f"0.727 -> 0.727 ms {WALL}, not blocking: the addition took 2.4 us"),
         ),
