@@ -36,6 +36,13 @@ def multicast(grid: tuple[int, int], block: int, columns: int, *, subblock: int 
     return one_d(grid, block, (rows, columns), subblock=(1, subblock)).replace("fuse_batch=1", "fuse_batch=0")
 
 
+def in_blocks(grid: tuple[int, int], columns: int, subblock: int) -> str:
+    """Of the experts' down: an output block is as wide as its subblock."""
+    return multicast(grid, 5, columns, subblock=subblock).replace(
+        f"out_block_w={columns}", f"out_block_w={subblock}"
+    )
+
+
 @dataclass(frozen=True)
 class How:
     """A layer; times in us."""
@@ -152,7 +159,7 @@ def by_number(block: Block, x: Tensor, scores: Tensor, numbers: Tensor, how: How
     column = block.turned("scores_turned", block.view(scores, [1, 1, 1, ACTIVE]), 1.5, cores=1)
     column = block.moved("scores_shaped", "ReshapeView", column, 2, shape=[1, ACTIVE, 1, 1], cores=8)
     cores = grid[0] * grid[1]
-    config = multicast(grid, 5, 128 // cores, subblock=subblock)
+    config = in_blocks(grid, 128 // cores, subblock)
     hidden = block.binary("scored", "MUL", hidden, column, 1.5, cores=40)
     out = sparse(block, "experts_down", hidden, (ones, numbers), HIDDEN, down, config=config, slots=ACTIVE, fill=3.8, second=True, cores=cores)  # fmt: skip
     return block.op("total", "FastReduceNC", (out,), block.tensor([1, 1, 1, HIDDEN], "BFLOAT8_B", L1), 4, cores=ALL_CORES, fidelity="HiFi4", dim=1, compute_kernel_config=block.kernel("HiFi4"))  # fmt: skip
@@ -170,7 +177,7 @@ def scanned(block: Block, x: Tensor, scores: Tensor, mask: Tensor, how: How) -> 
     hidden = block.turned("hidden_turned", block.view(hidden, [1, 1, COUNT, WIDE]), 8, dims="CH", cores=ALL_CORES)
     hidden = block.typecast("hidden_narrow", hidden, "BFLOAT8_B", 3, cores=ALL_CORES)
     cores = grid[0] * grid[1]
-    config = multicast(grid, 5, 128 // cores, subblock=subblock)
+    config = in_blocks(grid, 128 // cores, subblock)
     out = sparse(block, "experts_down", block.view(hidden, [1, COUNT, 1, WIDE]), (mask,), HIDDEN, down, config=config, slots=COUNT, fill=45.5, second=True, cores=cores)  # fmt: skip
     out = block.typecast("down_wide", out, "BFLOAT16", 24, cores=ALL_CORES)
     out = block.permute("down_turned", out, (0, 2, 1, 3), 42, L1)
@@ -191,7 +198,7 @@ def united(block: Block, x: Tensor, scores: Tensor, mask: Tensor, how: How) -> T
     if how.early:
         hidden = block.binary("scored", "MUL", hidden, column, 12.7, cores=ALL_CORES)
     cores = grid[0] * grid[1]
-    config = multicast(grid, 5, 128 // cores, subblock=subblock)
+    config = in_blocks(grid, 128 // cores, subblock)
     out = sparse(block, "experts_down", hidden, (mask,), HIDDEN, down, config=config, slots=COUNT, fill=45.5, second=True, cores=cores)  # fmt: skip
     if not how.early:
         out = block.binary("scored", "MUL", out, column, 58.9, cores=ALL_CORES)
@@ -220,7 +227,7 @@ def decode(how: How) -> Callable[[], Block]:
 ONE_D = unbanked(rf"{INTERLEAVED_1D}|{BLOCKS}")
 IN_SHARDS = rf"(?s)^(?!.*(?:DRAM.?Sharded|interleaved)).*(?:{INTERLEAVED_1D}|{BLOCKS})"
 ROUTED = "experts_both experts_down"
-SUBBLOCK = r"out_subblock_w|subblock"
+SUBBLOCK = r"out_subblock_w|out_block_w|subblock"
 EARLIER = r"(scor|rout|weight|scal|multipl).{0,80}(before|into|ahead|earlier|fold|smaller)|fold|(before|ahead of).{0,40}(down|matmul)"
 BY_NUMBER = r"indices|indexed|only the (chosen|selected|active)|top.?k (ids|indices)|compact"
 ONE_OP = r"all_reduce_async|one (fused )?(kernel|op|collective)|fus.{0,40}(all.?reduce|collective)"
