@@ -26,6 +26,7 @@ from tests.frozen import (
     SECOND_MODELS,
     SEVENTH_MODELS,
     SIXTH_MODELS,
+    TENTH_MODELS,
     THIRD_MODELS,
 )
 from tests.frozen.promises import promised
@@ -59,6 +60,7 @@ MEETINGS = (
     Meeting(SEVENTH_MODELS, FOLDER / "seventh_meeting.csv", "The seventh meeting"),
     Meeting(EIGHTH_MODELS, FOLDER / "eighth_meeting.csv", "The eighth meeting"),
     Meeting(NINTH_MODELS, FOLDER / "ninth_meeting.csv", "The ninth meeting"),
+    Meeting(TENTH_MODELS, FOLDER / "tenth_meeting.csv", "The tenth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours

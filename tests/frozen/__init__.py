@@ -5,6 +5,7 @@ An acceptance test: no check may be tuned to them, and they may not be tuned to 
 
 from tests.frozen.bev import BEV
 from tests.frozen.bevformer import BEVFORMER
+from tests.frozen.bitnet import BITNET
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
@@ -19,6 +20,7 @@ from tests.frozen.glm import GLM
 from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
 from tests.frozen.hunyuan import HUNYUAN
+from tests.frozen.kokoro import KOKORO
 from tests.frozen.laguna import LAGUNA
 from tests.frozen.laya import LAYA
 from tests.frozen.layer import Layer, Lever
@@ -37,6 +39,8 @@ from tests.frozen.nomic import NOMIC
 from tests.frozen.north import NORTH
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
+from tests.frozen.phi import PHI
+from tests.frozen.phi_mesh import PHI_MESH
 from tests.frozen.pi05 import PI05
 from tests.frozen.plbert import PLBERT
 from tests.frozen.protenix import OPENDDE, PROTENIX
@@ -52,6 +56,8 @@ from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
 from tests.frozen.sdxl import SDXL
 from tests.frozen.seamless import SEAMLESS
+from tests.frozen.solar import SOLAR
+from tests.frozen.solar_prefill import SOLAR_PREFILL
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.voxtral import VOXTRAL
 from tests.frozen.wan import WAN
@@ -124,6 +130,12 @@ NINTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "GLM 4.7": GLM_47,
     "DeepSeek V4.1 Flash": DEEPSEEK_V41,
 }
+TENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Phi 3.5 mini": (*PHI, *PHI_MESH),
+    "Kokoro's text encoder": KOKORO,
+    "Solar Open 100B": (*SOLAR, *SOLAR_PREFILL),
+    "BitNet b1.58 2B": BITNET,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -134,6 +146,7 @@ SETS = (
     SEVENTH_MODELS,
     EIGHTH_MODELS,
     NINTH_MODELS,
+    TENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
@@ -148,6 +161,7 @@ __all__ = [
     "SETS",
     "SEVENTH_MODELS",
     "SIXTH_MODELS",
+    "TENTH_MODELS",
     "THIRD_MODELS",
     "Layer",
     "Lever",

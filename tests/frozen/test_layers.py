@@ -19,7 +19,11 @@ def kernel_us(layer, places=None):
     return sum(ops[place].kernel_ns for place in (range(len(ops)) if places is None else places)) / 1e3
 
 
-@for_all("models", SETS, ids=["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"])
+@for_all(
+    "models",
+    SETS,
+    ids=["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"],
+)
 def test_each_meeting_has_enough_dead_ends_and_gains_with_a_figure(models):
     levers = [lever for layers in models.values() for layer in layers for lever in layer.levers]
     kinds = Counter(lever.kind for lever in levers)
