@@ -9,13 +9,23 @@ from tests.checks.step3_memory_sharding.test_minimal_matmul_blocks import of as 
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
 
 
-def test_experts_get_deeper_blocks_up_to_32_tiles(check):
+def test_experts_get_deeper_blocks_up_to_32_tiles_and_the_deepest(check):
     """Of 224 tiles of K; what the report does not tell of their bytes leaves 40 % of the time."""
     outcome = check.ask(of_sparse(block=8))
-    assert "program_config as now with in0_block_w=16 or 28 or 32" in outcome.claim.fix
+    assert "program_config as now with in0_block_w=16 or 28 or 32 or 112" in outcome.claim.fix
     assert outcome.at_most_ns == pytest.approx(0.6 * outcome.took_ns)
-    fix = check.ask(of_sparse(block=32)).claim.fix
+    assert "in0_block_w=56" not in check.ask(of_sparse(block=32)).claim.fix
+    fix = check.ask(of_sparse(block=112)).claim.fix
     assert "as now with half or twice of per_core_N=2 on twice or half of the cores" in fix
+
+
+def test_experts_get_blocks_that_l1_holds_twice(check):
+    """112 tiles of both, twice, are 0.95 MB at 2 columns a core, and 1.43 MB at 4; 56 at 8 are 1.2 MB."""
+
+    def deepest(columns):
+        return check.ask(of_sparse(block=8, per_n=columns)).claim.fix.rpartition(" ")[2]
+
+    assert [deepest(columns) for columns in (2, 4, 8)] == ["112", "56", "56"]
 
 
 def test_minimal_matmul_gets_other_blocks_in_every_form(check):
@@ -52,8 +62,9 @@ def test_matmuls_beside_them_and_short_experts_are_not_told(check):
     linear(made, kernel_ns=400_000)
     assert check.ask(made).claim.claim.startswith("1 matmul (870 us")
     assert check.ask(of_sparse(block=8, k=1024, kernel_ns=4_900)).status == "clean"
-    deepest = check.ask(of_sparse(block=20, k=1280)).claim  # 40 tiles: deeper than any measured
+    deepest = check.ask(of_sparse(block=72, k=4608)).claim  # 144 tiles: deeper than any measured
     assert "in0_block_w" not in deepest.fix
+    assert "in0_block_w=128" in check.ask(of_sparse(block=64, k=4096)).claim.fix
     assert check.ask(no_such_ops()).status == "not_applicable"
 
 

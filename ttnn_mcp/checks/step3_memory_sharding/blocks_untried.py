@@ -2,7 +2,7 @@
 
 Which blocks are best no report tells, and TTNN's are of one size for all shapes: on whole layers in tt-metal's
 ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), and blocks of K up to
-32 tiles deep 37 to 52 % of matmuls of experts; where K is one block already, other shares of N on other cores saved
+32 tiles deep 37 to 52 % of matmuls of experts, of all 128 tiles 17 % (Solar Open 100B); where K is one block already, other shares of N on other cores saved
 50 % (Ornith 35B). But of one model's experts all seven tries lost (Qwen3 Coder 30B), so nothing is expected.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
@@ -30,10 +30,11 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 
-DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
+USUAL_DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
+DEEPEST = 128  # the same, of Solar Open 100B's: 1162 us became 961
 ABLE = Subject(
     lambda facts: facts.names.where(lambda op_code: "MinimalMatmul" in op_code) | facts.named("SparseMatmul"),
     "no minimal_matmul and no matmuls of experts",
@@ -54,7 +55,7 @@ def look(facts: WindowFacts) -> Problems:
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
     short = ABLE.mask(facts) & leaves_much(facts, saved)
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
-    experts = short & sparse  # unmoved: a minimal_matmul prints no config of experts
+    experts = short & sparse
     for able, other in ((minimal, _minimal), (experts, _of_experts)):
         rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
@@ -90,12 +91,15 @@ def _minimal(facts: WindowFacts, row: int) -> str:
 
 
 def _of_experts(facts: WindowFacts, row: int) -> str:
-    """Deeper blocks of K, or where there are none other shares of N."""
+    """Deeper blocks of K that L1 holds, or where there are none other shares of N."""
     now, columns = (config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_N"))
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
-    deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and block > now][-3:]
-    if deeper:
-        return f"program_config as now with in0_block_w={' or '.join(map(str, deeper))}"
+    a, b = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in facts.ops.inputs[:2])
+    most = facts.safe_l1_bytes / (2 * (a + b * np.fmax(columns, 1)))  # both operands twice
+    deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
+    tries = sorted({*[block for block in deeper if block <= USUAL_DEEPEST][-3:], *deeper[-1:]})
+    if tries:
+        return f"program_config as now with in0_block_w={' or '.join(map(str, tries))}"
     if not columns > 0:
         return ""
     return (
