@@ -7,6 +7,7 @@ import pytest
 from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linear, one_way
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
+from tests.for_all import for_all
 from tests.profiles import DRAM, Program, block_sharded, width_sharded
 from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
@@ -130,11 +131,13 @@ def test_what_a_measured_rule_speaks_of_is_its_own(check):
     assert check.ask(deep(block=16, kernel_ns=900_000)).fires
 
 
-def test_weights_in_batches_are_not_told(check):
+@for_all(("chosen", "fires"), [(True, False), (False, True)])
+def test_weights_in_batches_are_told_where_the_caller_chose(check, chosen, fires):
+    """North-Mini's experts for 128 tokens: in0_block_w 8 in place of 2 saved 1738 of 7810 us."""
     made = Program("wormhole_b0")
     x, w, y = (made.tensor([1, 2, *sides]) for sides in ((1024, 1024), (1024, 1024), (1024, 1024)))
-    put(made, matmul(x, w, y, 200_000, program_config=config()))
-    assert check.ask(made).status == "clean"
+    put(made, matmul(x, w, y, 200_000, program_config=None if chosen else config()))
+    assert check.ask(made).fires is fires
 
 
 def test_the_depth_over_sharded_activations_is_that_of_their_shards(check):

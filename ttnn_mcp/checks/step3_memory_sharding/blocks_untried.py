@@ -1,9 +1,10 @@
 """minimal_matmul, or a matmul of experts, stays short of its roofline, with blocks that this run did not vary: a trial.
 
 Which blocks are best no report tells, and TTNN's are of one size for all shapes: on whole layers in tt-metal's
-ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), and blocks of K up to
-32 tiles deep 37 to 52 % of matmuls of experts, of all 128 tiles 17 % (Solar Open 100B); where K is one block already, other shares of N on other cores saved
-50 % (Ornith 35B). But of one model's experts all seven tries lost (Qwen3 Coder 30B), so nothing is expected.
+ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), blocks of K up to 32
+tiles deep 37 to 52 % of matmuls of experts, and all 128 tiles in one block 17 % (Solar Open 100B); where K is one block
+already, other shares of N on other cores saved 50 % (Ornith 35B). But of one model's experts all seven tries lost
+(Qwen3 Coder 30B), so nothing is expected.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
 of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline
@@ -55,7 +56,7 @@ def look(facts: WindowFacts) -> Problems:
     saved, sparse = trial_saves(facts), facts.named("SparseMatmul")
     short = ABLE.mask(facts) & leaves_much(facts, saved)
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
-    experts = short & sparse
+    experts = short & sparse  # unmoved: a minimal_matmul prints no config of experts
     for able, other in ((minimal, _minimal), (experts, _of_experts)):
         rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
@@ -97,12 +98,13 @@ def _of_experts(facts: WindowFacts, row: int) -> str:
     a, b = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in facts.ops.inputs[:2])
     most = facts.safe_l1_bytes / (2 * (a + b * np.fmax(columns, 1)))  # both operands twice
     deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
-    tries = sorted({*[block for block in deeper if block <= USUAL_DEEPEST][-3:], *deeper[-1:]})
-    if tries:
-        return f"program_config as now with in0_block_w={' or '.join(map(str, tries))}"
-    if not columns > 0:
-        return ""
-    return (
-        f"program_config as now with half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the "
-        "cores, out_subblock_w up to it"
-    )
+    usual = [block for block in deeper if block <= USUAL_DEEPEST][-3:]
+    tries = list[str]()
+    if deeper:
+        tries.append(f"in0_block_w={' or '.join(map(str, sorted({*usual, deeper[-1]})))}")
+    if not usual and columns > 0:
+        tries.append(
+            f"half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the cores, "
+            "out_subblock_w up to it"
+        )
+    return f"program_config as now with {', or '.join(tries)}" if tries else ""

@@ -12,8 +12,9 @@ check_setting. 1 % of the window to save. The bound is the roofline at peak rate
 
 Silent where a measured rule speaks of the same blocks (matmul-without-config, matmul-small-blocks,
 matmul-multicast-one-way, matmul-in-many-steps), where TTNN's rules are not modelled (rings, transposed multicast,
-weights in shards of L1), on weights in batches and in attention that is written out. The depth of blocks over sharded
-activations is that of their shards, so none is told there. Those of minimal_matmul and of experts are blocks-untried.
+weights in shards of L1), on weights in batches where TTNN chose, and in attention that is written out. The depth of
+blocks over sharded activations is that of their shards, so none is told there. Those of minimal_matmul and of sparse
+matmuls are blocks-untried.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def look(facts: WindowFacts) -> Problems:
     choice, saved = facts.matmuls, trial_saves(facts)
     able = below(facts, WELL_USED) & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
     able &= ~takes_many_steps(facts) & ~guessed_badly(facts)
-    able &= facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1
+    able &= ~choice.chosen | (facts.ops.inputs[1].padded[choice.rows, :2].prod(axis=1) == 1)
     rows, left = choice.rows[able], choice.rows[able & choice.chosen]
     high, law = facts.ops.inputs[0].height[left], configured(facts, partial(suggested_config, facts))
     one_row = high <= TILE_SIDE
