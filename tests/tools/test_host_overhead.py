@@ -61,6 +61,27 @@ async def test_a_wall_time_bounds_a_trace_by_what_it_has_beyond_the_kernels(at, 
     assert saving["basis"] == f"{walls['cases']} measured cases of trace, by their walls"
 
 
+async def test_what_the_host_does_around_a_pass_is_no_gap_of_it(at, tmp_path):
+    run = report(tmp_path, model(10_000, 11_000))  # 209 us of gaps
+    for wall_ms, most in ((0.4, 0.181), (0.45, 0.19), (9, 0.19)):
+        saving = (await ask(at, "host_overhead", run=run, wall_ms=wall_ms))["trace_saving_ms"]
+        assert saving["at_most"] == pytest.approx(most, abs=1e-3)
+
+
+async def test_where_no_gaps_were_measured_a_wall_says_nothing_of_a_trace(at, tmp_path):
+    rows = performance_rows(model(10_000, 1_000), COLD_THEN_WARM)
+    for row in rows:
+        row["OP TO OP LATENCY [ns]"] = ""
+    run = str(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7")))
+    said = await ask(at, "host_overhead", run=run, wall_ms=0.4)
+    assert (said["verdict"], said["trace_saving_ms"]) == ("host_bound", None)
+
+
+async def test_one_op_has_no_gap_to_save(at, tmp_path):
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 1_000, ops=1)), wall_ms=0.4)
+    assert said["trace_saving_ms"] == {"at_most": 0}
+
+
 @for_all(("wall_ms", "most"), [(0.205, 0.0), (0.2221, 0.0031), (0.23, 0.011)])
 async def test_a_wall_that_kernels_fill_lets_expect_nothing(at, tmp_path, wall_ms, most):
     # 200 us of kernels are 90 % of 222 us

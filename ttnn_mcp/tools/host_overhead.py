@@ -115,10 +115,12 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs:
+def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs | None:
     """What a trace can save; expected only where the wall time is known: gaps of a profile tell too little."""
     if report.traced:
         return SavingMs(at_most=0.0)
+    if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
+        return None
     if wall_ms is None:
         return SavingMs(at_most=trace_saving_ns(line) / 1e6)
     most_ns = trace_saving_of_wall_ns(line, wall_ms * 1e6)

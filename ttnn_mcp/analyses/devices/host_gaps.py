@@ -148,12 +148,13 @@ def trace_saving_ns(line: Timeline) -> float:
 
 
 def trace_saving_of_wall_ns(line: Timeline, wall_ns: float) -> float:
-    """The same where the wall time without the profiler is known: what it has beyond kernels, less those gaps.
+    """The same where the wall time without the profiler is known: no more than it has beyond kernels, less those gaps.
 
     The gaps of a profile say little of it: the profiler made them 140 times as long in one public ledger, on a host
-    that ran ahead of the device, and no longer in another, where the device itself was slow to go on.
+    that ran ahead of the device, and no longer in another, where the device itself was slow to go on. But it makes none
+    shorter: what the host does before the first op and after the last one stays.
     """
-    return max(0.0, wall_ns - line.busy_ns - len(line.gaps_ns) * TRACED_GAP_NS)
+    return max(0.0, min(trace_saving_ns(line), wall_ns - line.busy_ns - len(line.gaps_ns) * TRACED_GAP_NS))
 
 
 def trace_region_bytes(ops: int) -> int:
