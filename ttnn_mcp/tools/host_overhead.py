@@ -121,11 +121,13 @@ def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> 
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
+    by_gaps = trace_saving_ns(line)
     if wall_ms is None:
-        return SavingMs(at_most=trace_saving_ns(line) / 1e6)
+        return SavingMs(at_most=by_gaps / 1e6)
     most_ns = trace_saving_of_wall_ns(line, wall_ms * 1e6)
-    waits = line.kernel_ns / 1e6 / wall_ms < DEVICE_BOUND  # the measured cases are of such passes
-    expected = by_wall(TRACE.name, most_ns) if waits and most_ns else None
+    # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
+    alike = line.kernel_ns / 1e6 / wall_ms < DEVICE_BOUND and 0 < most_ns < by_gaps
+    expected = by_wall(TRACE.name, most_ns) if alike else None
     if expected is None:
         return SavingMs(at_most=most_ns / 1e6)
     saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
