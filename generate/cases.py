@@ -80,9 +80,9 @@ Of a trace `measurements/traces.csv` tells {pairs} pairs of walls, untraced and 
 {gained_pairs} got faster by more than 1 %. Stories and layers do not count here: their gaps are what the trace left,
 and their share would be one. The gaps of a profile promise nothing. Of the bound of `stalled-on-host` was saved:
 {by_gaps}. Where the wall time of a pass without the profiler is given and
-tells of less waiting than the gaps do, `host_overhead` bounds the saving by what the wall has beyond the kernels, and expects the
-share that {by_walls} measured pairs kept of it, those whose kernels fill less than {bound:.0%} of the wall. Told by the
-others, with all pairs of a source left out:
+tells of less waiting than the gaps do, `host_overhead` bounds the saving by what the wall has beyond the
+kernels, and expects the share that {by_walls} measured pairs kept of it, those whose kernels fill less than
+{bound:.0%} of the wall. Told by the others, with all pairs of a source left out:
 
 {walls_left_out}
 """
