@@ -25,7 +25,9 @@ from tests.frozen.promises import judged
 from tests.frozen.verdict import that_name
 from tests.stories import STORIES
 from tests.stories.story import findings_of, naming
+from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND, TRACED_GAP_NS
 from ttnn_mcp.checks import CATALOGUE, expectation
+from ttnn_mcp.checks.levers import TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     Shares = dict[str, dict[str, dict[str, float] | None]]
 
 SAVINGS = ROOT / "measurements" / "savings.csv"
+TRACES = ROOT / "measurements" / "traces.csv"
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_SOURCES = 3  # one ledger's habits say nothing about the next one
 # With models left out 31 % of the gains are near and 3.8 % of the dead ends promised; with what tries of a check
@@ -44,6 +47,8 @@ OUTSIDE = 0.2  # of further cases, which save less than the low end: 8 of 10 lie
 LEVERS = {check.id: check.lever.name for check in CATALOGUE}
 TRIES = {check.lever.name for check in CATALOGUE if check.lever.tries}
 NEAR = 2  # times
+FASTER = 0.01  # of the untraced wall: less is the noise of such walls (ours)
+TRACED = "stalled-on-host"  # the check whose change is a trace
 
 
 HEAD = """## What is expected
@@ -71,6 +76,15 @@ bound, share of op and window, time of an op, chip), ranks tries with an area un
 chance. It would have 55% of the gains near at the price of 23% of the dead ends promised, and 36% near where 4% are
 promised.
 
+Of a trace `measurements/traces.csv` tells {pairs} pairs of walls, untraced and traced, of {ledgers} sources;
+{gained_pairs} got faster by more than 1 %. Stories and layers do not count here: their gaps are what the trace left,
+and their share would be one. The gaps of a profile promise nothing. Of the bound of `stalled-on-host` was saved:
+{by_gaps}. Where the wall time of a pass without the profiler is given and
+tells of less waiting than the gaps do, `host_overhead` bounds the saving by what the wall has beyond the
+kernels, and expects the share that {by_walls} measured pairs kept of it, those whose kernels fill less than
+{bound:.0%} of the wall. Told by the others, with all pairs of a source left out:
+
+{walls_left_out}
 """
 
 
@@ -89,7 +103,61 @@ def cases() -> list[Case]:
             Case(row["source"], row["check"], _share(float(row["at_most_us"]), float(row["saved_us"])))
             for row in csv.DictReader(file)
         ]
-    return [*told, *_of_stories(), *_of_layers(tries=False)]
+    others = (case for case in (*_of_stories(), *_of_layers(tries=False)) if LEVERS[case.check] != TRACE.name)
+    return [*told, *_of_gaps(), *others]
+
+
+class Pair(NamedTuple):
+    """One pass, untraced and replayed from a trace, in milliseconds; None where it is not told."""
+
+    source: str
+    ops: int | None
+    kernels: float | None
+    gaps: float | None
+    eager: float
+    traced: float
+
+    @property
+    def saved(self) -> float:
+        """What the trace saved; nothing where it lost."""
+        return max(self.eager - self.traced, 0.0)
+
+    def case(self, waited: float) -> Case:
+        """Of what the pass waited, less the gaps that a trace keeps: none where the ops are not told."""
+        return Case(self.source, TRACED, _share(waited - (self.ops or 0) * TRACED_GAP_NS / 1e6, self.saved))
+
+
+def pairs() -> list[Pair]:
+    """All measured ones."""
+    with TRACES.open(encoding="utf-8", newline="") as file:
+        return [
+            Pair(
+                row["source"].partition("/")[0],
+                int(row["ops"]) if row["ops"] else None,
+                *(float(row[name]) if row[name] else None for name in ("kernel_ms", "gaps_ms")),
+                *(float(row[name]) for name in ("eager_ms", "traced_ms")),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def _of_gaps() -> list[Case]:
+    """What traces saved of the gaps of a profile: the bound that the check gives."""
+    return [pair.case(pair.gaps) for pair in pairs() if pair.gaps is not None]
+
+
+def of_walls() -> list[Case]:
+    """What traces saved of what the wall has beyond the kernels, without the profiler, of passes that wait for it."""
+    return [
+        pair.case(pair.eager - pair.kernels)
+        for pair in pairs()
+        if pair.kernels is not None and pair.kernels < DEVICE_BOUND * pair.eager
+    ]
+
+
+def told_by(told: Iterable[Case]) -> Shares:
+    """All that the package knows of cases."""
+    return {**shares(told), "walls": {TRACE.name: shares(of_walls())["checks"].get(TRACED)}}
 
 
 def _of_stories() -> Iterator[Case]:
@@ -190,10 +258,12 @@ def _layers_by_others(told: list[Case]) -> Iterator[tuple[str, str]]:
 def section() -> str:
     """The part of the page on the advice: what measured changes kept of their bounds, and how well that told others."""
     told = cases()
-    by, tested, tries = shares(told), left_out(told), [*_of_layers(tries=True)]
+    by, tested, tries = told_by(told), left_out(told), [*_of_layers(tries=True)]
+    traced, walls = pairs(), of_walls()
+    walls_tested = left_out(walls)
     rows = [
         (kind, name, str(each["cases"]), *(f"{each[key]:.0%}" for key in ("median", "low")))
-        for kind, groups in (("check", by["checks"]), ("lever", by["levers"]))
+        for kind, groups in (("check", by["checks"]), ("lever", by["levers"]), ("wall", by["walls"]))
         for name, each in groups.items()
         if each is not None
     ]
@@ -203,6 +273,13 @@ def section() -> str:
         tries=f"Of {len(tries)} tries that findings name {_gained(tries)} gained.",
         left_out=_table([[*tested], [*tested.values()]]),
         layers="\n".join(f"* {title}: {said}." for title, said in _layers_by_others(told)),
+        pairs=len(traced),
+        ledgers=len({pair.source for pair in traced}),
+        gained_pairs=sum(pair.saved > FASTER * pair.eager for pair in traced),
+        by_gaps=", ".join(f"{case.share:.0%} ({case.source})" for case in _of_gaps()),
+        by_walls=len(walls),
+        bound=DEVICE_BOUND,
+        walls_left_out=_table([[*walls_tested], [*walls_tested.values()]]),
     )
     return head + _table([("of a", "name", "cases", "middle share of the bound", "low end"), *rows])
 
@@ -217,7 +294,7 @@ def text_of(by: Shares) -> str:
 
 
 def main() -> None:
-    text = text_of(shares(cases()))
+    text = text_of(told_by(cases()))
     if text != expectation.CASES.read_text(encoding="utf-8"):
         expectation.CASES.write_text(text, encoding="utf-8")
         expectation.measured_cases.cache_clear()  # answers that are generated next are told by the new ones

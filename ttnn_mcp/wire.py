@@ -200,9 +200,12 @@ class BeforeAfterMs(Wire):
 
 
 class SavingMs(Wire):
-    """A bound on the time a change can give back, in milliseconds of the window."""
+    """The time a change can give back, in milliseconds of the window: a bound, and what to expect below it."""
 
     at_most: Ms
+    expected: Ms | None = None
+    interval: tuple[Ms, Ms] | None = None
+    basis: Quoting | None = None
 
 
 class Evidence(Wire):

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from generate.cases import Case, shares
+from generate import cases as made
+from generate.cases import Case, Pair, of_walls, shares
 from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
 from tests.for_all import for_all
@@ -17,7 +18,7 @@ from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
 from ttnn_mcp.checks import expectation
-from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, explains, seen_in_run
+from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, by_wall, explains, seen_in_run
 from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.shared.dram_sharding import banked as to_banks
@@ -30,6 +31,7 @@ def cases(monkeypatch):
     known = {
         "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}, "lost": None},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
+        "walls": {"ours": {"cases": 7, "median": 0.9, "low": 0.1}, "lost": None},
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
@@ -48,6 +50,46 @@ def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, 
 def test_without_cases_or_where_many_lost_nothing_is_known(cases):
     assert by_cases("other", "theirs", MOST_NS) is None
     assert by_cases("lost", "ours", MOST_NS) is None
+
+
+def test_a_wall_time_has_cases_of_its_own(cases):
+    told = by_wall("ours", 200.0)
+    assert [*told.saved_ns, *told.low_ns, *told.high_ns] == [180, 20, 200]
+    assert told.basis == "7 measured cases of ours, by their walls"
+    assert by_wall("lost", 200.0) is by_wall("theirs", 200.0) is None
+
+
+def traced(**differently):
+    told = {"source": "a", "ops": 1000, "kernels": 5.0, "gaps": None, "eager": 10.0, "traced": 8.0}
+    return Pair(**{**told, **differently})
+
+
+def share_by_wall(monkeypatch, **differently):
+    monkeypatch.setattr(made, "pairs", lambda: [traced(**differently)])
+    return [case.share for case in of_walls()]
+
+
+def test_a_traced_pass_counts_by_what_its_wall_has_beyond_kernels_and_a_microsecond_an_op(monkeypatch):
+    assert share_by_wall(monkeypatch) == [2 / 4]
+    assert share_by_wall(monkeypatch, ops=None) == [2 / 5]
+    assert share_by_wall(monkeypatch, traced=11.0) == [0]
+    assert share_by_wall(monkeypatch, traced=4.0) == [1]
+    assert share_by_wall(monkeypatch, kernels=None) == []
+
+
+def test_a_pass_that_kernels_fill_is_no_case_of_a_trace(monkeypatch):
+    assert share_by_wall(monkeypatch, kernels=8.99, ops=0) == [1]
+    assert share_by_wall(monkeypatch, kernels=9.0, ops=0) == []
+
+
+def test_gaps_of_a_profile_are_cases_of_their_own_and_those_of_drafted_reports_are_none(monkeypatch):
+    monkeypatch.setattr(made, "pairs", lambda: [traced(gaps=9.0), traced()])
+    drafted = [Case("b", "stalled-on-host", 1.0), Case("c", "wide-weights", 0.5)]
+    monkeypatch.setattr(made, "_of_stories", lambda: drafted)
+    monkeypatch.setattr(made, "_of_layers", lambda *, tries: [] if tries else drafted)
+    counted = made.cases()
+    assert [case for case in counted if case.check == "stalled-on-host"] == [Case("a", "stalled-on-host", 2 / 8)]
+    assert counted[-2:] == [drafted[1]] * 2
 
 
 def known(shares, sources=3):

@@ -5,6 +5,8 @@ import pytest
 from tests.asking import ask, session
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from ttnn_mcp.checks import expectation
+from ttnn_mcp.checks.expectation import measured_cases
 from ttnn_mcp.errors import QuestionRefused
 
 
@@ -46,6 +48,57 @@ async def test_a_trace_can_save_the_gaps_less_a_microsecond_each(at, tmp_path):
     said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 11_000)))
     assert said["trace_saving_ms"] == {"at_most": pytest.approx((19 * 11 - 19) / 1e3, abs=1e-3)}
     assert said["static_shapes"] is True
+
+
+async def test_a_wall_time_bounds_a_trace_by_what_it_has_beyond_the_kernels(at, tmp_path):
+    run = report(tmp_path, model(10_000, 90_000))  # 200 us of kernels, 1.7 ms of gaps in the profile
+    saving = (await ask(at, "host_overhead", run=run, wall_ms=0.4))["trace_saving_ms"]
+    walls = measured_cases()["walls"]["trace"]
+    most = 0.4 - 0.2 - 0.019
+    assert saving["at_most"] == pytest.approx(most, abs=1e-3)
+    assert saving["expected"] == pytest.approx(most * walls["median"], abs=1e-3)
+    assert saving["interval"] == pytest.approx([most * walls["low"], most], abs=1e-3)
+    assert saving["basis"] == f"{walls['cases']} measured cases of trace, by their walls"
+
+
+async def test_what_the_host_does_around_a_pass_is_no_gap_of_it(at, tmp_path):
+    run = report(tmp_path, model(10_000, 11_000))  # 209 us of gaps
+    for wall_ms, most in ((0.4, 0.181), (0.408, 0.189), (0.41, 0.19), (9, 0.19)):
+        saving = (await ask(at, "host_overhead", run=run, wall_ms=wall_ms))["trace_saving_ms"]
+        assert saving["at_most"] == pytest.approx(most, abs=1e-3)
+        assert ("expected" in saving) == (wall_ms < 0.409)
+
+
+async def test_where_no_gaps_were_measured_a_wall_says_nothing_of_a_trace(at, tmp_path):
+    rows = performance_rows(model(10_000, 1_000), COLD_THEN_WARM)
+    for row in rows:
+        row["OP TO OP LATENCY [ns]"] = ""
+    run = str(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7")))
+    said = await ask(at, "host_overhead", run=run, wall_ms=0.4)
+    assert (said["verdict"], said["trace_saving_ms"]) == ("host_bound", None)
+
+
+async def test_one_op_has_no_gap_to_save(at, tmp_path):
+    said = await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 1_000, ops=1)), wall_ms=0.4)
+    assert said["trace_saving_ms"] == {"at_most": 0}
+
+
+@for_all(("wall_ms", "most"), [(0.205, 0.0), (0.2221, 0.0031), (0.23, 0.011)])
+async def test_a_wall_that_kernels_fill_lets_expect_nothing(at, tmp_path, wall_ms, most):
+    # 200 us of kernels are 90 % of 222 us
+    saving = (await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 90_000)), wall_ms=wall_ms))[
+        "trace_saving_ms"
+    ]
+    assert saving["at_most"] == pytest.approx(most, abs=1e-4)
+    assert ("expected" in saving) == (wall_ms > 0.2222)
+
+
+async def test_where_no_pairs_are_known_a_wall_only_bounds(at, tmp_path, monkeypatch):
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"walls": {"trace": None}})
+    saving = (await ask(at, "host_overhead", run=report(tmp_path, model(10_000, 90_000)), wall_ms=0.4))[
+        "trace_saving_ms"
+    ]
+    assert saving == {"at_most": pytest.approx(0.181, abs=1e-3)}
 
 
 async def test_a_cold_pass_gets_no_verdict_but_says_how_to_get_one(at, tmp_path):
@@ -103,6 +156,8 @@ async def test_a_replayed_trace_is_not_advised_again(at, tmp_path):
     assert said["traced"] is True
     assert said["trace_saving_ms"]["at_most"] == 0
     assert said["trace"] == "a trace was replayed (METAL TRACE ID)"
+    run = report(tmp_path, model(10_000, 9_000), passes)
+    assert (await ask(at, "host_overhead", run=run, wall_ms=0.8))["trace_saving_ms"] == {"at_most": 0}
 
 
 async def test_ops_side_by_side_on_sub_devices_count_their_time_once(at, tmp_path):

@@ -178,9 +178,20 @@ def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 
+def by_wall(name: str, most_ns: float) -> Expectation | None:
+    """By the shares that measured changes saved of what the wall time has beyond the kernels (without the profiler)."""
+    shares = measured_cases()["walls"].get(name)
+    if shares is None:
+        return None
+    saved, low = (np.array([most_ns * shares[end]]) for end in ("median", "low"))
+    return Expectation(
+        saved, low, np.array([most_ns]), f"{shares['cases']} measured cases of {name}, by their walls"
+    )
+
+
 @cache
 def measured_cases() -> dict[str, dict[str, dict[str, Any] | None]]:
-    """What measured changes brought of their bounds, by check and by lever; None where many lost."""
+    """What measured changes brought of their bounds, by check, by lever and by wall time; None where many lost."""
     cases: dict[str, dict[str, dict[str, Any] | None]] = json.loads(CASES.read_text(encoding="utf-8"))
     return cases
 

@@ -15,8 +15,11 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     static_shapes,
     timelines_of,
     trace_saving_ns,
+    trace_saving_of_wall_ns,
 )
 from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.expectation import by_wall
+from ttnn_mcp.checks.levers import TRACE
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
@@ -87,7 +90,6 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
-    bound = trace_saving_ns(slowest) / 1e6
     return Answer(
         verdict=verdict,
         why=why,
@@ -99,7 +101,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         ops=ops,
         trace_saving_ms=None
         if verdict == "unknown"
-        else SavingMs(at_most=0.0 if run.performance_report.traced else bound),
+        else trace_saving(run.performance_report, slowest, asked.wall_ms),
         traced=run.performance_report.traced,
         command_queues=QUEUES,
         trace=trace_seen(run.performance_report),
@@ -111,6 +113,25 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         window=scope.window,
         read_next="step-04-metal-trace.md",
     )
+
+
+def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs | None:
+    """What a trace can save; expected only where the wall time is known: gaps of a profile tell too little."""
+    if report.traced:
+        return SavingMs(at_most=0.0)
+    if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
+        return None
+    by_gaps = trace_saving_ns(line)
+    if wall_ms is None:
+        return SavingMs(at_most=by_gaps / 1e6)
+    most_ns = trace_saving_of_wall_ns(line, wall_ms * 1e6)
+    # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
+    alike = line.kernel_ns / 1e6 / wall_ms < DEVICE_BOUND and 0 < most_ns < by_gaps
+    expected = by_wall(TRACE.name, most_ns) if alike else None
+    if expected is None:
+        return SavingMs(at_most=most_ns / 1e6)
+    saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
+    return SavingMs(at_most=most_ns / 1e6, expected=saved, interval=(low, high), basis=expected.basis)
 
 
 def devices_without_loss(ops: OpTable) -> set[int]:
