@@ -206,7 +206,7 @@ async def test_a_misspelt_setting_names_the_nearest(tmp_path):
         await ask(session(tmp_path), "check_setting", run="demo", op=57, setting="qqq", value=2)
 
 
-@for_all("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name)
+@for_all("tool", [tool for tool in TOOLS if tool.budget], ids=lambda tool: tool.name, sampled=3)
 async def test_an_answer_keeps_to_its_budget(tool, tmp_path):
     arguments = {"op": 57} if "op" in tool.arguments.model_fields else {}
     answer = await ask(remembering(tmp_path), tool.name, run="demo", **arguments)
