@@ -48,7 +48,7 @@ def drawn(monkeypatch):
     return asked
 
 
-@for_all("tool", ["time_budget", "memory_summary", "compare_runs"])
+@for_all("tool", ["time_budget", "memory_summary", "compare_runs"], sampled=5)
 @for_all("arguments", [{}, {"picture": None}])
 async def test_no_picture_comes_unasked(call, drawn, tool, arguments):
     result = await call(tool, **arguments)
