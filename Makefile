@@ -61,7 +61,7 @@ types: $(VENV)/checkable  ## types and architecture, a part of make check
 
 longer: $(VENV)/checkable  ## contracts, the rules of the code, and the tests that take longer, a part of make check
 	@$(HERE) -m pytest -n auto --dist worksteal -m "slow or house" tests/house tests/test_contracts.py tests/test_skill_documents.py \
-		$$(grep -rlE 'mark\.(slow|sampled)\b' tests --include='test_*.py' --exclude-dir=house)  # one file of fourteen
+		$$(grep -rlE 'mark\.(slow|sampled)\b|\bsampled=[0-9]' tests --include='test_*.py' --exclude-dir=house)  # one file of ten
 
 fix: $(VENV)/checkable  ## put right what a machine can, and rewrite everything generated
 	@$(HERE) -m ruff format .

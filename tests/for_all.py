@@ -12,15 +12,12 @@ BROKEN = (Exception, pytest.fail.Exception)
 SHOWN = 100  # characters of a case
 
 
-def for_all(names, cases, ids=None):
-    """Like `pytest.mark.parametrize`, as one test. Each case has its own fixtures, as it would have there."""
-    of_one = isinstance(names, str) and "," not in names
-    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
-    given = [dict(zip(names, [case] if of_one else case, strict=True)) for case in cases]
-    if ids is not None and not callable(ids):
-        ids = [*ids]
-    told_cases = [(_label(case, ids, number), case) for number, case in enumerate(given)]
-    assert given, "a rule over no case holds nothing"
+def for_all(names, cases, ids=None, sampled=1):
+    """Like `pytest.mark.parametrize`, as one test. Each case has its own fixtures, as it would have there.
+
+    With `sampled` its cases are dealt to so many tests: `make test` runs the first, `make check` the others.
+    """
+    told_cases = _labelled(names, cases, ids)
 
     def made(test):
         rule, labels, cases = test, *zip(*told_cases, strict=True)
@@ -38,18 +35,18 @@ def for_all(names, cases, ids=None):
 
         if inspect.iscoroutinefunction(rule):
 
-            async def looped(**fixtures):
-                told = _Told(labels)
-                for number, case in enumerate(cases):
+            async def looped(part=0, **fixtures):
+                told = _Told(labels[part::sampled])
+                for number, case in enumerate(cases[part::sampled]):
                     with told.of(number), ExitStack() as stack:
                         await rule(**fixtures_of(fixtures, number, stack).all(), **case)
                 told.end()
 
         else:
 
-            def looped(**fixtures):
-                told = _Told(labels)
-                for number, case in enumerate(cases):
+            def looped(part=0, **fixtures):
+                told = _Told(labels[part::sampled])
+                for number, case in enumerate(cases[part::sampled]):
                     with told.of(number), ExitStack() as stack:
                         rule(**fixtures_of(fixtures, number, stack).all(), **case)
                 told.end()
@@ -58,9 +55,29 @@ def for_all(names, cases, ids=None):
         looped.__signature__ = signature.replace(parameters=others)
         looped.rule, looped.labels = rule, labels
         looped.cases = cases  # tests/groups.py looks at them
-        return looped
+        return _in_parts(looped, sampled) if sampled > 1 else looped
 
     return made
+
+
+def _labelled(names, cases, ids):
+    """(its name, its values) of each case."""
+    of_one = isinstance(names, str) and "," not in names
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
+    given = [dict(zip(names, [case] if of_one else case, strict=True)) for case in cases]
+    if ids is not None and not callable(ids):
+        ids = [*ids]
+    assert given, "a rule over no case holds nothing"
+    return [(_label(case, ids, number), case) for number, case in enumerate(given)]
+
+
+def _in_parts(looped, parts):
+    """The rule as so many tests, each of one part of its cases."""
+    assert parts <= len(looped.cases), "a part over no case holds nothing"
+    signature = inspect.signature(looped)
+    part = inspect.Parameter("part", inspect.Parameter.KEYWORD_ONLY)
+    looped.__signature__ = signature.replace(parameters=[*signature.parameters.values(), part])
+    return pytest.mark.parametrize("part", range(parts))(pytest.mark.sampled(parts)(looped))
 
 
 class _Told:

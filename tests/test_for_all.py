@@ -52,7 +52,44 @@ def test_rules_over_pairs_may_stand_on_each_other():
     assert seen == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
 
 
+def test_the_parts_of_a_sampled_rule_try_every_case_once():
+    tried = []
+
+    @for_all("number", range(7), sampled=3)
+    def rule(number):
+        tried.append(number)
+
+    sampled, parted = rule.pytestmark
+    assert (parted.args, sampled.args) == (("part", range(3)), (3,))
+    rule(part=0)
+    assert tried == [0, 3, 6]
+    for part in parted.args[1][1:]:
+        rule(part=part)
+    assert sorted(tried) == [*range(7)]
+
+
+def test_a_sampled_rule_names_what_broke_in_its_part():
+    @for_all("number", range(4), sampled=2)
+    def rule(number):
+        assert number != 3
+
+    rule(part=0)
+    with pytest.raises(AssertionError, match="1 of 2 cases:\nnumber=3: AssertionError"):
+        rule(part=1)
+
+
+def test_a_rule_is_not_sampled_into_more_parts_than_it_has_cases():
+    with pytest.raises(AssertionError, match="holds nothing"):
+        for_all("number", [1, 2], sampled=3)(lambda number: number)
+
+
 LEFT = {"value": 0}
+
+
+@for_all("number", [1, 2, 3, 4], sampled=2)
+def test_each_part_has_folders_of_its_own(tmp_path, number):
+    assert not [*tmp_path.iterdir()]
+    (tmp_path / "file").touch()
 
 
 @for_all("number", [1, 2, 3])

@@ -21,7 +21,7 @@ def found(folder, program: Program, iterations=COLD_THEN_REPLAYED) -> list[str]:
     return [one.check for one in findings if one.check not in TRIES]
 
 
-@for_all("model", [decode, prefill, cnn])
+@for_all("model", [decode, prefill, cnn], sampled=5)
 @for_all("iterations", [COLD_THEN_REPLAYED, COLD_THEN_WARM], ids=["traced", "warm"])
 def test_a_well_tuned_model_leaves_nothing_but_tries_to_find(tmp_path, model, iterations):
     assert found(tmp_path, model(), iterations) == []

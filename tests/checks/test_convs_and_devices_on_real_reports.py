@@ -26,7 +26,7 @@ def ask(tmp_path):
     return lambda check, name: Asker(check, tmp_path, count()).ask(case(name))
 
 
-@for_all("name", REAL)
+@for_all("name", REAL, sampled=4)
 @for_all("check", [*STEP6, *STEP7])
 def test_every_claim_fits_its_answer_and_its_ops(ask, check, name):
     outcome = ask(check, name)

@@ -280,7 +280,7 @@ def test_all_seven_steps_are_answered_even_on_a_single_cold_pass(tmp_path):
     assert all(one.why for one in steps)
 
 
-@for_all("report", REAL)
+@for_all("report", REAL, sampled=3)
 def test_on_real_reports_bounds_are_physical_and_evidence_is_real(report):
     case = real_case(report)
     found = diagnose(case, CATALOGUE)

@@ -52,7 +52,7 @@ COLUMNS = ("edit", "where", "share", "expected_us", "alone_us", "then_us", "rela
 ROOT = Path(__file__).parents[2]
 
 
-@for_all("name", GOLDEN)
+@for_all("name", GOLDEN, sampled=2)
 async def test_a_plan_is_what_was_reviewed(tmp_path, name):
     answer = await ask(reader(tmp_path), "optimization_check", run=str(shared(name)))
     plan = [[edit[column] for column in COLUMNS] for edit in rows_of(answer["plan"])]
@@ -330,7 +330,7 @@ def test_every_edit_is_added_up_or_said_to_be_modelled():
     assert not added_up & {*MODELLED}
 
 
-@for_all(("name", "edit", "claims"), REVIEWED)
+@for_all(("name", "edit", "claims"), REVIEWED, sampled=3)
 def test_shares_and_bounds_are_those_of_the_ops_in_the_csv(name, edit, claims):
     rows, told = rows_in(shared(name)), edit_of(name, edit)
     savings: dict[int, list[float]] = {}

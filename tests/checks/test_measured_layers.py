@@ -123,7 +123,7 @@ def test_no_measurement_exceeds_its_bound(gain):
     assert at_most >= saved / MEASURED_WITHIN
 
 
-@for_all("end", DEAD_ENDS, ids=told_of)
+@for_all("end", DEAD_ENDS, ids=told_of, sampled=4)
 def test_dead_ends_are_not_promised(end):
     case, at_most, expected = window_of(end.story), 0.0, 0.0
     assert any(what.startswith(end.change) for what in savings(end.story, "dead"))

@@ -148,7 +148,7 @@ async def test_a_lost_column_is_told_with_what_it_costs(tmp_path, column, renami
     assert any(caveat.startswith(beginning) for caveat in answers["optimization_check"]["trust"])
 
 
-@for_all("name", ["r21_hang_1096.csv", "r21_hang_2006.csv", "r21_hang_40031.csv"])
+@for_all("name", ["r21_hang_1096.csv", "r21_hang_2006.csv", "r21_hang_40031.csv"], sampled=3)
 async def test_files_that_once_held_a_call_for_good_are_answered(tmp_path, name):
     path = SHARED / "hostile" / name
     if not path.exists():

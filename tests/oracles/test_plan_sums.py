@@ -83,13 +83,13 @@ async def faults(at, report):
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.stem)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(10)
 async def test_plans_of_real_reports_can_be_true(tmp_path, report):
     assert await faults(reader(tmp_path), report) == []
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(15)
 async def test_plans_of_stories_can_be_true(tmp_path, story):
     report = write_performance_report(tmp_path / "made", story.build(), story.iterations)
     assert await faults(reader(tmp_path), report) == []
@@ -160,6 +160,7 @@ def cell(column, row=0):
         (("findings", 0, "evidence"), [], "no evidence"),
         (("answer", "steps", 0, "status"), "clean", "and has findings"),
     ],
+    sampled=4,
 )
 def test_a_plan_that_cannot_be_true_is_noticed(demo, path, value, said):
     first, findings = changed(demo, path, value)

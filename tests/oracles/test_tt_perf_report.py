@@ -78,7 +78,7 @@ def stacked(lines: list[PerfLine]) -> dict[str, tuple[float, float, int]]:
     return {name: (100 * times[name] / total, times[name], len(groups[name])) for name in groups}
 
 
-@for_all("table", TABLES)
+@for_all("table", TABLES, sampled=5)
 @for_all("name", REPORTS, ids=lambda name: name.rpartition("/")[2])
 def test_times_gaps_and_modelled_rates_are_those_tt_perf_report_prints(name, table):
     theirs = {int(row["ID"]): row for row in golden(name, table)}

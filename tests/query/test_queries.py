@@ -88,8 +88,8 @@ def _deaf(given_up):
 async def test_queries_that_run_on_make_the_next_wait_for_no_longer_than_its_turn(run, monkeypatch):
     complaints = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-    monkeypatch.setattr(queries, "TURN_S", 0.3)
-    hogs = [asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=1.0)) for _ in range(8)]
+    monkeypatch.setattr(queries, "TURN_S", 0.15)
+    hogs = [asyncio.create_task(query_answer(run, ENDLESS, 1, seconds=0.6)) for _ in range(8)]
     await asyncio.sleep(0.05)
     began = time.monotonic()
     with pytest.raises(QuestionRefused, match=r"^4 other queries are running"):

@@ -17,7 +17,7 @@ from ttnn_mcp.readers.memory.spaces import L1
 from ttnn_mcp.session.opening import read_run
 from ttnn_mcp.session.session import Session, Settings
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
 every_report = pytest.mark.parametrize("name", report_names())
 # TTNN's allocator says 3,840 bytes after the run, in every version: the stored figure counts no rounding here
 MODEL_TOO_HIGH = "0.67.0_late_frees"  # slow dispatch shows no buffers at all; TTNN placed an op's output later

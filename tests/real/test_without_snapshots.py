@@ -49,7 +49,7 @@ def bare(tmp_path):
     return made
 
 
-@for_all("name", EXACT_L1)
+@for_all("name", EXACT_L1, sampled=3)
 async def test_the_l1_peak_is_ttnn_s(bare, name):
     found = await replay_of(await read_run("bare", name, None, bare(name)))
     wanted = truth_of(name)["l1_peak"]
@@ -57,7 +57,7 @@ async def test_the_l1_peak_is_ttnn_s(bare, name):
     assert int(found.operations[found.fullest.peak]) == wanted["operation"]
 
 
-@for_all("name", EXACT_DRAM)
+@for_all("name", EXACT_DRAM, sampled=3)
 async def test_the_dram_peak_is_ttnn_s(bare, name):
     found = await replay_of(await read_run("bare", name, None, bare(name)))
     assert int(found.fullest.dram.max()) == truth_of(name)["dram_peak_bytes_per_bank"]

@@ -63,10 +63,12 @@ def called(tmp_path):
     return of
 
 
-async def test_an_op_is_called_with_what_its_row_prints(called):
-    written = [one async for one in called(*(row for row, *_ in OPS))]
-    assert len(written) == len(OPS)
-    for (row, call, reference), (wrote, compared, *_) in zip(OPS, written, strict=True):
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("part", range(4))
+async def test_an_op_is_called_with_what_its_row_prints(called, part):
+    ops = OPS[part::4]
+    written = [one async for one in called(*(row for row, *_ in ops))]
+    for (row, call, reference), (wrote, compared, *_) in zip(ops, written, strict=True):
         assert call in wrote, row
         assert (reference or "") in (compared or ""), row
         assert (reference is None) == (compared is None), row

@@ -43,7 +43,7 @@ def at_the_desk(lines, folder):
     return outgoing.read_bytes().splitlines(), heard
 
 
-@for_all("name", CONVERSATIONS)
+@for_all("name", CONVERSATIONS, sampled=4)
 async def test_every_conversation_reads_as_without_the_desk(name, tmp_path):
     lines = [wire(message) for message in CONVERSATIONS[name]]
     written, heard = at_the_desk(lines, tmp_path)

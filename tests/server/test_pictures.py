@@ -48,7 +48,7 @@ def drawn(monkeypatch):
     return asked
 
 
-@for_all("tool", ["time_budget", "memory_summary", "compare_runs"])
+@for_all("tool", ["time_budget", "memory_summary", "compare_runs"], sampled=5)
 @for_all("arguments", [{}, {"picture": None}])
 async def test_no_picture_comes_unasked(call, drawn, tool, arguments):
     result = await call(tool, **arguments)
@@ -56,7 +56,7 @@ async def test_no_picture_comes_unasked(call, drawn, tool, arguments):
     assert not drawn
 
 
-@for_all(("tool", "name"), EVERY)
+@for_all(("tool", "name"), EVERY, sampled=3)
 async def test_a_picture_comes_beside_the_answer_and_shows_it(call, drawn, tool, name):
     plain, result = await call(tool), await call(tool, picture=name)
     assert [block.type for block in result.content] == ["text", "image"]

@@ -147,14 +147,14 @@ async def test_every_tool_is_listed_with_its_schemas_and_texts(connect):
         assert offered.description, tool.name
 
 
-@for_all("tool", [*FAKES, *TOOLS], ids=lambda tool: tool.name)
+@for_all("tool", [*FAKES, *TOOLS], ids=lambda tool: tool.name, sampled=4)
 def test_every_schema_we_publish_is_valid_and_closed(tool):
     Draft202012Validator.check_schema(tool.input_schema)
     Draft202012Validator.check_schema(tool.output_schema)
     assert tool.input_schema["additionalProperties"] is False
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "tool", [tool for tool in TOOLS if "run" in tool.arguments.model_fields], ids=lambda t: t.name
 )

@@ -55,7 +55,7 @@ def test_a_wrong_command_is_answered_with_the_right_one(word, says, capsys):
     assert says in capsys.readouterr().err
 
 
-@for_all("name", sorted(all_commands(command_line())))
+@for_all("name", sorted(all_commands(command_line())), sampled=4)
 def test_a_command_that_comes_first_is_parsed_alone_like_among_all(name):
     alone, among = all_commands(command_line(name)), all_commands(command_line())
     assert [*alone] == [name]

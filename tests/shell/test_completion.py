@@ -69,7 +69,7 @@ def completed(line):
     return [word.strip() for word in completion.finder(parser)._get_completions(words, prefix, "", None)]
 
 
-@for_all("command", COMMANDS, ids=lambda command: command.prog)
+@for_all("command", COMMANDS, ids=lambda command: command.prog, sampled=4)
 def test_every_option_of_every_command_is_completed(command):
     options = {option for option in command._option_string_actions if option.startswith("--")}
     assert "--help" in options

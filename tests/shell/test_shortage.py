@@ -130,6 +130,7 @@ def test_of_every_real_report_that_ran_out_every_door_tells_it_first(tmp_path, m
         (BEYOND.format(1_600_000), "L1 for circular buffers alone"),
         (NO_L1.replace(" L1 ", " DRAM "), "DRAM for a tensor"),
     ],
+    sampled=3,
 )
 def test_whatever_ran_out_every_door_tells_it_first(tmp_path, monkeypatch, capsys, message, what):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

@@ -19,6 +19,7 @@ def printed_commands(text):
     return [line for line in text.splitlines() if line.startswith(terminal.own_name())]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "words",
     [["demo"], ["check", "demo"], ["ops", "demo", "limit=3"], ["ops", "demo", "--each", "limit=2"], ["check", "demo", "--all"], ["check", "demo", "--details", "1"],

@@ -9,6 +9,7 @@ from tests.profiles import Iteration, Program, header_of, performance_rows, writ
 from tests.programs import block
 from ttnn_mcp.shell import cli
 
+pytestmark = pytest.mark.sampled(3)  # `make test` lets every third lie through every door
 OF_WINDOWS = ("optimization_check", "time_budget", "host_overhead", "list_ops", "tensor_formats", "model_stages")
 
 

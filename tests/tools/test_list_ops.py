@@ -268,6 +268,7 @@ async def test_pages_of_operations_join_to_the_whole(at, memory):
         {"start_signpost": "a"},
         {"end_signpost": "b"},
     ],
+    sampled=4,
 )
 async def test_a_memory_report_alone_refuses_what_chooses_among_device_ops(at, memory, asked):
     with pytest.raises(QuestionRefused, match=f"'{next(iter(asked))}' (needs device times|chooses rows)"):

@@ -57,7 +57,7 @@ def programs(kind):
     ]
 
 
-@for_all("operation", [None, 2])
+@for_all("operation", [None, 2], sampled=3)
 @for_all("table", ["tensors", "captured_graph", "buffers", "devices"])
 async def test_an_empty_table_is_no_obstacle(tmp_path, table, operation):
     answer = await summary(altered(tmp_path, [f"DELETE FROM {table}"]), operation)

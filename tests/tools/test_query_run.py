@@ -181,7 +181,7 @@ RUNS_ON = (
 )
 
 
-@for_all("sql", [*WRITES, *READS_ELSEWHERE])
+@for_all("sql", [*WRITES, *READS_ELSEWHERE], sampled=4)
 async def test_whatever_is_no_plain_reading_is_refused_and_leaves_no_trace(opened, ask, tmp_path, sql):
     before = sorted(opened[1].rglob("*"))
     with pytest.raises(QuestionRefused) as refused:

@@ -135,7 +135,7 @@ async def test_every_memory_generation_opens_alone(at, folder):
     assert "host_overhead: no device times" in card["not_answerable"]
 
 
-@for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER])
+@for_all("report", [CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER], sampled=3)
 async def test_answers_stay_small_on_real_reports(at, report):
     run = str(shared(report))
     limits = {"open_run": 1536, "host_overhead": 1536, "list_ops": 4096, "optimization_check": 8192}

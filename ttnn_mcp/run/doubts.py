@@ -24,11 +24,11 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
     """What contradicts itself among the rows of a window, doubts about all its times first."""
     lines = scope.ops.lines
     every = report.rows
-    of_window = every.take(np.isin(every.lines, lines))
-    as_written = of_window.take(~np.isin(of_window.lines, report.told_otherwise))
+    of_window = every.take(every.at_lines(lines))
+    as_written = of_window.take(~of_window.at_lines(report.told_otherwise))
     doubts = (
         cycles.clock(report),
-        cycles.wrapped(every.take(~np.isin(every.lines, report.told_otherwise))),
+        cycles.wrapped(every.take(~every.at_lines(report.told_otherwise))),
         rows.below_firmware(report.ops_as_written),
         cycles.backwards(as_written),
         cycles.at_odds(report, as_written),

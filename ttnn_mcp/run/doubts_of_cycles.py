@@ -147,7 +147,7 @@ def not_in_order(ops: OpTable, lines: Integers) -> Doubt | None:
             continue
         ranks = np.argsort(np.argsort(starts[its], kind="stable"), kind="stable")
         odd[its] = np.abs(ranks - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
-    odd &= np.isin(ops.lines, lines)
+    odd &= ops.at_lines(lines)
     why = "rows of two runs, sorted otherwise, or a counter that began again"
     return doubt_at(ops, odd, "not_in_order", "cycles far from their place in the file", why)
 
@@ -186,7 +186,7 @@ def gaps_at_odds(report: Performance, ops: OpTable) -> Doubt | None:
     its = np.flatnonzero(rows.numbers("device") == device)
     its = its[np.argsort(starts[its], kind="stable")]
     between = (starts[its[1:]] - ends[its[:-1]]) / dict(report.clocks_apart).get(int(device), report.clock_ghz)
-    judged = np.isin(rows.lines, ops.lines) & ~np.isin(rows.lines, report.told_otherwise)
+    judged = rows.at_lines(ops.lines) & ~rows.at_lines(report.told_otherwise)
     later, between = its[1:][judged[its[1:]]], between[judged[its[1:]]]
     around = rows.numbers("fw_ns")[later] - rows.numbers("kernel_ns")[later]
     wall = float(np.nansum(between + rows.numbers("fw_ns")[later]))

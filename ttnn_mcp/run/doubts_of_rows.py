@@ -51,14 +51,14 @@ def below_firmware(rows: OpTable) -> Doubt | None:
 
 def told_from_firmware(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops whose kernel times cannot be true, and are told from their firmware."""
-    otherwise = np.isin(rows.lines, report.told_otherwise)
+    otherwise = rows.at_lines(report.told_otherwise)
     why = "told from DEVICE FW cycles instead, to within a gap"
     return doubt_at(rows, otherwise, "told_from_firmware", "durations that cannot be true", why)
 
 
 def shapes_lost(report: Performance, rows: OpTable) -> Doubt | None:
     """Ops of which nobody is asked what they compute."""
-    lost = np.isin(rows.lines, report.lost)
+    lost = rows.at_lines(report.lost)
     why = f"told as {LOST_SHAPE} with their times alone, and no check looks at them"
     return doubt_at(rows, lost, "shapes_lost", "a shape that cannot be, or none,", why)
 
@@ -105,7 +105,7 @@ def device_at_odds(rows: OpTable, lines: Integers) -> Doubt | None:
         return None
     odd = np.zeros(len(rows), dtype=np.bool_)
     odd[known[low != devices[known]]] = True
-    odd &= np.isin(rows.lines, lines)
+    odd &= rows.at_lines(lines)
     return doubt_at(rows, odd, "device_at_odds", "DEVICE ID is not that of GLOBAL CALL COUNT")
 
 
@@ -137,7 +137,7 @@ def twice(rows: OpTable, lines: Integers) -> Doubt | None:
     Devices have counters of their own: what has the cycles of an op on another one was copied, too.
     """
     cycles = [rows.numbers(name) for name in ("fw_start_cycle", "fw_end_cycle")]
-    again = _seen_before(*cycles, rows.texts("op_code").codes.astype(np.float64)) & np.isin(rows.lines, lines)
+    again = _seen_before(*cycles, rows.texts("op_code").codes.astype(np.float64)) & rows.at_lines(lines)
     why = "rows were doubled, and sums count them twice"
     return doubt_at(rows, again, "ops_twice", "the cycles of an earlier op", why)
 
@@ -145,7 +145,7 @@ def twice(rows: OpTable, lines: Integers) -> Doubt | None:
 def replays_alike(rows: OpTable, lines: Integers) -> Doubt | None:
     """Replays of a trace under one id."""
     names = ("device", "call_count", "trace_id", "trace_session")
-    again = _seen_before(*(rows.numbers(name) for name in names)) & np.isin(rows.lines, lines)
+    again = _seen_before(*(rows.numbers(name) for name in names)) & rows.at_lines(lines)
     what = "call count, trace and session of an earlier op"
     return doubt_at(rows, again, "replays_alike", what, "replays cannot be told apart, and may count as one")
 

@@ -117,7 +117,7 @@ class Performance:
 
         Those whose shapes are lost have no kind, so that nobody is asked what they compute.
         """
-        lost = np.isin(self.timed.lines, self.lost)
+        lost = self.timed.at_lines(self.lost)
         return self.timed.renamed(lost, LOST_SHAPE) if lost.any() else self.timed
 
     @cached_property
@@ -170,7 +170,7 @@ class Performance:
     @cached_property
     def untimed(self) -> OpTable:
         """Device ops without a kernel duration: captured but not replayed, dropped by the profiler, or impossible."""
-        return self.rows.take(self._placed & ~np.isin(self.rows.lines, self.ops.lines))
+        return self.rows.take(self._placed & ~self.rows.at_lines(self.ops.lines))
 
     @cached_property
     def impossible(self) -> int:
@@ -180,7 +180,7 @@ class Performance:
     @cached_property
     def impossible_left_out(self) -> int:
         """How many of the impossible durations could not be computed from other columns either."""
-        return int((self._wrapped & ~np.isin(self.rows.lines, self.ops.lines)).sum())
+        return int((self._wrapped & ~self.rows.at_lines(self.ops.lines)).sum())
 
     @cached_property
     def signposts(self) -> OpTable:

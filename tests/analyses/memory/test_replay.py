@@ -228,7 +228,11 @@ def test_buffers_above_that_address_are_small():
     assert (found.fullest.l1.tolist()[0], found.fullest.small.tolist()[0]) == (10, 10)
 
 
-@for_all("name", ["aborted", "bert_dram", "cb_clash", "late_frees", "mesh_tp2", "mobilenet", "out_of_l1", "views"])
+@for_all(
+    "name",
+    ["aborted", "bert_dram", "cb_clash", "late_frees", "mesh_tp2", "mobilenet", "out_of_l1", "views"],
+    sampled=4,
+)
 def test_real_reports_replay_to_the_peak_that_ttnn_s_own_allocations_make(name):
     """Real: the truth beside the reports, of what can be read from them."""
     folder = real(name)

@@ -78,7 +78,7 @@ def test_what_is_read_or_lives_on_is_none(check, change):
     ["PagedUpdateCacheDeviceOperation", "CopyDeviceOperation", "AllGatherDeviceOperation", "DramPrefetcherOperation",
      "BatchNormOperation", "RingJointSDPADeviceOperation", "MoveDeviceOperation", "SliceWriteDeviceOperation",
      "AllGatherMatmulDeviceOperation", "MatmulReduceScatterDeviceOperation", "AllReduceMatmulDeviceOperation"],
-)  # fmt: skip
+ sampled=4)  # fmt: skip
 def test_an_op_that_does_more_than_make_its_result_is_none(check, op):
     assert ask(check, model(op)).status == "clean"
 

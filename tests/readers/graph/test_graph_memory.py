@@ -72,7 +72,7 @@ def agree(text):
     assert all(mine == theirs for (*_, mine), (*_, theirs) in zip(fast, full, strict=True) if theirs is not None)
 
 
-@for_all("generation", WITH_GRAPHS)
+@for_all("generation", WITH_GRAPHS, sampled=4)
 def test_both_readings_of_a_graph_tell_the_same_story(tmp_path, generation):
     path = write_memory_report(tmp_path / "memory", demo_program(), generation)
     with closing(sqlite3.connect(path)) as connection:

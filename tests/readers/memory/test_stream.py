@@ -28,7 +28,7 @@ async def both(path, rank=None):
     ]
 
 
-@for_all("generation", DATABASE_GENERATIONS)
+@for_all("generation", DATABASE_GENERATIONS, sampled=4)
 async def test_the_streamed_snapshots_are_the_buffers_table(tmp_path, generation):
     path = write_memory_report(tmp_path / "memory", demo_program(), generation)
     streamed, told = await both(path)

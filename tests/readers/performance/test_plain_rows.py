@@ -225,7 +225,7 @@ def test_a_report_without_rows_has_its_columns(tmp_path):
     assert {"op_code", "kernel_ns"} <= set(frame.columns)
 
 
-@for_all("folder", ["perf", "backtest"])
+@for_all("folder", ["perf", "backtest"], sampled=2)
 def test_real_reports_are_plain_and_read_like_the_parser_reads_them(folder, monkeypatch):
     for path in sorted(shared(folder).glob("*.csv")):
         quick = read_performance_csv(path)

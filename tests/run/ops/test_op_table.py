@@ -66,6 +66,14 @@ def test_all_rows_in_their_order_are_the_table_itself():
     assert ops.take(np.array([False, True, False])).lines.tolist() == [3]
 
 
+def test_rows_are_chosen_by_lines_of_the_file():
+    ops = table(device=np.zeros(7)).take(np.array([1, 2, 5]))
+    lines = ops.lines.tolist()
+    for asked in ([], [lines[2], lines[0]], [1, lines[1] + 1, 99, lines[1]], [99]):
+        assert ops.at_lines(np.array(asked, dtype=np.int64)).tolist() == [line in asked for line in lines]
+    assert ops.take(np.array([], dtype=np.int64)).at_lines(ops.lines).tolist() == []
+
+
 def test_shapes_name_only_the_operands_that_a_row_has():
     ops = table(
         op_code=column("A", "B", "C"),

@@ -111,7 +111,7 @@ EDITED = (  # line, its cells in another profile -> what tt-perf-report 1.4.1 wa
 )
 
 
-@for_all("edit", EDITED)
+@for_all("edit", EDITED, sampled=4)
 def test_a_cell_of_another_profile_is_what_tt_perf_report_writes_there(edit, tmp_path):
     line, cells, expected = edit
     table = list(csv.DictReader(report_file().read_text(encoding="utf-8").splitlines()))

@@ -25,10 +25,11 @@ def lost_shapes(ops: OpTable) -> Booleans:
     kinds = ops.take(first_rows(written))
     families = kinds.texts("op_code").mapped(family, missing=_OF_NOTHING[0], dtype=np.object_)
     inputs = np.array([_NEVER_EMPTY.get(of, 1) for of in families], dtype=np.int64)
+    of_nothing = np.array([of in _OF_NOTHING for of in families], dtype=np.bool_)
     lost = np.zeros(len(kinds), dtype=np.bool_)
     for operand in kinds.operands_once():
         role, _, number = operand.name.partition("_")
         lost |= operand.broken | (operand.empty & ((inputs if role == "INPUT" else 1) > int(number)))
         if number == "0" and operand.present.any():
-            lost |= ~operand.present & ~np.isin(families, _OF_NOTHING)
+            lost |= ~operand.present & ~of_nothing
     return lost[written]

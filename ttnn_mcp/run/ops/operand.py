@@ -20,6 +20,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.texts import Texts, no_texts, texts_of
 
 DIMS = ("W", "Z", "Y", "X")  # outermost first; Y and X are the tiled ones
+_UNREAD = (0, 0, 0)  # of a dim that was not written, or cannot be read
 _DEVICE_PREFIX = re.compile(r"^DEV_\d+_")
 
 
@@ -170,10 +171,10 @@ class Operand:
             texts = self._texts(dim)
             if not texts.distinct:  # unmoved: it only saves time, for the operands that no op has
                 continue
-            cells = [*map(parse_cell, texts.distinct), None]
-            padded[:, place] = np.array([cell[0] if cell else 0 for cell in cells], dtype=np.int64)[texts.codes]
-            logical[:, place] = np.array([cell[1] if cell else 0 for cell in cells], dtype=np.int64)[texts.codes]
-            read[:, place] = np.array([cell is not None for cell in cells])[texts.codes]
+            cells = [(*cell, 1) if cell else _UNREAD for cell in (*map(parse_cell, texts.distinct), None)]
+            of_text = np.array(cells, dtype=np.int64)
+            for side, values in zip((padded, logical, read), of_text.T, strict=True):
+                side[:, place] = values[texts.codes]
         return padded, logical, read
 
     def _texts(self, part: str) -> Texts:
