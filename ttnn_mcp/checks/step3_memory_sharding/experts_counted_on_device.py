@@ -54,7 +54,7 @@ def look(facts: WindowFacts) -> Problems:
     active = active_experts(settings, every)
     x, experts = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
     untold, of_all = np.isnan(active), x[:, :2].prod(axis=1) == experts
-    like = _last_told(~untold, experts)
+    like = _last_counted(~untold, experts)
     beside = untold & of_all & (like != NOBODY)
     for first in np.unique(like[beside]).tolist():
         counted = Counted(float(active[first]), int(every[first]), "nnz")
@@ -68,12 +68,12 @@ def look(facts: WindowFacts) -> Problems:
         yield _problem(facts, rows, Counted(float(k), int(chosen[0]), "k"))
 
 
-def _last_told(told: Mask, experts: Integers) -> Integers:
+def _last_counted(counted: Mask, experts: Integers) -> Integers:
     """Per sparse matmul, the place of the last one up to it over as many experts that is told its nnz."""
-    last = np.full(len(told), NOBODY, dtype=np.int64)
+    last = np.full(len(counted), NOBODY, dtype=np.int64)
     for count in np.unique(experts):
         (of,) = np.nonzero(experts == count)
-        last[of] = np.maximum.accumulate(np.where(told[of], of, NOBODY))
+        last[of] = np.maximum.accumulate(np.where(counted[of], of, NOBODY))
     return last
 
 
