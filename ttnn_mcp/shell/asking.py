@@ -54,7 +54,8 @@ async def asked(
     """The answer to a command; a run that nobody named is told first, because the answer may be a refusal."""
     question = QUESTIONS[reader.command]
     each = ["group_by=none"] if getattr(reader, "each", False) else []
-    stated, named, choice = await arguments(session, question, [*words, *each])
+    wall = [] if getattr(reader, "wall_ms", None) is None else [f"wall_ms={reader.wall_ms}"]
+    stated, named, choice = await arguments(session, question, [*words, *each, *wall])
     if choice:
         tell(choice)
     if question.tool == PAGED:
@@ -95,8 +96,10 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
         return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
     answer = answer_spoken_here(answer)
     if reader.command == "check" and "predicted" not in answer:
-        form = edit_report if reader.details else check_report if reader.all else check_screen
-        return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
+        look = {"run": named[0], "colour": coloured(sys.stdout), "width": width()}
+        if reader.details or reader.all:
+            return (edit_report if reader.details else check_report)(answer, **look)
+        return check_screen(answer, **look, wall_ms=reader.wall_ms)
     return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
 
 
