@@ -9,6 +9,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
@@ -96,10 +97,9 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
         return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
     answer = answer_spoken_here(answer)
     if reader.command == "check" and "predicted" not in answer:
-        look = {"run": named[0], "colour": coloured(sys.stdout), "width": width()}
-        if reader.details or reader.all:
-            return (edit_report if reader.details else check_report)(answer, **look)
-        return check_screen(answer, **look, wall_ms=reader.wall_ms)
+        screen = partial(check_screen, wall_ms=reader.wall_ms)
+        form = edit_report if reader.details else check_report if reader.all else screen
+        return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
     return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
 
 

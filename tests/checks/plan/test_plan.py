@@ -213,13 +213,6 @@ def test_of_gaps_as_large_a_part_is_expected_as_of_their_bound(case, share):
     assert plan.expected_ns == pytest.approx(plan.before_ns - share * trace.alone_ns)
 
 
-def test_an_edit_in_ops_and_gaps_expects_no_larger_part_than_the_best_of_its_parts(case):
-    """Of one op and of the gaps it expects half, and of both together no more than half."""
-    ways = (check("ops", 0.5, TRACE, rows=[0]), check("gaps", 0.9, TRACE, gap=True))
-    (both,) = planned(case, *(expecting(way, 0.5) for way in ways)).ranked
-    assert both.expected.saved_ns == pytest.approx(0.5 * both.alone_ns)
-
-
 def test_edits_that_expect_nothing_leave_the_whole_that_is_expected(cold):
     """Of one edit the smaller part is known: no line expects its saving, so the total does not."""
     plan = planned(cold, expecting(check("known", 0.2, rows=[0]), 1.0), check("bounded", 0.9, rows=[0]))

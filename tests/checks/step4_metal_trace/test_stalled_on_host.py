@@ -157,3 +157,11 @@ def test_without_gaps_of_a_warm_pass_a_wall_tells_only_that_kernels_fill_it(chec
     at = within(check, model(20_000), **how)
     assert check.ask(at(222.2)).status == "clean"
     assert check.ask(at(222.3)).status == "cannot_tell"
+
+
+def test_short_gaps_of_the_profile_are_not_called_the_profilers(check):
+    """19 gaps of 0.9 us: a trace saves nothing of them, and the wall has more."""
+    at = within(check, model(900, kernel_ns=5_000))
+    claim = check.ask(at(400)).claim
+    assert claim.gap_ns == (0.0, 0.0)
+    assert claim.caveat.startswith("wall_ms 0.4 leaves more than these gaps")

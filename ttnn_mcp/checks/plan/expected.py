@@ -59,9 +59,7 @@ def expected_alone(ground: Ground, parts: Sequence[Resolved]) -> ExpectedSaving 
 
 
 def _share(part: Resolved, saved_ns: Floats) -> float:
-    """Of what a part saves at most."""
-    if part.change.in_gaps:
-        return part.change.saving(saved_ns).gap_part
+    """Of what a part saves at most; all where it is in the gaps."""
     at_most = float(part.change.bounds.at_most_ns[part.change.at].sum())
     return float(saved_ns[part.change.at].sum()) / at_most if at_most else 1.0
 

@@ -65,7 +65,7 @@ def look(facts: WindowFacts) -> Problems:
     if line.busy >= DEVICE_BOUND:
         return
     saving = traced(line, wall_ns, len(facts))
-    if wall_ns is not None and saving.by_wall and not saving.most_ns:
+    if wall_ns is not None and saving.by_wall and not saving.most_ns:  # unmoved: by_wall says that it is known
         yield Clean(
             f"{_wall(wall_ns)} leaves no more between ops than a trace does: longer gaps are the profiler's"
         )
@@ -101,7 +101,9 @@ def _tell(by_wall: bool, ops: Affected) -> Words:
     caveat = (
         "the profiler inflates gaps, 140-fold where a trace then saved nothing: first host_overhead(wall_ms=...)"
     )
-    if facts.wall_ns is not None and by_wall:
+    if facts.wall_ns is not None and not by_wall:
+        caveat = f"{_wall(facts.wall_ns)} leaves more than these gaps: the rest is work around the pass"
+    elif facts.wall_ns is not None:
         left = figure((facts.wall_ns - line.busy_ns) / 1e3, ",.0f")
         claim = (
             f"kernels fill {figure(line.busy_in(facts.wall_ns), '.0%')} of {_wall(facts.wall_ns)}: {left} us are left, "
@@ -109,8 +111,6 @@ def _tell(by_wall: bool, ops: Affected) -> Words:
         )
         assumption = f"{assumption}; {_wall(facts.wall_ns)} is of this window, profiler off"
         caveat = "where ops waited for other chips, a trace saved nothing of it"
-    elif facts.wall_ns is not None:
-        caveat = f"{_wall(facts.wall_ns)} leaves more than these gaps: the rest is work around the pass"
     return Words(
         claim=claim,
         assumption=assumption,
