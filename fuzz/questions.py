@@ -66,6 +66,7 @@ def of_performance(rng, *, lines, based=False):
     yield "sharding_summary", {**run, **window}
     yield "reshard_detect", {**run, **rng.choice(WINDOWS)}
     yield "host_overhead", {**run, **window, "wall_ms": rng.choice((0.001, 1, 1e6))}
+    yield "optimization_check", {**run, **window, "wall_ms": rng.choice((0.001, 1, 1e6))}
     yield "tensor_formats", {**run, **rng.choice(WINDOWS)}
     yield "device_balance", {**run, **window}
     yield "time_budget", {**run, **rng.choice(WINDOWS)}

@@ -26,3 +26,27 @@ def test_layers_are_those_of_the_critical_device(tmp_path, build):
     layering = case_of(tmp_path, program).layering_here
     expected = [BEFORE, *(n for n in range(1, LAYERS + 1) for _ in range(4)), AFTER]
     assert (layering and layering.layer.tolist()) == (expected if build is layered else None)
+
+
+def test_gaps_of_a_warm_window_are_no_more_than_its_wall_leaves(tmp_path):
+    program = Program("wormhole_b0")
+    for width in (64, 96, 128):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, width])], kernel_ns=10_000, gap_ns=5_000)
+    case = case_of(tmp_path, program)
+    assert case.whole_ns == 40_000
+    short, long = case.of_wall(34_000.0), case.of_wall(99_000.0)
+    assert (short.whole_ns, short.idle_ns.tolist()) == (34_000, [0, 2_000, 2_000])
+    assert long.whole_ns == 40_000
+    cold = case_of(tmp_path / "cold", program, [Iteration(cold=True)])
+    assert cold.of_wall(34_000.0).whole_ns == 30_000
+
+
+def test_the_window_with_its_wall_is_kept_for_the_next_page(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 64])], kernel_ns=10_000)
+    case = case_of(tmp_path, program)
+    first = case.of_wall(20_000.0)
+    assert case.of_wall(20_000.0) is first
+    assert case.of_wall(None) is case
+    assert case.of_wall(30_000.0).wall_ns == 30_000
+    assert first.ops is case.ops

@@ -13,13 +13,16 @@ from tests.for_all import for_all
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
+from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks import CATALOGUE, diagnosis
-from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim
+from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim, Clean
+from ttnn_mcp.checks.diagnosis import ask as ask_check
 from ttnn_mcp.checks.diagnosis import diagnose
 from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import ATTENTION, ATTENTION_GRID, LAYOUT, MATMUL_CONFIG, UNTRIED
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
+from ttnn_mcp.run.doubt import Doubt
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
@@ -262,6 +265,30 @@ def test_checks_that_are_not_answered_explain_time_too(case):
     assert (found.findings, found.steps, found.plan.ranked) == ((), (), ())
     assert found.unexplained == diagnose(case, [saves("first", 0.1)]).unexplained
     assert found.unexplained != diagnose(case, []).unexplained
+
+
+@for_all("gap", [False, True])
+def test_of_a_window_in_doubt_nothing_is_expected(case, gap):
+    def look(facts):
+        for problem in saves("one", 0.5, gap=gap).look(facts):
+            yield replace(problem, expected=Expectation(*[np.full(4, 1_000.0)] * 3, "made"))
+
+    check = replace(saves("one", 0.5), look=look)
+    assert ask_check(check, case).claims[0].expected.basis == "made"
+    doubted = WindowFacts(case.run, case.scope.doubted((Doubt("clocks_differ", "made"),)))
+    assert ask_check(check, doubted).claims[0].expected is None
+
+
+@for_all("other", ["clean", "found"])
+def test_what_shows_that_there_is_no_problem_is_told(case, other):
+    def look(_):
+        yield Clean("seen elsewhere")
+
+    shown = replace(comes_to("main"), look=look)
+    beside = comes_to("side", 0.5) if other == "found" else comes_to("side")
+    (step,) = diagnose(case, [beside, shown]).steps
+    first = "side" if other == "found" else "2 of 2 checks looked and found nothing"
+    assert (step.status, step.why) == (other, f"{first}; main: seen elsewhere")
 
 
 @for_all("principal", [True, False])

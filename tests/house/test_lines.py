@@ -268,7 +268,8 @@ def test_what_changed_is_the_check_or_its_test(monkeypatch):
     assert changed(monkeypatch, "README.md", "mutation/scope.py") == ([], [], [])
     check, test = "step4_metal_trace/stalled_on_host.py", "step4_metal_trace/test_stalled_on_host.py"
     assert changed(monkeypatch, f"ttnn_mcp/checks/{check}") == (["stalled_on_host"], [], [])
-    assert changed(monkeypatch, f"tests/checks/{test}") == ([], ["stalled_on_host"], [])
+    shared = ["expectation", "traced"]  # what it asks of a wall time, which its test holds too
+    assert changed(monkeypatch, f"tests/checks/{test}") == ([], [*shared, "stalled_on_host"], [])
     assert changed(monkeypatch, "tests/analyses/op_kinds/test_few_cores.py") == ([], ["few_cores"], [])
 
 

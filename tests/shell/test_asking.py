@@ -235,3 +235,32 @@ def test_every_sentence_has_one_unit_of_time_and_groups_its_digits(ttnn_mcp, mon
         for said in re.split(r"(?<=[.;:|]) |\n", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
             assert len({*ONE_TIME.findall(said)}) < 2, said
             assert not LONG.search(re.sub(r"= [\d.]+|\w+(?:\\?\[\d+\\?\])?x\w+|tensors:\d+", "", said)), said
+
+
+def test_a_wall_time_is_told_by_an_option_that_the_suggested_commands_repeat(ttnn_mcp):
+    status, out, err = ttnn_mcp("check", "demo", "--wall-ms", "1.3")
+    assert (status, err) == (0, "")
+    assert "; wall time 1.300 ms; " in out
+    assert "kernels fill 80% of wall_ms 1.3: 262 us are left" in out
+    assert "check demo --wall-ms 1.3 --details 1" in out
+    assert "check demo --wall-ms 1.3 --all" in out
+    assert (
+        ttnn_mcp("check", "demo", "wall_ms=1.3", "--all")[1]
+        == ttnn_mcp("check", "demo", "--wall-ms", "1.3", "--all")[1]
+    )
+    first = ttnn_mcp("check", "demo", "--wall-ms", "1.3", "--details", "1")[1]
+    assert "wall_ms 1.3 is of this window" in " ".join(first.split())
+    assert "--wall-ms" not in ttnn_mcp("check", "demo")[1]
+
+
+def test_a_wall_time_that_is_no_time_is_refused(ttnn_mcp):
+    for wall, why in (
+        ("soon", "is a number"),
+        ("0", "is more than 0"),
+        ("inf", "finite"),
+        ("0.5", "below the 1.038 ms"),
+    ):
+        status, out, err = ttnn_mcp("check", "demo", "--wall-ms", wall)
+        assert (status, out) == (1, "")
+        assert "wall_ms" in err
+        assert why in err

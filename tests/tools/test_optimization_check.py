@@ -172,3 +172,71 @@ async def test_a_run_that_died_is_no_clean_step_3(tmp_path):
     unsure = step["why"].partition("cannot tell: ")[2]
     for check in ("l1-pressure", "late-free", "long-lived-l1-tensor", "weights-in-l1"):
         assert check in unsure
+
+
+async def test_a_wall_time_is_the_whole_of_the_plan_and_lets_expect_a_part_of_the_trace(tmp_path):
+    at = session(tmp_path)
+    without = await ask(at, "optimization_check", run="demo")
+    answer = await ask(at, "optimization_check", run="demo", wall_ms=1.3)
+    host = (await ask(at, "host_overhead", run="demo", wall_ms=1.3))["trace_saving_ms"]
+    total, plan = answer["total"], {edit["edit"]: edit for edit in rows_of(answer["plan"])}
+    assert (total["of"], total["before_us"]) == ("kernels and gaps", 1300)
+    trace = plan["trace"]
+    ends = [trace[name] for name in ("expected_us", "low_us", "high_us", "alone_us")]
+    assert ends == pytest.approx(
+        [1000 * ms for ms in (host["expected"], *host["interval"], host["at_most"])], abs=1
+    )
+    assert trace["basis"] == "cases"
+    saved = sum(edit["then_us"] for edit in plan.values())
+    assert total["before_us"] - saved == pytest.approx(
+        total["after_us"], abs=0.005 * 1300 * answer.get("smaller_edits", 0) + 1
+    )
+    assert total["floor_us"] <= total["after_us"] <= total["expected_after_us"] <= total["before_us"]
+    assert all(edit["expected_us"] is None or edit["expected_us"] <= edit["alone_us"] for edit in plan.values())
+    assert [total[name] for name in ("floor_us", "speed_of_light_us")] == [
+        without["total"][name] for name in ("floor_us", "speed_of_light_us")
+    ]
+    assert await ask(at, "optimization_check", run="demo") == without
+
+
+async def test_a_wall_that_kernels_fill_makes_step_4_clean_and_says_why(tmp_path):
+    answer = await ask(session(tmp_path), "optimization_check", run="demo", wall_ms=1.153)
+    (step,) = [step for step in answer["steps"] if step["step"] == 4]
+    assert step["status"] == "clean"
+    assert "; stalled-on-host: kernels fill 90% of wall_ms 1.153: longer gaps of the profile" in step["why"]
+    assert "trace" not in {edit["edit"] for edit in rows_of(answer["plan"])}
+    assert answer["total"]["before_us"] == 1153
+
+
+async def test_a_wall_time_goes_on_with_the_next_page_and_with_details(tmp_path):
+    at = session(tmp_path)
+    cursor = (await ask(at, "optimization_check", run="demo", wall_ms=1.3))["next_cursor"]
+    assert (await ask(at, "optimization_check", run="demo", wall_ms=1.3, cursor=cursor))["findings"]
+    with pytest.raises(TtnnMcpError, match="other"):
+        await ask(at, "optimization_check", run="demo", wall_ms=1.4, cursor=cursor)
+    detailed = await ask(at, "optimization_check", run="demo", wall_ms=1.3, details=["trace"])
+    assert detailed["findings"][0]["claim"].startswith("kernels fill 80% of wall_ms 1.3: 262 us are left")
+    assert detailed["total"]["before_us"] == 1300
+
+
+@for_all("tool", ["optimization_check", "host_overhead"])
+@for_all(
+    ("wall_ms", "why"),
+    [
+        (0, "'wall_ms' is more than 0"),
+        (-1.0, "'wall_ms' is more than 0"),
+        (float("inf"), "'wall_ms' is a finite number"),
+        (float("nan"), "'wall_ms' is a finite number"),
+        ("long", "'wall_ms' is a number"),
+        (1.03, r"wall_ms 1.03 is below the 1.038 ms of kernels in this window: it belongs to other rows"),
+    ],
+)
+async def test_a_wall_time_that_cannot_be_is_refused(tmp_path, tool, wall_ms, why):
+    with pytest.raises(TtnnMcpError, match=why):
+        await ask(session(tmp_path), tool, run="demo", wall_ms=wall_ms)
+
+
+async def test_a_memory_report_alone_has_no_use_for_a_wall_time(tmp_path):
+    made = write_run(tmp_path / "x", demo_program(), [Iteration()])
+    with pytest.raises(TtnnMcpError, match="'wall_ms' needs device times"):
+        await ask(session(tmp_path), "optimization_check", run=str(made.memory), wall_ms=1.3)

@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
 from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
 from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
-from ttnn_mcp.analyses.devices.host_gaps import Timeline, timeline_of
+from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
@@ -44,12 +44,15 @@ class WindowFacts:
     Attributes:
         run: the run.
         ops: the ops of the device that the others wait for.
+        wall_ns: what a pass takes with the profiler off; None where nobody has measured it.
         outcomes: the answer of each check about this window; filled by the diagnosis.
         lock: held while an outcome is computed.
     """
 
-    def __init__(self, run: Run, scope: Scope) -> None:
+    def __init__(self, run: Run, scope: Scope, wall_ns: float | None = None) -> None:
         self.run = run
+        self.wall_ns = wall_ns
+        self._of_wall: WindowFacts | None = None
         self._scope = scope
         self.ops: OpTable = scope.critical
         self.outcomes: dict[str, object] = {}
@@ -110,8 +113,14 @@ class WindowFacts:
 
     @cached_property
     def idle_ns(self) -> Floats:
-        """Per op, the time before it in which nothing ran; zeros in a cold window, whose gaps are not the model's."""
-        return self.timeline.idle_ns if self.scope.window.warm else np.zeros(len(self))
+        """Per op, the time before it in which nothing ran; zeros in a cold window, whose gaps are not the model's.
+
+        Together they are no more than the wall time leaves them, where it is known.
+        """
+        line = self.timeline
+        if not self.scope.window.warm:
+            return np.zeros(len(self))
+        return line.idle_ns if self.wall_ns is None else gaps_of_wall(line.idle_ns, self.wall_ns - line.busy_ns)
 
     @cached_property
     def whole_ns(self) -> float:
@@ -193,6 +202,15 @@ class WindowFacts:
     def roofline_of_devices(self) -> Roofline:
         """Lower bounds of each op in `scope.ops`: all devices."""
         return roofline_of(self.scope.ops, self.run.chip.at_fastest)
+
+    def of_wall(self, wall_ns: float | None) -> WindowFacts:
+        """The same window with its wall time; the last one asked for is kept, for the next page of its answer."""
+        if wall_ns == self.wall_ns:
+            return self
+        facts = self._of_wall
+        if facts is None or facts.wall_ns != wall_ns:
+            facts = self._of_wall = WindowFacts(self.run, self._scope, wall_ns)
+        return facts
 
     def attributes(self, row: int) -> Attributes:
         """The attributes of one op."""

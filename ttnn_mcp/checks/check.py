@@ -30,7 +30,17 @@ __all__ = [
     "Words",
     "no_saving",
 ]
-__all__ += ["ANY_OPS", "CannotTell", "Problems", "Subject", "check", "ops_named", "ops_of_family", "spoken_of"]
+__all__ += [
+    "ANY_OPS",
+    "CannotTell",
+    "Clean",
+    "Problems",
+    "Subject",
+    "check",
+    "ops_named",
+    "ops_of_family",
+    "spoken_of",
+]
 STEP_TITLES = {
     1: "Data formats",
     2: "Tensor layouts",
@@ -58,7 +68,14 @@ class CannotTell:
     why: str
 
 
-Problems: TypeAlias = "Iterator[Problem | CannotTell]"
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """There is no problem though the report looks so; `why` tells what shows it."""
+
+    why: str
+
+
+Problems: TypeAlias = "Iterator[Problem | CannotTell | Clean]"
 Look: TypeAlias = "Callable[[WindowFacts], Problems]"
 Parts = ParamSpec("Parts")
 

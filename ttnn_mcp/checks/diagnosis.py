@@ -14,7 +14,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.laws.anchored import SAME
 from ttnn_mcp.analyses.window_facts import WindowFacts
-from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Mask, Problem
+from ttnn_mcp.checks.check import STEP_TITLES, CannotTell, Check, Claim, Clean, Mask, Problem
 from ttnn_mcp.checks.expectation import by_cases, by_law, explains
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.levers import ATTENTION_GRID, PROGRAM
@@ -146,7 +146,8 @@ def _gated(check: Check, facts: WindowFacts) -> Asked:
     if claims:
         return Asked(check, "found", "", claims)
     unknown = next((outcome for outcome in outcomes if isinstance(outcome, CannotTell)), None)
-    return Asked(check, "cannot_tell", unknown.why) if unknown else Asked(check, "clean", "")
+    silent = unknown or next((outcome for outcome in outcomes if isinstance(outcome, Clean)), Clean(""))
+    return Asked(check, "cannot_tell" if unknown else "clean", silent.why)
 
 
 def _lacking(check: Check, facts: WindowFacts, about: Mask, *, of_run: bool) -> Need | None:
@@ -164,10 +165,10 @@ def _worth_telling(problem: Problem, worth: Worth, facts: WindowFacts) -> bool:
 
 def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | None:
     """The problem with what to expect of its change; None where a law expects no gain at its best end."""
-    if problem.gap_ns is not None or not problem.promise_ns:
-        return problem
     if facts.scope.in_doubt:
         return replace(problem, expected=None)
+    if problem.gap_ns is not None or not problem.promise_ns:
+        return problem
     expected = problem.expected
     if expected is None and problem.becomes is not None:
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)
@@ -299,7 +300,8 @@ def _summed_up(outcomes: list[Asked]) -> tuple[Status, str]:
         by_status.setdefault(status, []).append(outcome)
     clean, unsure = by_status.get("clean", []), by_status.get("cannot_tell", [])
     blind = [outcome for outcome in unsure if outcome.check.principal]
-    also = f"; cannot tell: {', '.join(outcome.check.id for outcome in unsure)}" if unsure else ""
+    also = "".join(f"; {outcome.check.id}: {outcome.why}" for outcome in clean if outcome.why)
+    also += f"; cannot tell: {', '.join(outcome.check.id for outcome in unsure)}" if unsure else ""
     if "found" in by_status:
         return "found", ", ".join(outcome.check.id for outcome in by_status["found"]) + also
     if blind:

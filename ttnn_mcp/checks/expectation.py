@@ -178,15 +178,13 @@ def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 
-def by_wall(name: str, most_ns: float) -> Expectation | None:
+def by_wall(name: str, most_ns: Floats) -> Expectation | None:
     """By the shares that measured changes saved of what the wall time has beyond the kernels (without the profiler)."""
     shares = measured_cases()["walls"].get(name)
     if shares is None:
         return None
-    saved, low = (np.array([most_ns * shares[end]]) for end in ("median", "low"))
-    return Expectation(
-        saved, low, np.array([most_ns]), f"{shares['cases']} measured cases of {name}, by their walls"
-    )
+    basis = f"{shares['cases']} measured cases of {name}, by their walls"
+    return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
 
 
 @cache

@@ -9,6 +9,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ttnn_mcp.errors import ArgumentsInvalid
@@ -54,7 +55,8 @@ async def asked(
     """The answer to a command; a run that nobody named is told first, because the answer may be a refusal."""
     question = QUESTIONS[reader.command]
     each = ["group_by=none"] if getattr(reader, "each", False) else []
-    stated, named, choice = await arguments(session, question, [*words, *each])
+    wall = [] if getattr(reader, "wall_ms", None) is None else [f"wall_ms={reader.wall_ms}"]
+    stated, named, choice = await arguments(session, question, [*words, *each, *wall])
     if choice:
         tell(choice)
     if question.tool == PAGED:
@@ -95,7 +97,8 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
         return "\n".join(_as_markdown(reader.command, answer, titled(reader.command, named))).rstrip() + "\n"
     answer = answer_spoken_here(answer)
     if reader.command == "check" and "predicted" not in answer:
-        form = edit_report if reader.details else check_report if reader.all else check_screen
+        screen = partial(check_screen, wall_ms=reader.wall_ms)
+        form = edit_report if reader.details else check_report if reader.all else screen
         return form(answer, run=named[0], colour=coloured(sys.stdout), width=width())
     return _drawn(answer, named, reader.command, [*words, *(["--each"] if getattr(reader, "each", False) else [])])
 

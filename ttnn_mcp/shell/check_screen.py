@@ -23,9 +23,11 @@ OTHERS = re.compile(r" and (\d+) more\b")
 IN_LAYERS = re.compile(r" of \d+ in each of (\d+) layers")
 
 
-def check_screen(answer: dict[str, Any], *, run: str, width: int, colour: bool = False) -> str:
-    """At most `LINES` lines of the answer of `optimization_check`."""
-    return "\n".join(line.rstrip() for line in _Screen(answer, run, width, colour).lines()) + "\n"
+def check_screen(
+    answer: dict[str, Any], *, run: str, width: int, colour: bool = False, wall_ms: str | None = None
+) -> str:
+    """At most `LINES` lines of the answer of `optimization_check`; its commands repeat the wall time."""
+    return "\n".join(line.rstrip() for line in _Screen(answer, run, width, colour, wall_ms).lines()) + "\n"
 
 
 def verdict(answer: dict[str, Any]) -> list[str]:
@@ -40,6 +42,7 @@ class _Screen:
     run: str
     width: int
     colour: bool
+    wall_ms: str | None = None
 
     def lines(self) -> Iterator[str]:
         top, rest = [*self.top()], [*self.first(), *self.doubt(), *self.commands()]
@@ -149,8 +152,9 @@ class _Screen:
         if named_rows(self.answer.get("plan")):
             more = {"--details 1": "its code, evidence, how to verify"} | more
         yield ""
+        wall = () if self.wall_ms is None else ("--wall-ms", self.wall_ms)
         for option, why in more.items():
-            line = f"{command('check', self.run)} {option}"
+            line = f"{command('check', self.run, *wall)} {option}"
             with_reason = f"{line}  # {why}"
             yield with_reason if len(with_reason) <= self.width else line
 

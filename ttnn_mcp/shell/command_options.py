@@ -247,6 +247,7 @@ def _add_check(check: argparse.ArgumentParser) -> None:
         "--details", metavar="N", help="all of edit N of the plan: evidence, code, how to verify; its name does too"
     )
     more.add_argument("--all", action="store_true", help="all edits with all findings, and the seven steps")
+    check.add_argument("--wall-ms", metavar="MS", help="wall time of one iteration, measured with the profiler off")
 
 
 def _add_ops(ops: argparse.ArgumentParser) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
 
 from ttnn_mcp.analyses.devices.host_gaps import (
     COLD_GAP_NS,
@@ -14,18 +13,16 @@ from ttnn_mcp.analyses.devices.host_gaps import (
     Timeline,
     static_shapes,
     timelines_of,
-    trace_saving_ns,
-    trace_saving_of_wall_ns,
 )
 from ttnn_mcp.analyses.window_facts import WindowFacts
-from ttnn_mcp.checks.expectation import by_wall
-from ttnn_mcp.checks.levers import TRACE
-from ttnn_mcp.errors import QuestionRefused, shown
+from ttnn_mcp.checks.shared.traced import traced
+from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import Scope
+from ttnn_mcp.tools.parts.wall import WallMs, refuse_other_rows
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
 
@@ -38,7 +35,7 @@ QUEUES = "not in a report: see the model's code"
 class Arguments(OfWindow):
     """Arguments of host_overhead."""
 
-    wall_ms: float | None = Field(None, gt=0, description="Of one iteration, profiler off")
+    wall_ms: WallMs = None
 
 
 class Cold(Wire):
@@ -81,12 +78,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     lines, whole = timelines_of(scope.ops, run.chip), devices_without_loss(scope.ops)
     slowest = max((line for line in lines if line.device in whole), key=lambda line: line.wall_ns)
     ops = int((scope.ops.numbers("device") == slowest.device).sum())
-    if asked.wall_ms is not None and asked.wall_ms * 1e6 < slowest.kernel_ns:
-        raise QuestionRefused(
-            f"wall_ms {figure(asked.wall_ms, 'g')} is below the {figure(slowest.kernel_ns / 1e6, '.3f')} "
-            "ms of kernels in this window: "
-            "it belongs to other rows. Give the time of one iteration, or choose the window it was measured on."
-        )
+    refuse_other_rows(slowest, asked.wall_ms)
     verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
@@ -108,7 +100,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         largest_gaps=largest_gaps(scope.of_device(slowest.device)),
         static_shapes=static_shapes(run.performance_report),
         cold=cold_of(scope),
-        host_share=None if asked.wall_ms is None else 1 - slowest.kernel_ns / 1e6 / asked.wall_ms,
+        host_share=None if asked.wall_ms is None else 1 - slowest.busy_in(asked.wall_ms * 1e6),
         device=slowest.device,
         window=scope.window,
         read_next="step-04-metal-trace.md",
@@ -116,18 +108,12 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
 
 
 def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs | None:
-    """What a trace can save; expected only where the wall time is known: gaps of a profile tell too little."""
+    """What a trace can save, in the bounds of the gaps or of the wall time."""
     if report.traced:
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
-    by_gaps = trace_saving_ns(line)
-    if wall_ms is None:
-        return SavingMs(at_most=by_gaps / 1e6)
-    most_ns = trace_saving_of_wall_ns(line, wall_ms * 1e6)
-    # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
-    alike = line.kernel_ns / 1e6 / wall_ms < DEVICE_BOUND and 0 < most_ns < by_gaps
-    expected = by_wall(TRACE.name, most_ns) if alike else None
+    most_ns, _, expected = traced(line, None if wall_ms is None else wall_ms * 1e6)
     if expected is None:
         return SavingMs(at_most=most_ns / 1e6)
     saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
@@ -170,7 +156,7 @@ def largest_gaps(ops: OpTable) -> Table:
 def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | None) -> tuple[Verdict, str]:
     """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
     if wall_ms is not None:
-        share = line.kernel_ns / 1e6 / wall_ms
+        share = line.busy_in(wall_ms * 1e6)
         return _by_busy(
             share
         ), f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"

@@ -27,6 +27,7 @@ from ttnn_mcp.tools.parts.plan_tables import (
     unexplained_table,
 )
 from ttnn_mcp.tools.parts.predicted_run import PredictedPlan, predicted_plan
+from ttnn_mcp.tools.parts.wall import WallMs, refuse_other_rows
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
 
@@ -39,6 +40,7 @@ class Arguments(OfWindow):
     steps: list[Annotated[int, Field(ge=1, le=7)]] | None = Field(None, description="Only these steps")
     details: list[str] | None = Field(None, description="Findings of these edits")
     min_saving_share: float = Field(0.005, ge=0, le=1, description="Drop edits that save a smaller share")
+    wall_ms: WallMs = None
     cursor: str | None = Field(None, coerce_numbers_to_str=True, description="next_cursor")
 
 
@@ -87,6 +89,9 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     after those above it; the total beside the speed of light. Then findings, each with evidence, savings, a fix and
     how to verify it; `details` names edits. On a memory report alone: predicted by laws of time.
     """
+    if asked.wall_ms is not None:
+        refuse_other_rows(facts.timeline, asked.wall_ms)
+        facts = facts.of_wall(asked.wall_ms * 1e6)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     others = [] if asked.steps is None else [check for check in CATALOGUE if check.step not in asked.steps]
     diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=others, earlier_runs=True)

@@ -18,6 +18,7 @@ from tests.profiles import (
 )
 from tests.profiles.ops import unary
 from ttnn_mcp.analyses.devices.host_gaps import (
+    gaps_of_wall,
     static_shapes,
     timeline_of,
     trace_region_bytes,
@@ -161,3 +162,27 @@ def test_ops_one_after_the_other_share_nothing(tmp_path):
 def test_ops_that_overlap_leave_no_gap(tmp_path):
     line = replace(timeline(tmp_path, (0, 100), (50, 100)), gaps_ns=np.array([-10.0, -10.0, 5.0]))
     assert line.median_gap_ns == 0
+
+
+@for_all(
+    ("left_ns", "gaps_ns"),
+    [
+        (9_000, [0, 500, 2_500, 4_500]),  # more than the profile has: nothing of it is the profiler's
+        (7_500, [0, 500, 2_500, 4_500]),
+        (5_000, [0, 500, 1_750, 2_750]),  # half of the 5,000 above a traced gap
+        (2_500, [0, 500, 1_000, 1_000]),
+        (1_250, [0, 250, 500, 500]),
+        (0, [0, 0, 0, 0]),
+    ],
+)
+def test_gaps_of_a_profile_are_shortened_to_what_the_wall_leaves_them(left_ns, gaps_ns):
+    assert gaps_of_wall(np.array([0.0, 500.0, 2_500.0, 4_500.0]), left_ns).tolist() == gaps_ns
+
+
+def test_where_there_is_no_gap_none_is_shortened():
+    assert gaps_of_wall(np.zeros(2), 0.0).tolist() == [0, 0]
+
+
+def test_the_share_of_a_wall_counts_ops_side_by_side_once(tmp_path):
+    line = timeline(tmp_path, (0, 10_000), (2_000, 20_000))
+    assert replace(line, busy_ns=25_000.0).busy_in(50_000.0) == 0.5

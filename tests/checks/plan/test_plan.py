@@ -204,9 +204,13 @@ def test_what_two_edits_expect_of_one_op_multiplies(cold):
     assert plan.expected_ns == pytest.approx(33_000)
 
 
-def test_of_gaps_all_is_expected_that_they_save(case):
-    (trace,) = planned(case, expecting(check("t", 0.9, TRACE, gap=True), 0.5)).ranked
-    assert trace.expected.saved_ns == pytest.approx(trace.alone_ns)
+@for_all("share", [0.25, 1.0])
+def test_of_gaps_as_large_a_part_is_expected_as_of_their_bound(case, share):
+    plan = planned(case, expecting(check("t", 0.9, TRACE, gap=True), share))
+    (trace,) = plan.ranked
+    ends = (trace.expected.saved_ns, trace.expected.low_ns, trace.expected.high_ns)
+    assert ends == pytest.approx([part * trace.alone_ns for part in (share, share / 2, 1.0)])
+    assert plan.expected_ns == pytest.approx(plan.before_ns - share * trace.alone_ns)
 
 
 def test_edits_that_expect_nothing_leave_the_whole_that_is_expected(cold):
@@ -283,7 +287,10 @@ def expecting(check, share):
 
     def look(facts):
         for problem in check.look(facts):
-            ends = (problem.at_most_ns * each for each in (share, share / 2, 1.0))
+            most = problem.at_most_ns
+            if problem.gap_ns:
+                most = np.full(len(most), problem.gap_ns[1] / len(most))
+            ends = (most * each for each in (share, share / 2, 1.0))
             yield replace(problem, expected=Expectation(*ends, "law: made"))
 
     return replace(check, look=look)

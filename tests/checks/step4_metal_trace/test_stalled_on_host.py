@@ -4,17 +4,23 @@ import pytest
 
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program
+from ttnn_mcp.checks import CATALOGUE
+from ttnn_mcp.checks.expectation import measured_cases
+from ttnn_mcp.checks.plan.plan import plan_of
 
 COLD, WARM = Iteration(cold=True), Iteration()
+CHECK = next(one for one in CATALOGUE if one.id == "stalled-on-host")
 REPLAYED = (COLD, Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2)))
 
 
-def model(gap_ns: int, ops: int = 20) -> Program:
+def model(gap_ns: int, ops: int = 20, kernel_ns: int = 10_000) -> Program:
     """Kernels of 10 us: 20 of them with 19 gaps are busy for 200 / (200 + 19 gap)."""
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 32, 32])
     for width in range(1, ops + 1):
-        x = program.op("UnaryDeviceOperation", [x], shape=[1, 1, 32, 32 * width], kernel_ns=10_000, gap_ns=gap_ns)
+        x = program.op(
+            "UnaryDeviceOperation", [x], shape=[1, 1, 32, 32 * width], kernel_ns=kernel_ns, gap_ns=gap_ns
+        )
     return program
 
 
@@ -87,3 +93,75 @@ def test_a_front_end_has_an_option_of_its_own(check):
 
 def test_shapes_that_repeat_can_be_traced(check):
     assert "shapes repeat over iterations" in check.ask(model(20_000)).claim.caveat
+
+
+def within(check, program, iterations=(COLD, WARM), **how):
+    """The program's window, given its wall time in microseconds."""
+    return lambda us: check.case(program, iterations, **how).of_wall(us * 1e3)
+
+
+def test_kernels_that_fill_ninety_percent_of_the_wall_are_the_line(check):
+    at = within(check, model(90_000))  # 200 us of kernels
+    check.pair(at, silent=222.2, fires=222.3)
+    why = "kernels fill 95% of wall_ms 0.21: longer gaps of the profile are the profiler's"
+    assert check.ask(at(210)).why == why
+
+
+def test_a_wall_that_leaves_a_microsecond_an_op_has_nothing_to_trace(check):
+    at = within(check, model(90_000, kernel_ns=5_000))  # 100 us of kernels, 84 % of 119
+    check.pair(at, silent=119, fires=119.1)
+    assert "wall_ms 0.119 leaves no more between ops than a trace does" in check.ask(at(119)).why
+
+
+def test_the_wall_bounds_the_saving_and_lets_expect_a_share_of_it(check):
+    case = within(check, model(90_000))(400)
+    claim, walls = check.ask(case).claim, measured_cases()["walls"]["trace"]
+    most_ns = 200_000 - 19_000
+    assert claim.gap_ns == (0.0, pytest.approx(most_ns))
+    ends = [claim.expected.saved_ns, claim.expected.low_ns, claim.expected.high_ns]
+    assert [each.sum() for each in ends] == pytest.approx(
+        [most_ns * walls["median"], most_ns * walls["low"], most_ns]
+    )
+    assert claim.claim == "kernels fill 50% of wall_ms 0.4: 200 us are left, of 1,710 us of gaps in the profile"
+    assert claim.assumption.endswith("kernels unchanged; wall_ms 0.4 is of this window, profiler off")
+    assert claim.caveat.startswith("where ops waited for other chips, a trace saved nothing of it; shapes repeat")
+    assert not claim.at_most_ns.any()
+    plan = plan_of(case, [(CHECK, claim)])
+    (trace,) = plan.ranked
+    assert plan.before_ns == pytest.approx(400_000)
+    assert trace.alone_ns == pytest.approx(most_ns)
+    assert plan.after_ns == pytest.approx(219_000)
+    assert plan.expected_ns == pytest.approx(400_000 - most_ns * walls["median"])
+
+
+def test_a_wall_with_more_than_the_gaps_only_tells_of_work_around_the_pass(check):
+    at = within(check, model(11_000))  # 409 us with its gaps
+    for us, by_wall in ((408, True), (410, False)):
+        claim = check.ask(at(us)).claim
+        assert claim.gap_ns[1] == pytest.approx(min(us - 219, 190) * 1e3)
+        assert (claim.expected is not None) == by_wall
+        assert ("of wall_ms" in claim.claim) == by_wall
+    assert claim.caveat.startswith(
+        "wall_ms 0.41 leaves more than these gaps: the rest is work around the pass; shapes"
+    )
+    assert "wall_ms" not in claim.assumption
+
+
+def test_a_wall_shows_that_a_pause_is_the_profilers(check):
+    program = with_a_pause(1_150_000)  # 210 us of kernels, 2,290 of gaps
+    check.pair(within(check, program), silent=2_510, fires=2_490, silent_is="cannot_tell")
+
+
+@for_all("how", [{"iterations": (COLD,)}, {"without": "OP TO OP LATENCY"}], ids=["cold", "no gaps"])
+def test_without_gaps_of_a_warm_pass_a_wall_tells_only_that_kernels_fill_it(check, how):
+    at = within(check, model(20_000), **how)
+    assert check.ask(at(222.2)).status == "clean"
+    assert check.ask(at(222.3)).status == "cannot_tell"
+
+
+def test_short_gaps_of_the_profile_are_not_called_the_profilers(check):
+    """19 gaps of 0.9 us: a trace saves nothing of them, and the wall has more."""
+    at = within(check, model(900, kernel_ns=5_000))
+    claim = check.ask(at(400)).claim
+    assert claim.gap_ns == (0.0, 0.0)
+    assert claim.caveat.startswith("wall_ms 0.4 leaves more than these gaps")

@@ -64,6 +64,10 @@ class Timeline:
         """Share of the wall time in which a kernel ran."""
         return min(1.0, self.busy_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
 
+    def busy_in(self, wall_ns: float) -> float:
+        """Share of a wall time without the profiler in which a kernel ran."""
+        return self.busy_ns / wall_ns
+
     @property
     def gap_ns(self) -> float:
         """Time in which none ran."""
@@ -155,6 +159,19 @@ def trace_saving_of_wall_ns(line: Timeline, wall_ns: float) -> float:
     shorter: what the host does before the first op and after the last one stays.
     """
     return max(0.0, min(trace_saving_ns(line), wall_ns - line.busy_ns - len(line.gaps_ns) * TRACED_GAP_NS))
+
+
+def gaps_of_wall(gaps_ns: Floats, left_ns: float) -> Floats:
+    """Gaps of a profile, made shorter until they are no more than a wall time without the profiler leaves them.
+
+    What they have above a traced gap goes first, in proportion: a trace then saves of them what it saves of the wall.
+    """
+    kept = np.minimum(gaps_ns, TRACED_GAP_NS)
+    least, above = float(kept.sum()), gaps_ns - kept
+    most = least + float(above.sum())
+    if left_ns >= most:
+        return gaps_ns
+    return kept * (left_ns / least) if left_ns < least else kept + above * ((left_ns - least) / (most - least))
 
 
 def trace_region_bytes(ops: int) -> int:

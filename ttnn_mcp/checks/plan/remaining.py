@@ -77,6 +77,7 @@ class Relief:
         at: see there.
         slot: what it sets of each op.
         in_gaps: whether it shortens the gaps before the ops, not the ops.
+        gap_part: of what a gap has above a traced one, the part that goes.
     """
 
     rows: Rows
@@ -84,6 +85,7 @@ class Relief:
     at: Rows
     slot: str
     in_gaps: bool
+    gap_part: float = 1.0
 
     @classmethod
     def of(cls, bounds: Bounds, slot: str, among: Mask | None = None) -> Relief:
@@ -95,7 +97,9 @@ class Relief:
         return len(self.rows)
 
     def saving(self, saved_ns: Floats) -> Relief:
-        """The same change if it saves so much, per row of the problem."""
+        """The same change if it saves so much, per row of the problem; of gaps, together."""
+        if self.bounds.gap_ns is not None:
+            return replace(self, gap_part=float(saved_ns.sum()) / self.bounds.gap_ns[1])
         return replace(self, bounds=replace(self.bounds, at_most_ns=saved_ns, at_least_ns=None))
 
 
@@ -166,7 +170,7 @@ class Remaining:
         free &= change.in_gaps | (change.bounds.at_most_ns[change.at] > 0)
         places, at = places[free], change.at[free]
         if change.in_gaps:
-            self._gaps[places] = np.minimum(self._gaps[places], TRACED_GAP_NS)
+            self._gaps[places] -= change.gap_part * np.maximum(self._gaps[places] - TRACED_GAP_NS, 0.0)
             return
         self._taken.setdefault(change.slot, np.zeros(len(self._rows), dtype=np.bool_))[places] = True
         bounds, spent = change.bounds, self._spent[places]

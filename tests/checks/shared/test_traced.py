@@ -1,0 +1,45 @@
+"""What a trace saves by the gaps of a profile, and by a wall time: pairs at the lines."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.checks.rows import case_of
+from tests.for_all import for_all
+from tests.profiles import Program
+from ttnn_mcp.checks.shared.traced import traced
+
+
+@pytest.fixture
+def line(tmp_path):
+    """20 kernels of 10 us, and 19 gaps of 90."""
+    program = Program("wormhole_b0")
+    for width in range(1, 21):
+        x = program.tensor([1, 1, 32, 32 * width])
+        program.op("UnaryDeviceOperation", [x], kernel_ns=10_000, gap_ns=90_000)
+    return case_of(tmp_path, program).timeline
+
+
+@for_all(
+    ("wall_us", "most_us", "by_wall", "is_expected"),
+    [
+        (None, 1_691, False, False),
+        (1_911, 1_691, False, False),  # all of the gaps
+        (1_909, 1_690, True, True),
+        (222.3, 3.3, True, True),
+        (222.2, 3.2, True, False),  # kernels fill 90 % of it
+        (219, 0, True, False),
+    ],
+)
+def test_the_wall_counts_where_it_leaves_less_than_the_gaps(line, wall_us, most_us, by_wall, is_expected):
+    saving = traced(line, None if wall_us is None else wall_us * 1e3, ops=4)
+    assert saving.most_ns == pytest.approx(most_us * 1e3, abs=2)
+    assert (saving.by_wall, saving.expected is not None) == (by_wall, is_expected)
+    if is_expected:
+        assert saving.expected.high_ns.tolist() == [pytest.approx(saving.most_ns / 4)] * 4
+
+
+def test_a_wall_that_leaves_a_trace_nothing_lets_expect_nothing(line):
+    short = replace(line, busy_ns=100_000.0)  # 84 % of the wall
+    assert traced(short, 119_000.0).expected is None
+    assert traced(short, 119_100.0).expected is not None

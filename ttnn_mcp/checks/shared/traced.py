@@ -1,0 +1,44 @@
+"""What Metal Trace saves of a device's time: bounded by the gaps, or by the wall time without the profiler.
+
+Something is expected of it only where the wall time is known: gaps of a profile tell too little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND, trace_saving_ns, trace_saving_of_wall_ns
+from ttnn_mcp.checks.expectation import by_wall
+from ttnn_mcp.checks.levers import TRACE
+
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.devices.host_gaps import Timeline
+    from ttnn_mcp.checks.expectation import Expectation
+
+
+class Traced(NamedTuple):
+    """What a trace saves.
+
+    Attributes:
+        most_ns: at most.
+        by_wall: whether the wall time leaves it less than the gaps of the profile do.
+        expected: an equal part for each op; None where nothing is known.
+    """
+
+    most_ns: float
+    by_wall: bool
+    expected: Expectation | None
+
+
+def traced(line: Timeline, wall_ns: float | None, ops: int = 1) -> Traced:
+    """What a trace saves on a device whose pass takes so long with the profiler off; None where that is not known."""
+    by_gaps = trace_saving_ns(line)
+    if wall_ns is None:
+        return Traced(by_gaps, by_wall=False, expected=None)
+    most_ns = trace_saving_of_wall_ns(line, wall_ns)
+    # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
+    alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps
+    expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
+    return Traced(most_ns, most_ns < by_gaps, expected)
