@@ -34,7 +34,7 @@ def test_one_token_has_k_experts(check):
     assert claim.rows.tolist() == [1]
     bytes_ns = 2 / 16 * 16 * 256 * 512 * 2 / 435.2
     assert claim.at_most_ns[0] == pytest.approx(130_000 - bytes_ns, rel=0.001)
-    assert claim.claim.startswith("1 sparse matmul of one token without nnz (130 us, 92.5%)")
+    assert claim.claim.startswith("1 sparse matmul of one token that is given no nnz (130 us, 92.5%)")
     assert "nnz=2" in claim.fix
     assert "hang" in claim.caveat
     assert (case.line(0), "ATTRIBUTES.k") in cells(outcome)
@@ -49,13 +49,36 @@ def test_others_are_none(check, how):
     assert check.ask(token(**how)).status == "clean"
 
 
-def test_two_are_one_claim_and_the_first_choice_counts(check):
+def test_two_of_one_choice_are_one_claim_and_each_has_its_own(check):
     program = token()
-    put_token(program, us=200, k=4)
-    claim = check.ask(program).claim
-    assert claim.rows.tolist() == [1, 3]
-    assert claim.claim.startswith("2 sparse matmuls of one token")
-    assert "nnz=2" in claim.fix
+    for k in (2, 4):
+        put_token(program, us=200, k=k)
+    claims = check.ask(program).claims
+    assert [claim.rows.tolist() for claim in claims] == [[1, 3], [5]]
+    assert claims[0].claim.startswith("2 sparse matmuls of one token that are given no nnz")
+    assert ["nnz=2" in claims[0].fix, "nnz=4" in claims[1].fix] == [True, True]
+
+
+def put_chosen(program, *, among=16, tokens=1, k=2):
+    scores = program.tensor([1, 1, tokens, among])
+    put(program, DeviceOp("TopKDeviceOperation", (scores,), (program.tensor([1, 1, tokens, k]),), 9_000, attributes={"k": k}))  # fmt: skip
+
+
+@for_all("how", [{"among": 32}, {"tokens": 2}, {"k": 17}], ids=str)
+def test_a_later_choice_among_others_or_of_more_tokens_tells_nothing(check, how):
+    """Groups of experts are chosen before them, and tokens after."""
+    program = Program("blackhole", grid=(11, 10))
+    put_chosen(program)
+    put_chosen(program, **how)
+    put_token(program, k=0)
+    assert check.ask(program).status == "clean"
+
+
+def test_all_of_them_may_be_chosen(check):
+    program = Program("blackhole", grid=(11, 10))
+    put_chosen(program, k=16)
+    put_token(program, k=0)
+    assert "nnz=16" in check.ask(program).claim.fix
 
 
 @for_all(
@@ -76,12 +99,10 @@ def test_the_second_of_one_token_counts_too(check, batches, nnz, before, rows):
     assert check.ask(program).claim.rows.tolist() == rows
 
 
-def behind_one_that_is_told(*, experts=16, over=16, nnz="4", rows=32, between=(), program=None):
+def behind_one_that_is_told(*, experts=16, over=16, nnz="4", rows=32, program=None):
     """The first is told, of any number of tokens; the second multiplies `over` of all its `experts`."""
     program = program or Program("blackhole", grid=(11, 10))
     put_token(program, nnz=nnz, rows=rows, k=0)
-    for one in between:
-        one(program)
     x, w = program.tensor([1, over, 32, 512]), program.tensor([1, experts, 512, 256])
     op = DeviceOp("SparseMatmulDeviceOperation", (x, w), (program.tensor([1, experts, 32, 256]),), 90_000)
     op.attributes = {"nnz": "std::nullopt"}
@@ -94,24 +115,29 @@ def test_one_behind_another_that_is_told_has_as_many_experts(check):
     claim, case = outcome.claim, outcome.case
     assert claim.rows.tolist() == [1]
     assert claim.at_most_ns[0] == pytest.approx(90_000 - 4 / 16 * 16 * 512 * 256 * 2 / 435.2, rel=0.001)
-    assert claim.claim.startswith("1 sparse matmul behind one with nnz without nnz (90 us, 40.6%): ")
+    assert claim.claim.startswith("1 sparse matmul behind one with nnz that is given no nnz (90 us, 40.6%): ")
     assert "nnz=4) as in the one before it" in claim.fix
     assert (case.line(0), "ATTRIBUTES.nnz") in cells(outcome)
     check.assert_sound(behind_one_that_is_told(), above=1)
 
 
-@for_all("how", [{"experts": 8, "over": 8}, {"over": 1}, {"nnz": "std::nullopt"}], ids=str)
+@for_all(
+    "how", [{"experts": 8, "over": 8}, {"over": 1}, {"nnz": "std::nullopt"}, {"nnz": "17"}, {"nnz": "0"}], ids=str
+)
 def test_one_of_other_experts_or_of_one_row_block_or_behind_an_untold_one_is_none(check, how):
     assert check.ask(behind_one_that_is_told(**how)).status == "clean"
 
 
-def test_the_last_one_that_is_told_counts(check):
-    """Of one told 4 experts, and of one told 8 after it; a token's TopK between them tells nothing more."""
+def test_only_the_one_right_before_tells_it(check):
+    """Behind one of 4 experts of a prefill, and behind a token's of 2; another prefill's first is not told."""
     program = behind_one_that_is_told()
-    behind_one_that_is_told(nnz="8", between=[put_token], program=program)
+    behind_one_that_is_told(nnz="std::nullopt", program=program)
+    put_token(program)
+    behind_one_that_is_told(nnz="8", program=program)
+    behind_one_that_is_told(nnz="16", program=program)
     claims = check.ask(program).claims
-    assert [claim.rows.tolist() for claim in claims] == [[1], [5], [4]]
-    assert [re.search("nnz=([0-9]+)", claim.fix).group(1) for claim in claims] == ["4", "8", "2"]
+    assert [claim.rows.tolist() for claim in claims] == [[1], [5], [7], [9]]
+    assert [re.search("nnz=([0-9]+)", claim.fix).group(1) for claim in claims] == ["4", "2", "8", "16"]
 
 
 def test_an_op_faster_than_its_weights_promises_nothing(check):

@@ -7,16 +7,17 @@ of North-Mini went from 2130 to 652 us (its port in tt-metal, June 2026). Gate a
 GPT-OSS took 2597 and 1946 us for one token, as sparse matmuls of the four chosen 343 (its port, with narrower weights).
 
 The line: a Matmul with as many batches in both operands as a SparseMatmul before it has experts, between them only
-slices, element-wise ops and changes of shape, and its nnz; or on one row, with as many batches as the last TopK before
-it chose among, and its k. At most half of the experts active; 1 % of the window to save. The bound is the share of the
-experts that are not active; an op faster than its roofline promises nothing.
+slices, element-wise ops and changes of shape, and its nnz. Or two and more on one row and on weights that no op made,
+with as many batches, 16 and more, as the last TopK before them chose among, and its k: a trial, as heads of attention
+look so too. At most half of the experts active; 1 % of the window to save. The bound is the share of the experts that
+are not active; an op faster than its roofline promises nothing.
 
-Silent on more tokens where no nnz is printed: how many experts they choose together no report tells.
+Silent on more tokens where no nnz is printed: how many experts they choose together no report tells. Behind a TopK also
+where a norm or a softmax stands between: attention of the next layer, or of this one.
 """
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -25,29 +26,30 @@ from typing import NamedTuple
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
+from ttnn_mcp.arrays import Integers
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.routers import Choice, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
 ABLE = ops_named("no SparseMatmul and no TopK ops", "SparseMatmul", "TopK")
 STEPS_AT_MOST = 6  # back: the activation, the product, the slices of gate and up, and shapes (ours)
+MANY = 16  # experts: the fewest of a published model with a router of this kind (ours; measured were 32 and 128)
+PRODUCTS = 2  # of a feed-forward: gate and up, and down
 _SPARSITY = {"nnz": "as before", "k": "1 where chosen, else 0"}
 FEW = 0.5  # of the experts: more, and the rest is hardly worth another op (ours)
 
 
 class Dense(NamedTuple):
-    """A matmul over all experts: its row, how many of them are active, of how many, and the op that tells it."""
+    """A matmul over all experts: its row, of how many, how many of them are active and what tells it."""
 
     row: int
-    active: float
     experts: int
-    teller: int
-    column: str
+    choice: Choice
 
 
 @check(
@@ -58,12 +60,17 @@ class Dense(NamedTuple):
     compiled=optimized("chooses the matmuls of experts"),
 )
 def look(facts: WindowFacts) -> Problems:
-    """Yield all matmuls with all experts."""
-    dense = {each.row: each for each in _all_experts(facts)}
-    rows = np.array(list(dense), dtype=np.int64)
-    left = np.array([1 - each.active / each.experts for each in dense.values()])
-    saved = np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * left)
-    yield Problem(rows, saved, tell=partial(_tell, dense))
+    """Yield all matmuls with all experts: behind a sparse one, and behind a router."""
+    x, w = (operand.logical[:, :2].prod(axis=1) for operand in facts.ops.inputs[:2])
+    batched = np.flatnonzero(facts.named("Matmul") & (x == w) & (w > 1))
+    behind = [*_behind_sparse(facts, batched, w)]
+    rest = np.setdiff1d(batched, [each.row for each in behind])
+    for each_of, is_trial in ((behind, False), ([*_behind_routers(facts, rest, w)], True)):
+        dense = {each.row: each for each in each_of}
+        rows = np.array(list(dense), dtype=np.int64)
+        left = np.array([1 - each.choice.active / each.experts for each in each_of])
+        saved = np.where(facts.roofline.impossible[rows], 0.0, facts.kernel_ns[rows] * left)
+        yield Problem(rows, saved, tell=partial(_tell, dense), is_trial=is_trial)
 
 
 def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
@@ -71,48 +78,41 @@ def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
     return Words(
         claim=(
             f"{ops.many('matmul', ('multiplies', 'multiply'))} {heaviest.experts} experts ({ops.time}) of which "
-            f"{figure(heaviest.active, '.0f')} are active: {ops.example}"
+            f"{figure(heaviest.choice.active, '.0f')} are active: {ops.example}"
         ),
         assumption="time falls with the experts that are read",
-        also=(cite_attribute(ops.facts, heaviest.teller, heaviest.column),),
+        also=(cite_attribute(ops.facts, heaviest.choice.row, heaviest.choice.column),),
         fix=(
-            f"ttnn.sparse_matmul(x, w, sparsity=<{_SPARSITY[heaviest.column]}>, is_input_a_sparse=True, "
-            f"is_input_b_sparse=False, nnz={figure(heaviest.active, '.0f')}, program_config=...) for the ttnn.matmul"
+            f"ttnn.sparse_matmul(x, w, sparsity=<{_SPARSITY[heaviest.choice.column]}>, is_input_a_sparse=True, "
+            f"is_input_b_sparse=False, nnz={figure(heaviest.choice.active, '.0f')}, program_config=...)"
         ),
         verify="re-profile; the Matmul over all experts is a SparseMatmul and takes less; PCC >= 0.99",
         caveat="it wants a row-major BFLOAT16 sparsity, one expert per batch of x; then sum the active ones only",
     )
 
 
-def _all_experts(facts: WindowFacts) -> Iterator[Dense]:
-    x, w = (operand.logical[:, :2].prod(axis=1) for operand in facts.ops.inputs[:2])
+def _behind_sparse(facts: WindowFacts, batched: Rows, weights: Integers) -> Iterator[Dense]:
     passes, sparse = facts.of_family("eltwise", "shape", "movement"), np.flatnonzero(facts.named("SparseMatmul"))
     active = np.full(len(facts), np.nan)  # of other ops nobody tells
     active[sparse] = active_experts(facts.attributes_of_ops, sparse)
-    dense = np.flatnonzero(facts.named("Matmul") & (x == w))
-    routers = _routers(facts)
-    for row in dense[~np.isin(dense, rows_of_chains(facts.attentions))].tolist():
+    for row in batched.tolist():
         behind = facts.joins.maker_behind(row, passes, STEPS_AT_MOST)
-        if behind != NOBODY and w[behind] == w[row] and active[behind] <= FEW * w[row]:
-            yield Dense(row, float(active[behind]), int(w[row]), behind, "nnz")
-        elif _multiplies_one_token(facts, row) and (before := bisect(among := routers[int(w[row])], (row,))):
-            router, k = among[before - 1]
-            if k <= FEW * w[row]:
-                yield Dense(row, k, int(w[row]), router, "k")
+        if behind != NOBODY and weights[behind] == weights[row] and 1 <= active[behind] <= FEW * weights[row]:
+            yield Dense(row, int(weights[row]), Choice(float(active[behind]), behind, "nnz"))
 
 
-def _multiplies_one_token(facts: WindowFacts, row: int) -> bool:
-    """Whether a matmul has one row, and reads weights in DRAM."""
+def _behind_routers(facts: WindowFacts, batched: Rows, weights: Integers) -> Iterator[Dense]:
+    """Those of one token, where at least two follow one router with no norm or softmax between."""
     x, weight = facts.ops.inputs[:2]
-    return bool(weight.in_dram[row] and facts.flow.producers[1][row] == NOBODY and x.logical[row, 2] == 1)
-
-
-def _routers(facts: WindowFacts) -> defaultdict[int, list[tuple[int, float]]]:
-    """The rows of those TopK of one token, and their k, by how many they choose among."""
-    scores = facts.ops.inputs[0].logical
-    rows = np.flatnonzero(facts.named("TopK") & (scores[:, :3].prod(axis=1) == 1))
-    chosen = facts.attributes_of_ops.numbers(rows, lambda attributes: attributes.number("k"))
-    of = defaultdict[int, list[tuple[int, float]]](list)
-    for row, k in zip(rows.tolist(), chosen.tolist(), strict=True):
-        of[int(scores[row, 3])].append((row, k))
-    return of
+    able = weight.in_dram & (facts.flow.producers[1] == NOBODY) & (x.logical[:, 2] == 1) & (weights >= MANY)
+    stops, routers = np.cumsum(facts.of_family("norm") | facts.named("Softmax")), Routers(facts)
+    of = defaultdict[Choice, list[int]](list)
+    for row in batched[able[batched]].tolist():
+        choice = routers.choice(row, int(weights[row]))
+        if choice and choice.active <= FEW * weights[row]:
+            of[choice].append(row)
+    for choice, rows in of.items():
+        near = [row for row in rows if stops[row] == stops[rows[0]]]
+        # the chosen scores become shares by a softmax, before the experts
+        if len(near) >= PRODUCTS and stops[near[0]] - stops[choice.row] <= 1:
+            yield from (Dense(row, int(weights[row]), choice) for row in near)
