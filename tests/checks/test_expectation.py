@@ -73,13 +73,14 @@ def test_a_traced_pass_counts_by_what_its_wall_has_beyond_kernels_and_a_microsec
     assert share_by_wall(monkeypatch) == [2 / 4]
     assert share_by_wall(monkeypatch, ops=None) == [2 / 5]
     assert share_by_wall(monkeypatch, traced=11.0) == [0]
-    assert share_by_wall(monkeypatch, traced=4.0) == [1]
+    assert share_by_wall(monkeypatch, traced=5.0) == [1]
+    assert share_by_wall(monkeypatch, traced=4.9) == []  # its kernels took longer: they hold waits for other chips
     assert share_by_wall(monkeypatch, kernels=None) == []
 
 
 def test_a_pass_that_kernels_fill_is_no_case_of_a_trace(monkeypatch):
-    assert share_by_wall(monkeypatch, kernels=8.99, ops=0) == [1]
-    assert share_by_wall(monkeypatch, kernels=9.0, ops=0) == []
+    assert share_by_wall(monkeypatch, kernels=8.99, traced=8.99, ops=0) == [1]
+    assert share_by_wall(monkeypatch, kernels=9.0, traced=9.0, ops=0) == []
 
 
 def test_gaps_of_a_profile_are_cases_of_their_own_and_those_of_drafted_reports_are_none(monkeypatch):

@@ -116,15 +116,16 @@ def test_passes_above_lofi_are_told_where_arithmetic_takes_half_of_the_time(chec
 
 
 @for_all(
-    ("name", "nnz", "fidelity", "told"),
-    [("SparseMatmul", "std::nullopt", "HiFi4", 0.75), ("SparseMatmul", "std::nullopt", "LoFi", 0),
-     ("SparseMatmul", "2", "HiFi4", 0), ("Matmul", "std::nullopt", "HiFi4", 0)],
+    ("name", "nnz", "fidelity", "weights", "told"),
+    [("SparseMatmul", "std::nullopt", "HiFi4", "BFLOAT4_B", 0.75), ("SparseMatmul", "std::nullopt", "LoFi", "BFLOAT4_B", 0),
+     ("SparseMatmul", "std::nullopt", "HiFi2", "BFLOAT8_B", 0.5), ("SparseMatmul", "std::nullopt", "HiFi4", "BFLOAT16", 0),
+     ("SparseMatmul", "2", "HiFi4", "BFLOAT4_B", 0), ("Matmul", "std::nullopt", "HiFi4", "BFLOAT4_B", 0)],
 )  # fmt: skip
-def test_passes_of_experts_that_nobody_counts_are_told(check, name, nnz, fidelity, told):
+def test_passes_of_experts_that_nobody_counts_are_told(check, *, name, nnz, fidelity, weights, told):
     """Of a matmul whose operands do not fit nothing is known."""
     program = of()
     k = 480 if name == "Matmul" else 512
-    x, w, y = (program.tensor([1, *sides], "BFLOAT4_B") for sides in ((1, 1, k), (16, 512, 512), (16, 32, 512)))
+    x, w, y = (program.tensor([1, *sides], weights) for sides in ((1, 1, k), (16, 512, 512), (16, 32, 512)))
     put(program, DeviceOp(f"{name}DeviceOperation", (x, w), (y,), 100_000, fidelity=fidelity, attributes={"nnz": nnz}))  # fmt: skip
     claims = [claim for claim in check.ask(program).claims if "fewer passes" in claim.claim]
     assert [claim.at_most_ns.tolist() for claim in claims] == [[pytest.approx(told * 100_000)]] * (told > 0)

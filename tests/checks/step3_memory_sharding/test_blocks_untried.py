@@ -23,10 +23,15 @@ def test_experts_get_deeper_blocks_up_to_32_tiles_and_the_deepest(check):
 def test_experts_get_blocks_that_l1_holds_twice(check):
     """112 tiles of both, twice, are 0.95 MB at 2 columns a core, and 1.43 MB at 4; 56 at 8 are 1.2 MB."""
 
-    def deepest(columns):
-        return check.ask(of_sparse(block=8, per_n=columns)).claim.fix.rpartition(" ")[2]
+    def deepest(columns, rows=1):
+        program = of_sparse(block=8, per_n=columns)
+        op = program.calls[-1].ops[0]
+        config = str(op.attributes["program_config"]).replace("per_core_M=1", f"per_core_M={rows}")
+        op.attributes = {**op.attributes, "program_config": config}
+        return check.ask(program).claim.fix.rpartition(" ")[2]
 
     assert [deepest(columns) for columns in (2, 4, 8)] == ["112", "56", "56"]
+    assert [deepest(2, rows) for rows in (4, 8)] == ["56", "32"]
 
 
 def test_minimal_matmul_gets_other_blocks_in_every_form(check):

@@ -39,6 +39,6 @@ def traced(line: Timeline, wall_ns: float | None, ops: int = 1) -> Traced:
         return Traced(by_gaps, by_wall=False, expected=None)
     most_ns = trace_saving_of_wall_ns(line, wall_ns)
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
-    alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps
+    alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
     return Traced(most_ns, most_ns < by_gaps, expected)

@@ -28,6 +28,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFa
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -58,7 +59,9 @@ def look(facts: WindowFacts) -> Problems:
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
     experts = short & sparse  # unmoved: a minimal_matmul prints no config of experts
     for able, other in ((minimal, _minimal), (experts, _of_experts)):
-        rows = np.array([row for row in np.flatnonzero(able).tolist() if other(facts, row)], dtype=np.int64)
+        rows = np.flatnonzero(able)
+        firsts, kinds = kinds_of(facts, rows)
+        rows = rows[np.array([bool(other(facts, row)) for row in firsts.tolist()], dtype=np.bool_)[kinds]]
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
 
 
@@ -93,10 +96,14 @@ def _minimal(facts: WindowFacts, row: int) -> str:
 
 def _of_experts(facts: WindowFacts, row: int) -> str:
     """Deeper blocks of K that L1 holds, or where there are none other shares of N."""
-    now, columns = (config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_N"))
+    now, high, columns = (
+        config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_M", "per_core_N")
+    )
     tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
     a, b = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in facts.ops.inputs[:2])
-    most = facts.safe_l1_bytes / (2 * (a + b * np.fmax(columns, 1)))  # both operands twice
+    rows_of_core, columns_of_core = np.fmax(high, 1), np.fmax(columns, 1)
+    room = facts.safe_l1_bytes - rows_of_core * columns_of_core * max(TILE_BYTES.values())  # its result
+    most = room / (2 * (a * rows_of_core + b * columns_of_core))  # both operands twice
     deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
     usual = [block for block in deeper if block <= USUAL_DEEPEST][-3:]
     tries = list[str]()

@@ -78,7 +78,7 @@ def look(facts: WindowFacts) -> Problems:
     for kind in (~tall & ~cut, tall, cut):
         these, most = rows[kind[rows]], at_most[kind[rows]]
         moves = _moves(facts, these)
-        trial = not len(moves) and (_adds_launches(facts, these) or bool((tall | cut)[these].any()))
+        trial = bool((tall | cut)[these].any()) or (not len(moves) and _adds_launches(facts, these))
         yield Problem(
             np.concatenate([these, moves]),
             np.concatenate([most, facts.kernel_ns[moves]]),
@@ -93,7 +93,8 @@ def _tell(moves: int, ops: Affected) -> Words:
     facts, used = ops.facts, ops.facts.ops.numbers("cores")[ops.rows].astype(int)
     beside = f"; moves beside them: {moves}" if moves else ""
     grouped = ops.facts.named("GroupNorm")[ops.row]
-    faster = "in step with the cores" if grouped else "up to 10x (measured)"
+    cut = bool(facts.ops.inputs[0].sharded[ops.row]) and not grouped
+    faster = "a trial: a quarter" if cut else "in step with the cores" if grouped else "up to 10x (measured)"
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     return Words(
         claim=(
@@ -107,6 +108,8 @@ def _tell(moves: int, ops: Affected) -> Words:
         verify=f"re-profile; sharding_summary.low_core_ops lists no {ops.name}; PCC >= 0.99",
         caveat=None
         if grouped
+        else "its neighbours' shards change with it; most tries brought nothing"
+        if cut
         else "moving the row into shards and back costs two small ops: keep neighbours sharded",
     )
 
