@@ -48,9 +48,6 @@ def test_a_wall_that_leaves_a_trace_nothing_lets_expect_nothing(line):
 def test_of_a_pass_that_stood_still_nothing_is_expected(line):
     """Compiling, or Python between the ops: what a trace does there nobody measured."""
     gaps = line.gaps_ns.copy()
-    gaps[3] = 1.6e6  # below half of all gaps
-    steady = replace(line, gaps_ns=gaps)
-    gaps = gaps.copy()
-    gaps[4] = 1.6e6
-    still = replace(line, gaps_ns=gaps)
-    assert [traced(each, 1.5e6).expected is not None for each in (steady, still)] == [True, False]
+    gaps[3] = 1.6e6
+    passes = [replace(line, gaps_ns=gaps, wall_ns=line.busy_ns + all_gaps) for all_gaps in (3.3e6, 3.1e6)]
+    assert [traced(each, 1.5e6).expected is not None for each in passes] == [True, False]  # below half, and above

@@ -10,7 +10,7 @@ import numpy as np
 from ttnn_mcp.checks.check import WindowFacts
 
 
-class Choice(NamedTuple):
+class ActiveExperts(NamedTuple):
     """How many experts are active, and the row and attribute that tell it."""
 
     active: float
@@ -25,7 +25,7 @@ class Routers:
         self._rows: list[int] = np.flatnonzero(facts.named("TopK")).tolist()
         self._facts = facts
 
-    def choice(self, row: int, experts: int) -> Choice | None:
+    def choice(self, row: int, experts: int) -> ActiveExperts | None:
         """What the last TopK before `row` chose among so many for one token, at most as many; None if it did not."""
         before = bisect(self._rows, row)
         if not before:
@@ -35,4 +35,4 @@ class Routers:
         if scores[3] != experts or scores[:3].prod() != 1:
             return None
         (k,) = self._facts.attributes_of_ops.numbers(np.array([router]), lambda attributes: attributes.number("k"))
-        return Choice(float(k), router, "k") if 1 <= k <= experts else None
+        return ActiveExperts(float(k), router, "k") if 1 <= k <= experts else None

@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import Choice, Routers
+from ttnn_mcp.checks.shared.routers import ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -42,23 +42,23 @@ SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all such sparse matmuls, those of one number of experts together."""
-    by = defaultdict[tuple[float, str], list[tuple[int, Choice]]](list)
+    by = defaultdict[tuple[float, str], list[tuple[int, ActiveExperts]]](list)
     for row, choice in _untold(facts):
         by[choice.active, choice.column].append((row, choice))
     for alike in by.values():
         yield _problem(facts, np.array([row for row, _ in alike], dtype=np.int64), alike[0][1])
 
 
-def _untold(facts: WindowFacts) -> Iterator[tuple[int, Choice]]:
+def _untold(facts: WindowFacts) -> Iterator[tuple[int, ActiveExperts]]:
     """Each sparse matmul without nnz of which another op tells how many experts are active."""
     every, routers = SPARSE.rows(facts), Routers(facts)
     active = active_experts(attributes_of(facts.ops), every)
     x, weights = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
     beside, of_all, rows_of_x = 0, x[:, :2].prod(axis=1) == weights, x[:, :3].prod(axis=1)
-    choice: Choice | None = None  # of the sparse matmul before
+    choice: ActiveExperts | None = None  # of the sparse matmul before
     for at, (row, experts) in enumerate(zip(every.tolist(), weights.tolist(), strict=True)):
         if not np.isnan(active[at]):
-            choice = Choice(float(active[at]), row, "nnz") if 1 <= active[at] <= experts else None
+            choice = ActiveExperts(float(active[at]), row, "nnz") if 1 <= active[at] <= experts else None
         else:
             if rows_of_x[at] == 1:
                 choice = routers.choice(row, experts)
@@ -69,14 +69,14 @@ def _untold(facts: WindowFacts) -> Iterator[tuple[int, Choice]]:
         beside = experts
 
 
-def _problem(facts: WindowFacts, rows: Rows, counted: Choice) -> Problem:
+def _problem(facts: WindowFacts, rows: Rows, counted: ActiveExperts) -> Problem:
     weight = facts.ops.inputs[1]
     share = counted.active / weight.logical[rows, :2].prod(axis=1)
     streamed = share * weight.bytes[rows] / (facts.chip.dram_achievable_gb_s or np.nan)
     return Problem(rows, np.fmax(facts.kernel_ns[rows] - streamed, 0.0), tell=partial(_tell, counted))
 
 
-def _tell(counted: Choice, ops: Affected) -> Words:
+def _tell(counted: ActiveExperts, ops: Affected) -> Words:
     active, behind = figure(counted.active, ".0f"), counted.column == "nnz"
     return Words(
         claim=(

@@ -31,7 +31,7 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import Choice, Routers
+from ttnn_mcp.checks.shared.routers import ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -39,7 +39,7 @@ from ttnn_mcp.quoting import figure
 ABLE = ops_named("no SparseMatmul and no TopK ops", "SparseMatmul", "TopK")
 STEPS_AT_MOST = 6  # back: the activation, the product, the slices of gate and up, and shapes (ours)
 MANY = 16  # experts: the fewest of a published model with a router of this kind (ours; measured were 32 and 128)
-PRODUCTS = 2  # of a feed-forward: gate and up, and down
+PRODUCTS = 2  # of a feed-forward: gate and up, and down (ours)
 _SPARSITY = {"nnz": "as before", "k": "1 where chosen, else 0"}
 FEW = 0.5  # of the experts: more, and the rest is hardly worth another op (ours)
 
@@ -49,7 +49,7 @@ class Dense(NamedTuple):
 
     row: int
     experts: int
-    choice: Choice
+    choice: ActiveExperts
 
 
 @check(
@@ -98,7 +98,7 @@ def _behind_sparse(facts: WindowFacts, batched: Rows, weights: Integers) -> Iter
     for row in batched.tolist():
         behind = facts.joins.maker_behind(row, passes, STEPS_AT_MOST)
         if behind != NOBODY and weights[behind] == weights[row] and 1 <= active[behind] <= FEW * weights[row]:
-            yield Dense(row, int(weights[row]), Choice(float(active[behind]), behind, "nnz"))
+            yield Dense(row, int(weights[row]), ActiveExperts(float(active[behind]), behind, "nnz"))
 
 
 def _behind_routers(facts: WindowFacts, batched: Rows, weights: Integers) -> Iterator[Dense]:
@@ -106,7 +106,7 @@ def _behind_routers(facts: WindowFacts, batched: Rows, weights: Integers) -> Ite
     x, weight = facts.ops.inputs[:2]
     able = weight.in_dram & (facts.flow.producers[1] == NOBODY) & (x.logical[:, 2] == 1) & (weights >= MANY)
     stops, routers = np.cumsum(facts.of_family("norm") | facts.named("Softmax")), Routers(facts)
-    of = defaultdict[Choice, list[int]](list)
+    of = defaultdict[ActiveExperts, list[int]](list)
     for row in batched[able[batched]].tolist():
         choice = routers.choice(row, int(weights[row]))
         if choice and choice.active <= FEW * weights[row]:
