@@ -97,7 +97,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         ops=ops,
         trace_saving_ms=None
         if verdict == "unknown"
-        else trace_saving(run.performance_report, slowest, asked.wall_ms, warm=scope.window.warm),
+        else trace_saving(run.performance_report, slowest, asked.wall_ms),
         traced=run.performance_report.traced,
         command_queues=QUEUES,
         trace=trace_seen(run.performance_report),
@@ -111,14 +111,14 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def trace_saving(report: Performance, line: Timeline, wall_ms: float | None, *, warm: bool) -> SavingMs | None:
-    """What a trace can save, in the bounds of the gaps or of the wall time; of a cold pass nothing is expected."""
+def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs | None:
+    """What a trace can save, in the bounds of the gaps or of the wall time."""
     if report.traced:
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
     most_ns, _, expected = traced(line, None if wall_ms is None else wall_ms * 1e6)
-    if expected is None or not warm:
+    if expected is None:
         return SavingMs(at_most=most_ns / 1e6)
     saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
     return SavingMs(at_most=most_ns / 1e6, expected=saved, interval=(low, high), basis=expected.basis)
