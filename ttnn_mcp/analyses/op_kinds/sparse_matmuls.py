@@ -33,18 +33,23 @@ def config_numbers(ops: OpTable, rows: Integers, key: str) -> Floats:
     return attributes_of(ops).numbers(rows, of)
 
 
+def block_bytes(ops: OpTable, rows: Integers) -> tuple[Floats, Floats]:
+    """Bytes of a core's L1 for each tile of a block along K, double-buffered, and for its result; NaN if not told."""
+    per_m, per_n = (config_numbers(ops, rows, key) for key in ("per_core_M", "per_core_N"))
+    x, weight = (
+        operand.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for operand in ops.inputs[:2]
+    )
+    return 2 * (per_m * x + per_n * weight), per_m * per_n * max(TILE_BYTES.values())
+
+
 def deepest_blocks(ops: OpTable, rows: Integers, l1_bytes: float) -> Floats:
     """The largest block up to 8 that divides K and whose double-buffered inputs fit `l1_bytes`; 0 where none does."""
-    per_m, per_n = (config_numbers(ops, rows, key) for key in ("per_core_M", "per_core_N"))
-    x, weight = ops.inputs[:2]
-    sizes = [
-        operand.dtype.mapped(TILE_BYTES.get, missing=np.nan, dtype=np.float64)[rows] for operand in (x, weight)
-    ]
-    k = x.padded[rows, 3] // TILE_SIDE
+    per_tile, result = block_bytes(ops, rows)
+    k = ops.inputs[0].padded[rows, 3] // TILE_SIDE
     deepest = np.zeros(len(rows))
     for block in BLOCKS:
-        used = 2 * block * (per_m * sizes[0] + per_n * sizes[1]) + per_m * per_n * max(TILE_BYTES.values())
-        deepest = np.where((deepest == 0) & (k % block == 0) & (used <= l1_bytes), block, deepest)
+        fits = block * per_tile + result <= l1_bytes
+        deepest = np.where((deepest == 0) & (k % block == 0) & fits, block, deepest)
     return deepest
 
 

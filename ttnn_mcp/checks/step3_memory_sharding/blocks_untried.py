@@ -20,7 +20,7 @@ from math import gcd
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import block_bytes, config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
 from ttnn_mcp.analyses.settings.trial import op_of
@@ -32,7 +32,7 @@ from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 USUAL_DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
@@ -96,14 +96,10 @@ def _minimal(facts: WindowFacts, row: int) -> str:
 
 def _of_experts(facts: WindowFacts, row: int) -> str:
     """Deeper blocks of K that L1 holds, or where there are none other shares of N."""
-    now, high, columns = (
-        config_numbers(facts.ops, np.array([row]), key)[0] for key in ("in0_block_w", "per_core_M", "per_core_N")
-    )
-    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
-    a, b = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in facts.ops.inputs[:2])
-    rows_of_core, columns_of_core = np.fmax(high, 1), np.fmax(columns, 1)
-    room = facts.safe_l1_bytes - rows_of_core * columns_of_core * max(TILE_BYTES.values())  # its result
-    most = room / (2 * (a * rows_of_core + b * columns_of_core))  # both operands twice
+    at = np.array([row])
+    now, columns = (config_numbers(facts.ops, at, key)[0] for key in ("in0_block_w", "per_core_N"))
+    tiles, (per_tile, result) = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_bytes(facts.ops, at)
+    most = (facts.safe_l1_bytes - result[0]) / per_tile[0]
     deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
     usual = [block for block in deeper if block <= USUAL_DEEPEST][-3:]
     tries = list[str]()

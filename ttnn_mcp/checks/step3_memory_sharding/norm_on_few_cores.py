@@ -75,10 +75,10 @@ def look(facts: WindowFacts) -> Problems:
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]
     by_rows, sharded = ~facts.named("GroupNorm"), facts.ops.inputs[0].sharded
     tall, cut = by_rows & (facts.ops.inputs[0].height > TALL) & ~sharded, by_rows & sharded
-    for kind in (~tall & ~cut, tall, cut):
+    for kind, unsure in ((~tall & ~cut, False), (tall, True), (cut, True)):
         these, most = rows[kind[rows]], at_most[kind[rows]]
         moves = _moves(facts, these)
-        trial = bool((tall | cut)[these].any()) or (not len(moves) and _adds_launches(facts, these))
+        trial = unsure or (not len(moves) and _adds_launches(facts, these))
         yield Problem(
             np.concatenate([these, moves]),
             np.concatenate([most, facts.kernel_ns[moves]]),
