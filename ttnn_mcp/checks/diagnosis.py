@@ -79,9 +79,8 @@ def diagnose(
     earlier_runs: bool = False,
 ) -> Diagnosis:
     """Run every check and plan with their claims; `others` count only for the ops that they explain."""
-    asked = [ask(check, facts) for check in checks]
-    beside = [ask(check, facts) for check in others]
-    in_order = sorted((*asked, *beside), key=lambda outcome: (outcome.check.step, outcome.check.id))
+    outcomes = {check: ask(check, facts) for check in dict.fromkeys((*checks, *others))}
+    in_order = sorted(outcomes.values(), key=lambda outcome: (outcome.check.step, outcome.check.id))
     every = _backed(facts, in_order, earlier_runs=earlier_runs)
     claims = [(check, claim) for check, claim in every if check in checks]
     plan = plan_of(facts, claims)
@@ -90,7 +89,7 @@ def diagnose(
     return Diagnosis(
         plan=plan,
         findings=tuple(_findings(facts, plan, configs, min_saving_share)),
-        steps=tuple(_steps(asked, facts.scope.in_doubt)),
+        steps=tuple(_steps([outcomes[check] for check in checks], facts.scope.in_doubt)),
         unexplained=unexplained(facts, whole),
         configs=configs,
     )

@@ -142,11 +142,8 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
 
 
 def _in_shards(facts: WindowFacts, row: int) -> Described | None:
-    """The norm at `row` as the fix has it, for the laws of time."""
-    grid = worker_grid(facts.chip) or DEFAULT_GRID
-    if not facts.of_family("norm")[row] or facts.named("GroupNorm")[row]:
-        return None
-    norm = _sharded(facts, row, grid)
+    """The norm at `row` as the fix has it, for the laws of time, which know neither moves nor GroupNorm in blocks."""
+    norm = _sharded(facts, row, worker_grid(facts.chip) or DEFAULT_GRID)
     place = "L1_WIDTH_SHARDED" if norm.rows == 1 else "L1_BLOCK_SHARDED"
     (x, y), fits = norm.shards, _fits(facts, row, norm)
     sizes = {"cores": x * y, "block_h": norm.block_h, "block_w": norm.block_w}
