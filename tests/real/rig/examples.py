@@ -86,13 +86,13 @@ def _decoded(of: Examples) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _experts(of: Examples) -> tuple[list[Any], dict[str, Any]]:
-    """Eight experts, and the one config that a sparse matmul takes."""
+    """Sixteen experts, as the tests have, and the one config that a sparse matmul takes."""
     sizes = {"in0_block_w": 2, "out_subblock_h": 1, "out_subblock_w": 1, "per_core_M": 1, "per_core_N": 1}
     config = of.ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
         compute_with_storage_grid_size=(4, 1), **sizes, fuse_batch=False, mcast_in0=True
     )
-    chosen = of.tiles(1, 1, 1, 8, layout="ROW_MAJOR_LAYOUT")
-    return [of.tiles(1, 8, 32, 64), of.tiles(1, 8, 64, 128)], {
+    chosen = of.tiles(1, 1, 1, 16, layout="ROW_MAJOR_LAYOUT")
+    return [of.tiles(1, 16, 32, 64), of.tiles(1, 16, 64, 128)], {
         "sparsity": chosen,
         "program_config": config,
         "is_input_a_sparse": True,
