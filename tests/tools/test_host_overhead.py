@@ -3,8 +3,12 @@
 import pytest
 
 from tests.asking import ask, session
+from tests.checks.mesh_programs import mesh
+from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_performance_report, write_rows
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective
 from tests.shared_reports import shared
 from ttnn_mcp.checks import expectation
 from ttnn_mcp.checks.expectation import measured_cases
@@ -246,8 +250,30 @@ async def test_of_several_devices_that_which_works_longest_is_held_to_the_wall(a
     with pytest.raises(QuestionRefused, match="wall_ms 9 is below the 11"):
         await ask(at, "host_overhead", run=run, wall_ms=9)
     said = await ask(at, "host_overhead", run=run, wall_ms=33)
-    assert said["trace_saving_ms"]["at_most"] < 33 - said["kernel_ms"]
+    assert 33 - said["kernel_ms"] < said["trace_saving_ms"]["at_most"] < 33 - 8  # exchanges wait in their kernels
     assert said["kernel_ms"] > 11
+
+
+@for_all(
+    ("exchange_us", "verdict"), [(0, "device_bound"), (90, "device_bound"), (110, "mixed"), (600, "mixed")], ids=str
+)
+async def test_a_wall_that_exchanges_help_to_fill_is_not_bound_by_the_device(at, tmp_path, exchange_us, verdict):
+    """Of 1 ms the kernels fill 990 us; without the exchange, beyond its launch, 90 % are the line."""
+    program = mesh()
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 64, 32])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000 * (990 - exchange_us), gap_ns=90_000))
+    if exchange_us:
+        out = program.tensor([1, 1, 32, 256])
+        gather = collective("AllGatherAsync", x, out, 1_000 * exchange_us, ring_size=4)
+        gather.gap_ns = 90_000
+        put(program, gather)
+    said = await ask(at, "host_overhead", run=report(tmp_path, program), wall_ms=1)
+    assert said["verdict"] == verdict
+    assert ("without exchanges, which wait too" in said["why"]) == (verdict == "mixed")
+    least_us = exchange_us and exchange_us - 0.37  # the launch stays
+    assert said["trace_saving_ms"]["at_most"] == pytest.approx(
+        (least_us + (9 if exchange_us else 0)) / 1e3, abs=2e-3
+    )
 
 
 async def test_of_a_cold_pass_nothing_is_expected(at, tmp_path):

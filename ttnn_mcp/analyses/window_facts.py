@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
 from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
-from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
+from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of, may_wait_ns
 from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
@@ -197,6 +197,11 @@ class WindowFacts:
     def collectives(self) -> Collectives:
         """The collectives of the critical device."""
         return collectives_of(self.ops, len(self.balance.devices))
+
+    @property
+    def waits_ns(self) -> Floats:
+        """Per op, how much of its kernel may be waiting for other chips."""
+        return may_wait_ns(self.ops, len(self.balance.devices), self.chip)
 
     @property
     def roofline_of_devices(self) -> Roofline:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from ttnn_mcp.analyses.devices.collectives import may_wait_ns
 from ttnn_mcp.analyses.devices.host_gaps import (
     COLD_GAP_NS,
     DEVICE_BOUND,
@@ -81,9 +82,10 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         (line for line in lines if line.device in whole),
         key=lambda line: line.busy_ns if by_kernels else line.wall_ns,
     )
-    ops = int((scope.ops.numbers("device") == slowest.device).sum())
+    ops = scope.of_device(slowest.device)
     refuse_other_rows(slowest, asked.wall_ms)
-    verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms)
+    waits_ns = 0.0 if asked.wall_ms is None else may_wait_ns(ops, len(lines), run.chip).sum()
+    verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms, waits_ns)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
     return Answer(
@@ -94,14 +96,14 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         busy_share=slowest.busy,
         gap_ms=slowest.gap_ns / 1e6,
         median_gap_us=slowest.median_gap_ns / 1e3,
-        ops=ops,
+        ops=len(ops),
         trace_saving_ms=None
         if verdict == "unknown"
-        else trace_saving(run.performance_report, slowest, asked.wall_ms),
+        else trace_saving(run.performance_report, slowest, asked.wall_ms, waits_ns),
         traced=run.performance_report.traced,
         command_queues=QUEUES,
         trace=trace_seen(run.performance_report),
-        largest_gaps=largest_gaps(scope.of_device(slowest.device)),
+        largest_gaps=largest_gaps(ops),
         static_shapes=static_shapes(run.performance_report),
         cold=cold_of(scope),
         host_share=None if asked.wall_ms is None else 1 - slowest.busy_in(asked.wall_ms * 1e6),
@@ -111,13 +113,16 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def trace_saving(report: Performance, line: Timeline, wall_ms: float | None) -> SavingMs | None:
-    """What a trace can save, in the bounds of the gaps or of the wall time."""
+def trace_saving(
+    report: Performance, line: Timeline, wall_ms: float | None, waits_ns: float = 0.0
+) -> SavingMs | None:
+    """What a trace can save, in the bounds of the gaps or of the wall time, and of what kernels may wait in it."""
     if report.traced:
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
     most_ns, _, expected = traced(line, None if wall_ms is None else wall_ms * 1e6)
+    most_ns += waits_ns
     if expected is None:
         return SavingMs(at_most=most_ns / 1e6)
     saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
@@ -157,13 +162,12 @@ def largest_gaps(ops: OpTable) -> Table:
     )
 
 
-def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | None) -> tuple[Verdict, str]:
+def judged(
+    report: Performance, scope: Scope, line: Timeline, wall_ms: float | None, waits_ns: float = 0.0
+) -> tuple[Verdict, str]:
     """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
     if wall_ms is not None:
-        share = line.busy_in(wall_ms * 1e6)
-        return _by_busy(
-            share
-        ), f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"
+        return _judged_by_wall(line, wall_ms, waits_ns)
     if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
@@ -187,6 +191,15 @@ def judged(report: Performance, scope: Scope, line: Timeline, wall_ms: float | N
         busy,
         f"{filled} in this {kind}; the profiler adds to gaps, so pass wall_ms measured with it off to be sure",
     )
+
+
+def _judged_by_wall(line: Timeline, wall_ms: float, waits_ns: float) -> tuple[Verdict, str]:
+    share, sure = line.busy_in(wall_ms * 1e6), line.busy_in(wall_ms * 1e6, waits_ns)
+    why = f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"
+    if sure < DEVICE_BOUND <= share:
+        exchanges = "without exchanges, which wait too while the host is late to feed another chip"
+        return "mixed", f"{why}, {figure(sure, '.0%')} {exchanges}"
+    return _by_busy(share), why
 
 
 def _by_busy(share: float) -> Verdict:

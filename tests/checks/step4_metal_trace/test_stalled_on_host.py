@@ -2,8 +2,13 @@
 
 import pytest
 
+from tests.checks.mesh_programs import mesh
+from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.expectation import measured_cases
 from ttnn_mcp.checks.plan.plan import plan_of
@@ -165,3 +170,40 @@ def test_short_gaps_of_the_profile_are_not_called_the_profilers(check):
     claim = check.ask(at(400)).claim
     assert claim.gap_ns == (0.0, 0.0)
     assert claim.caveat.startswith("wall_ms 0.4 leaves more than these gaps")
+
+
+def with_exchange(exchange_us: float, rest_us: float, gap_ns: int = 90_000) -> Program:
+    """An exchange of a few bytes and an op on four chips."""
+    program = mesh()
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
+    gather = collective("AllGatherAsync", x, y, round(1_000 * exchange_us), ring_size=4)
+    put(program, gather)
+    put(program, DeviceOp("UnaryDeviceOperation", (y,), (x,), round(1_000 * rest_us), gap_ns=gap_ns))
+    return program
+
+
+def test_a_wall_is_filled_by_kernels_that_do_not_wait(check):
+    """Of 1 ms 990 us are kernels; what the exchange takes beyond its launch may be waiting."""
+    at = [within(check, with_exchange(us, 990 - us))(1_000) for us in (90, 91)]
+    assert [check.ask(case).status for case in at] == ["clean", "found"]
+
+
+def test_exchanges_that_wait_in_their_kernels_are_a_trial_beside_the_gaps(check):
+    gaps, exchanges = check.ask(within(check, with_exchange(400, 200))(800)).claims
+    assert (gaps.gap_ns, gaps.is_trial) == ((0.0, pytest.approx(89_000)), False)
+    assert exchanges.rows.tolist() == [0]
+    assert exchanges.at_most_ns.tolist() == [400_000 - LAUNCH_FLOOR_NS]
+    assert (exchanges.expected, exchanges.is_trial) == (None, True)
+    assert exchanges.claim.startswith("kernels fill 75% of wall_ms 0.8, of which exchanges take 400 us")
+    assert exchanges.fix == gaps.fix
+    assert "device_balance" in exchanges.caveat
+
+
+def test_where_the_wall_leaves_no_gap_exchanges_may_still_wait(check):
+    (claim,) = check.ask(within(check, with_exchange(400, 200))(600.9)).claims
+    assert claim.rows.tolist() == [0]
+
+
+def test_without_a_wall_nothing_is_said_of_exchanges(check):
+    (claim,) = check.ask(with_exchange(400, 200)).claims
+    assert claim.gap_ns is not None

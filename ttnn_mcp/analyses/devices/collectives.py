@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
@@ -53,6 +54,11 @@ class Collectives:
         directions = 2.0 if both_directions else self.directions
         return self.payload_bytes / (self.links * directions * (gb_s or np.nan))
 
+    def beyond_payload_ns(self, kernel_ns: Floats, chip: Chip) -> Floats:
+        """What each takes of its table's times beyond its payload at the links' specified rate: hops and waiting."""
+        least = np.fmax(self.least_ns(payload_gb_s(chip), both_directions=True), LAUNCH_FLOOR_NS)
+        return np.maximum(0.0, kernel_ns[self.rows] - least)
+
 
 def payload_gb_s(chip: Chip) -> float | None:
     """What one link carries in one direction by specification."""
@@ -88,6 +94,13 @@ def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
         directions=settings.numbers(rows, _directions),
         persistent=settings.numbers(rows, lambda attributes: attributes.flag("using_persistent_buffers")),
     )
+
+
+def may_wait_ns(ops: OpTable, mesh_devices: int, chip: Chip) -> Floats:
+    """Per op of one device, how much of its kernel may be waiting for chips that are late: of collectives alone."""
+    waits, exchanges = np.zeros(len(ops)), collectives_of(ops, mesh_devices)
+    waits[exchanges.rows] = exchanges.beyond_payload_ns(ops.numbers("kernel_ns"), chip)
+    return waits
 
 
 def _kind(name: str) -> str:

@@ -22,8 +22,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
-from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.devices.collectives import today_gb_s
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
@@ -55,9 +54,8 @@ def look(facts: WindowFacts) -> Problems:
     exchanges, rows = facts.collectives, facts.collectives.rows
     if facts.share(rows) <= MANY:
         return
-    needed = np.fmax(exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True), LAUNCH_FLOOR_NS)
     carried = np.nan_to_num(exchanges.least_ns(today_gb_s(facts.chip)), nan=np.inf)
-    yield Problem(rows, np.maximum(0.0, facts.kernel_ns[rows] - needed), tell=partial(_tell, carried))
+    yield Problem(rows, exchanges.beyond_payload_ns(facts.kernel_ns, facts.chip), tell=partial(_tell, carried))
 
 
 def _tell(carried: Floats, ops: Affected) -> Words:
