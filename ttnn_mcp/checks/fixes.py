@@ -8,7 +8,7 @@ from threading import Lock
 from typing import NamedTuple
 
 CODE = "`"
-# `w = ttnn.concat([a, b], dim=-1)`, `program_config=ttnn.SomeConfig(...)`, `cfg=ttnn.DRAM`, `ttnn.relu(x)`
+# `w = ttnn.concat([a, b], dim=-1)`, `slice_config=ttnn.Conv2dSliceConfig(...)`, `to=ttnn.bfloat8_b`, `ttnn.relu(x)`
 _BEGINS = re.compile(
     r"(?<![\w.])(?P<into>(?:[a-z]\w*, )*(?:\w+|\[\w+(?:, \w+)*\]) = |\w+=)?"
     r"(?P<path>(?:ttnn|device|(?<== )[a-z]\w*)(?:\.\w+)+)(?P<call>\()?",
