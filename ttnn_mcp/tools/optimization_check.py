@@ -93,7 +93,9 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
         refuse_other_rows(facts.timeline, asked.wall_ms)
         facts = facts.of_wall(asked.wall_ms * 1e6)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
-    diagnosis = diagnose(facts, wanted, min_saving_share=asked.min_saving_share, others=CATALOGUE, earlier_runs=True)
+    diagnosis = diagnose(
+        facts, wanted, min_saving_share=asked.min_saving_share, others=CATALOGUE, earlier_runs=True
+    )
     findings = diagnosis.findings if asked.details is None else _of_edits(diagnosis, asked.details)
     offset = offset_of(asked.cursor, asked, facts.run.id)
     page = findings[offset:]
