@@ -13,6 +13,7 @@ from ttnn_mcp.hardware import (
     DST_TILES,
     DST_TILES_FP32,
     ELEMENT_BYTES,
+    ELEMENTS_AT_MOST,
     FIDELITY_PHASES,
     MATMUL_FLOP_PER_CYCLE_PER_CORE,
     TILE_BYTES,
@@ -67,6 +68,22 @@ def test_the_dram_of_a_card_is_as_fast_as_its_bus(card):
 def test_a_chip_has_the_dram_of_its_fastest_card(chip):
     assert chip.dram_peak_gb_s == pytest.approx(BUS_BITS[chip.name] / 8 * GIGA_TRANSFERS[chip.name])
     assert chip.dram_bank_gb_s == pytest.approx(chip.dram_peak_gb_s / BANKS[chip.name])
+
+
+@for_all(
+    ("chip", "gib", "lost_mib"),
+    [(WORMHOLE, 12, 0), (BLACKHOLE, 32, 16)],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_the_banks_of_a_chip_hold_the_memory_of_its_card(chip, gib, lost_mib):
+    """n150 has 12 GB, p150 32 GB; of each of Blackhole's banks the last 16 MB cannot be addressed (tt-metal #10049)."""
+    assert BANKS[chip.name] * (chip.dram_bank_bytes + lost_mib * 2**20) == gib * 2**30
+
+
+def test_a_tensor_of_a_report_may_fill_half_of_the_largest_mesh_and_not_all_of_it():
+    """A Galaxy of 32 chips with 32 GB each holds 1.1 TB: so many elements in the densest format."""
+    elements = 32 * 32 * 2**30 / min(ELEMENT_BYTES.values())
+    assert elements / 2 < ELEMENTS_AT_MOST < elements
 
 
 @for_all(
