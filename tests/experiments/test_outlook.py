@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.asking import session
 from tests.for_all import for_all
+from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.experiments import outlook
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
@@ -60,3 +62,15 @@ def test_fifty_thousand_ops_are_checked_unasked(monkeypatch, ops, told):
     run = SimpleNamespace(scope=lambda: SimpleNamespace(ops=range(ops)), kept=Kept())
     assert (outlook_of(run) is LOOK) is told
     assert outlook_of(run, most_ops=60_000) is LOOK
+
+
+@for_all(("wall_ms", "gaps_us"), [(None, 1_691), (0.4, 181), (0.19, 1_691)])
+async def test_a_wall_time_bounds_what_gaps_can_save(tmp_path, wall_ms, gaps_us):
+    """20 kernels of 10 us with 19 gaps of 90 us under the profiler; one microsecond of each stays."""
+    program = Program("wormhole_b0")
+    x = program.tensor([1, 1, 32, 32])
+    for width in range(1, 21):
+        x = program.op("UnaryDeviceOperation", [x], shape=[1, 1, 32, 32 * width], kernel_ns=10_000, gap_ns=90_000)
+    report = write_performance_report(tmp_path, program, [Iteration(cold=True), Iteration()])
+    look = outlook_of(await session(tmp_path).run(str(report)), wall_ms)
+    assert look.saved_gaps_ns == pytest.approx(gaps_us * 1e3)

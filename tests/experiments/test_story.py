@@ -146,6 +146,18 @@ def test_a_gain_of_wall_time_or_memory_follows_the_best_run_and_replaces_none():
     assert (story_of(beside, []).best.id, story_of(beside, []).wall_ms) == ("b", None)
 
 
+def test_the_wall_of_the_best_run_may_be_told_by_what_was_tried_on_it():
+    """The newest counts; that of another run says nothing."""
+    tried = [
+        ("a", "b", "revert", 900_000, {"wall_before_ms": wall_ms, "wall_after_ms": 3.0})
+        for wall_ms in (6.0, 7.0, None)
+    ]
+    assert story_of(chain(*tried), []).wall_ms == 7.0
+    kept = ("a", "b", "keep", 900_000, {"wall_before_ms": 6.0, "wall_after_ms": 5.0})
+    assert story_of(chain(kept), []).wall_ms == 5.0
+    assert story_of(chain(kept, ("b", "c", "revert", 900_000, {"wall_before_ms": 5.5})), []).wall_ms == 5.5
+
+
 @for_all(
     ("kind", "wall_known", "told"),
     [("latency_ms", False, True), ("latency_ms", True, False), ("roofline_share", False, False)],

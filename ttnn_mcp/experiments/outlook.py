@@ -49,19 +49,22 @@ class Outlook:
         return any(finding.saving_us.at_most * 1e3 > noise_share * self.kernel_ns for finding in self.findings)
 
 
-def outlook_of(run: Run, *, most_ops: float = CHEAP_OPS) -> Outlook | None:
+def outlook_of(run: Run, wall_ms: float | None = None, *, most_ops: float = CHEAP_OPS) -> Outlook | None:
     """The outlook by the same checks as optimization_check; None for a window of more ops than `most_ops`.
 
-    The caller must have replayed the memory report before.
+    With the wall time of an iteration, measured with the profiler off, gaps are no longer than it leaves them; the
+    profiler inflates them. The caller must have replayed the memory report before.
     """
     scope = run.scope()
     if len(scope.ops) > most_ops:
         return None
-    return run.kept.get(Outlook) or run.kept.store(_outlook(run, scope))
+    return run.kept.get(Outlook, wall_ms) or run.kept.store(_outlook(run, scope, wall_ms), wall_ms)
 
 
-def _outlook(run: Run, scope: Scope) -> Outlook:
+def _outlook(run: Run, scope: Scope, wall_ms: float | None) -> Outlook:
     facts = facts_of(run, scope)
+    if wall_ms is not None and wall_ms * 1e6 >= facts.timeline.busy_ns:  # a shorter one is of other rows
+        facts = facts.of_wall(wall_ms * 1e6)
     diagnosis = diagnose(facts, CATALOGUE)
     least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))
     lowest = lowest_ns(facts.ops, facts.least_times, facts.roofline, facts.chip)

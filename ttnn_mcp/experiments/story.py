@@ -44,7 +44,9 @@ class Story:
     @property
     def wall_ms(self) -> float | None:
         """Wall time in ms of the best run with the profiler off; None where nobody gave one."""
-        return self.kept[-1].wall_after_ms if self.kept else None
+        made = [self.kept[-1].wall_after_ms] if self.kept else []
+        walls = [*made, *(one.wall_before_ms for one in self.experiments if one.baseline.id == self.best.id)]
+        return next((wall_ms for wall_ms in reversed(walls) if wall_ms is not None), None)
 
     @property
     def final_pcc(self) -> float | None:

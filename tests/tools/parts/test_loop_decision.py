@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.asking import session
 from tests.experiments.writer import experiment
+from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.tools.parts.test_loop_story import finding
 from ttnn_mcp.experiments.decision import Decision, RuledOut
@@ -26,6 +29,17 @@ async def test_a_run_without_a_loop_begins_one(tmp_path):
     path = str(write(tmp_path / "run", Model()))
     answer = await next_move(at, path)
     assert answer.baseline.run == answer.best.run == (await at.run(path)).id
+
+
+@for_all("wall_ms", [None, 5.0])
+async def test_the_wall_on_record_goes_with_the_next_call(tmp_path, wall_ms):
+    at = session(tmp_path)
+    run = await at.run(str(write(tmp_path / "run", Model())))
+    tried = experiment("one", verdict="revert", baseline=run.id, wall_before_ms=wall_ms, wall_after_ms=wall_ms)
+    tried = replace(tried, baseline=replace(tried.baseline, performance=str(run.performance)))
+    await Store(at.settings.state_folder).add(tried)
+    call, _ = (await next_move(at, None)).next
+    assert call.arguments == {"run": run.id} | ({"wall_ms": wall_ms} if wall_ms else {})
 
 
 def test_ten_findings_that_are_ruled_out_are_listed():

@@ -168,12 +168,11 @@ async def test_a_promise_is_the_most_of_that_finding_on_the_run_before(monkeypat
     ]
     outlook = Outlook(1e6, 8e5, 0.0, 0.0, 0.0, tuple(found), ())
 
-    async def outlook_now(_run, _most):
-        return outlook
+    async def outlook_now(_run, wall_ms, **_most):
+        return outlook if wall_ms == 5.0 else None
 
     monkeypatch.setattr(loop_record, "outlook_now", outlook_now)
-    assert await tried(None, "one") == ("one", 12.0)
-    assert await tried(None, "three") == ("three", 0.0)
-    assert await tried(None, None) == (None, None)
-    outlook = None
-    assert await tried(None, "one") == ("one", None)
+    assert await tried(None, "one", 5.0) == ("one", 12.0)
+    assert await tried(None, "three", 5.0) == ("three", 0.0)
+    assert await tried(None, None, 5.0) == (None, None)
+    assert await tried(None, "one", None) == ("one", None)

@@ -17,17 +17,19 @@ async def test_a_story_looks_only_at_windows_that_are_cheap_to_check_unless_aske
     at = session(tmp_path)
     run = await at.run(str(write(tmp_path / "run", Model())))
     asked = []
-    monkeypatch.setattr(loop_runs, "outlook_of", lambda _run, *, most_ops: asked.append(most_ops))
+    monkeypatch.setattr(
+        loop_runs, "outlook_of", lambda _run, wall_ms, *, most_ops: asked.append((wall_ms, most_ops))
+    )
     await best_run_now(at, alone(await seen_alone(run)))
     await best_run_now(at, alone(await seen_alone(run)), 7)
-    await outlook_now(run)
-    assert asked == [outlook.CHEAP_OPS, 7, outlook.CHEAP_OPS]
+    await outlook_now(run, 5.0)
+    assert asked == [(None, outlook.CHEAP_OPS), (None, 7), (5.0, outlook.CHEAP_OPS)]
 
 
 async def test_the_memory_report_of_a_run_is_replayed_for_its_checks(tmp_path):
     made = write_run(tmp_path / "home", block())
     run = await session(tmp_path).run(str(made.performance))
-    assert (await outlook_now(run)).kernel_ns > 0
+    assert (await outlook_now(run, None)).kernel_ns > 0
 
 
 async def test_a_best_run_that_is_gone_or_another_by_now_is_said_to_be(tmp_path, monkeypatch):

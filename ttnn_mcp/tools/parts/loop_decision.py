@@ -65,7 +65,5 @@ def _calls(story: Story, decision: Decision) -> tuple[NextCall, ...]:
         arguments={"action": "record", "finding": decision.finding.check, "baseline": story.best.id},
         why="after the change: add change, candidate and pcc",
     )
-    return (
-        NextCall(tool="optimization_check", arguments={"run": story.best.id}, why="its evidence, rows and caveats"),
-        record,
-    )
+    asked: dict[str, str | float] = {"run": story.best.id} | ({"wall_ms": story.wall_ms} if story.wall_ms else {})
+    return NextCall(tool="optimization_check", arguments=asked, why="its evidence, rows and caveats"), record

@@ -59,7 +59,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
     memory = await memory_delta(pair.before, pair.after)
     story = story_of(known, targets, pair.before.id) or story_of(known, targets, pair.after.id)
     verdict = await asyncio.to_thread(judged, comparison, _attempt(asked), memory, known, story)
-    promise = await tried(pair.before, finding)
+    promise = await tried(pair.before, finding, verdict.experiment.wall_before_ms)
     measured = {"layer_pccs": drift.pccs, "drifts_at": drift.first}
     saved = await store.add(replace(verdict.experiment, **promise._asdict(), **measured))
     now = story_of([*known, saved], targets, saved.baseline.id)
@@ -156,11 +156,11 @@ def finding_of(asked: Arguments) -> str | None:
     return asked.finding
 
 
-async def tried(baseline: Run, finding: str | None) -> Tried:
+async def tried(baseline: Run, finding: str | None, wall_ms: float | None) -> Tried:
     """What a finding promises on the run before the change; 0 where the run does not have it."""
     if finding is None:
         return Tried(None, None)
-    outlook = await outlook_now(baseline, inf)
+    outlook = await outlook_now(baseline, wall_ms, most_ops=inf)
     if outlook is None:
         return Tried(finding, None)
     promises = [each.saving_us.at_most for each in outlook.findings if each.check == finding]

@@ -41,16 +41,16 @@ async def best_run_now(session: Session, story: Story | None, most_ops: float = 
         run = await session.run(story.best.id)
         if run.id != story.best.id:
             return BestNow(None, f"the best run's report was overwritten: its file now holds run {run.id}")
-        return BestNow(await outlook_now(run, most_ops), None)
+        return BestNow(await outlook_now(run, story.wall_ms, most_ops=most_ops), None)
     except TtnnMcpError as gone:
         return BestNow(None, f"the best run cannot be opened: {gone}")
 
 
-async def outlook_now(run: Run, most_ops: float = CHEAP_OPS) -> Outlook | None:
+async def outlook_now(run: Run, wall_ms: float | None, *, most_ops: float = CHEAP_OPS) -> Outlook | None:
     """The outlook of a run, whose memory report is replayed first."""
     if run.memory is not None:
         await replay_of(run)  # the checks on memory read it
-    return await asyncio.to_thread(lambda: outlook_of(run, most_ops=most_ops))
+    return await asyncio.to_thread(lambda: outlook_of(run, wall_ms, most_ops=most_ops))
 
 
 async def seen_alone(run: Run, start_signpost: str | None = None, end_signpost: str | None = None) -> RunSeen:
