@@ -14,6 +14,7 @@ from tests.stories import page
 from ttnn_mcp.checks.expectation import CASES
 
 
+@pytest.mark.slow
 def test_the_first_table_says_what_the_checks_say_now():
     shared("backtest/stories.json")
     assert advice.first_table() == page.FIRST, page.RENEW

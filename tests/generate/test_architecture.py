@@ -1,11 +1,14 @@
 """The page on the architecture is drawn from the code, and no question is far from its cells."""
 
+import pytest
+
 from generate.architecture import CELLS, PACKAGE, PAGE, page, rooms, sentence, shortest, way
 from ttnn_mcp.tools import TOOLS
 
 MOST_FILES = 5
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_code_says():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make fix` (python -m generate.architecture)"
 

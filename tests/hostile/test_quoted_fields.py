@@ -107,7 +107,7 @@ async def fields_reached(folder, kind) -> dict[str, bool]:
     return places
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("kind", "least"), LEAST.items())
 async def test_text_of_a_profile_comes_out_in_fields_marked_as_quoted(tmp_path, kind, least):
     places = await fields_reached(tmp_path, kind)

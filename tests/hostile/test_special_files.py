@@ -103,6 +103,7 @@ def test_a_run_asked_by_its_id_when_one_took_its_place(asked, reports):
     assert asked("runs")[0] == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("special", SPECIALS, ids=["pipe", "device"])
 def test_what_lies_beside_a_report_is_read_as_if_it_were_not_there(asked, reports, special):
     [report] = reports.rglob("ops_perf*.csv")

@@ -89,7 +89,7 @@ async def test_plans_of_real_reports_can_be_true(tmp_path, report):
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(30)
 async def test_plans_of_stories_can_be_true(tmp_path, story):
     report = write_performance_report(tmp_path / "made", story.build(), story.iterations)
     assert await faults(reader(tmp_path), report) == []

@@ -225,6 +225,7 @@ LONG = re.compile(
 )  # no cell, shape, share of a name or number of an issue
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["demo", CLIP, DEEPLAB, DEEPSEEK, OFT])
 def test_every_sentence_has_one_unit_of_time_and_groups_its_digits(ttnn_mcp, monkeypatch, name):
     """Cells are cited as they stand in the report."""

@@ -27,6 +27,7 @@ def printed_commands(text):
      ["memory", "demo"], ["experiments"], ["compare", "demo", "demo"]],
     ids=" ".join,
 )  # fmt: skip
+@pytest.mark.sampled(2)
 def test_every_printed_command_works_as_printed(tmp_path, monkeypatch, capsys, words):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert cli.main(words) == 0

@@ -55,7 +55,7 @@ def test_an_honest_gain_is_faster_and_nothing_is_suspicious(honest, tmp_path):
     assert (told.verdict, codes(told)) == ("faster", [])
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("code", "lie"), TOLD, ids=lambda value: getattr(value, "__name__", value))
 def test_a_lie_alone_is_named_and_no_other(honest, tmp_path, code, lie):
     told = judged(honest.path, lies.store(tmp_path / "after.csv", lie(honest, honest.changed())))

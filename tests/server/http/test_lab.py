@@ -178,7 +178,8 @@ from ttnn_mcp.tools import answering
 answer = answering.answer
 async def slow(session, tool, arguments):
     import asyncio
-    await asyncio.sleep(2.0)
+    print("asked", file=sys.stderr, flush=True)
+    await asyncio.sleep(1.0)
     return await answer(session, tool, arguments)
 answering.answer = slow
 sys.exit(cli.main())
@@ -188,7 +189,7 @@ sys.exit(cli.main())
 async def test_sigterm_lets_an_answer_finish_and_then_ends_everything(process):
     client = Answers(process.port)
     asked = asyncio.create_task(asyncio.to_thread(client.call, "list_runs", {}))
-    await asyncio.sleep(1.0)
+    assert await asyncio.to_thread(process.stderr.readline) == "asked\n"
     process.send_signal(signal.SIGTERM)
     await asyncio.sleep(0.3)
     with pytest.raises(OSError, match="refused"):  # nobody new is let in
@@ -205,7 +206,7 @@ async def test_sigterm_lets_an_answer_finish_and_then_ends_everything(process):
 async def test_a_second_sigterm_and_ctrl_c_end_at_once(process):
     client = Answers(process.port)
     asked = asyncio.create_task(asyncio.to_thread(client.call, "list_runs", {}))
-    await asyncio.sleep(0.5)
+    assert await asyncio.to_thread(process.stderr.readline) == "asked\n"
     process.send_signal(signal.SIGTERM)
     await asyncio.sleep(0.2)
     process.send_signal(signal.SIGTERM)
