@@ -74,6 +74,7 @@ def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has
     assert now.conv_fields == {}
     larger = replace(now, conv=replace(now.conv, block_h=4))
     assert larger.conv_fields == {"act_block_h_override": "128"}
+    assert larger.changed_fields == ("act_block_h_override",)
     doubled = replace(now, conv=replace(now.conv, act_double=True))
     assert doubled.conv_fields == {"enable_act_double_buffer": "True"}
     assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128)"}

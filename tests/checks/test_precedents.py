@@ -12,6 +12,7 @@ from tests.checks.rows import case_of
 from tests.checks.step3_memory_sharding.test_same_work_elsewhere_faster import SHARDS, forms
 from tests.for_all import for_all
 from tests.profiles import DRAM
+from tests.profiles.model import L1
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.checks.expectation import AN_EARLIER_RUN, Expectation
@@ -32,7 +33,7 @@ def told(tmp_path):
         case = case_of(tmp_path, forms(*ops))
         check = replace(saves("made", part, rows=rows), slot=slot)
         (seen,), (claim,) = ask(SEEN, case).claims, ask(check, case).claims
-        made = replace(claim, expected=before, sets=sets_program(lambda *_: sets) if sets else None)
+        made = replace(claim, expected=before, sets=sets_program(lambda *_: sets) if sets != "" else None)
         (_, first), (_, after) = by_precedents(case, [(SEEN, seen), (check, made)])
         assert first is seen
         return after.expected, case
@@ -55,7 +56,9 @@ def test_a_change_that_brings_the_form_of_a_twin_expects_its_time_with_both_line
 
 
 def test_it_outranks_a_law_which_may_promise_more_and_never_passes_the_bound(told):
-    assert us(told(OTHER_OP, before=of_law(50))[0]) == [[35], [33.7], [50]]
+    expected, case = told(OTHER_OP, before=of_law(50))
+    assert us(expected) == [[35], [33.7], [50]]
+    assert expected.basis == f"precedent: line {case.line(0)} as {case.line(2)}"
     assert us(told(OTHER_OP, before=of_law(20))[0]) == [[35], [33.7], [35]]
     assert us(told(OTHER_OP, part=0.5)[0]) == [[30.5], [30.5], [30.5]]
 
@@ -69,16 +72,20 @@ def test_activations_in_l1_expect_what_the_run_shows_of_them(told):
     [
         (OTHER_OP, {"sets": "ttnn.experimental.minimal_matmul(x, w)"}),
         (OTHER_OP, {"sets": ""}),
+        (OTHER_OP, {"sets": None}),  # the fix has no text for this op
         (OTHER_OP, {"slot": "data type of weights"}),
         (OTHER_OP, {"slot": "placement"}),
         (OTHER_OP, {"rows": (1,)}),
         (IN_SHARDS, {}),
         (((DRAM, 41, MINIMAL), (SHARDS, 9)), {"slot": "placement"}),
         (((SHARDS, 41), (DRAM, 9)), {"slot": "placement"}),
+        (((L1, 41), (SHARDS, 9)), {"slot": "placement"}),
     ],
 )
 def test_another_form_is_no_precedent(told, ops, how):
     assert told(ops, **how)[0] is None
+    law = of_law(20)
+    assert told(ops, **how, before=law)[0] is law
 
 
 def test_what_was_measured_before_stands(told):
@@ -98,3 +105,5 @@ def test_what_is_known_of_few_ops_does_not_speak_for_all(told, us_of_others, kno
     """A twin for 61 us, none for the other op: four fifths of both are 61 of 76.25."""
     expected, _ = told((*OTHER_OP, (DRAM, us_of_others, {"m": 2048})), rows=(0, 4))
     assert (expected is not None) == known
+    expected, _ = told((*OTHER_OP, (DRAM, us_of_others, {"m": 2048})), rows=(0, 4), before=of_law(20, 5))
+    assert us(expected)[0] == [35, 5]

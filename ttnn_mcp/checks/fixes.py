@@ -43,8 +43,8 @@ def _calls_marked(segment: str, before: str) -> str:
     while begin := _BEGINS.search(segment, at):
         end = _closed(segment, begin.end()) if begin["call"] else begin.end()
         words = before + marked_text + segment[at : begin.start()]
-        code = "" if end is None or words.count("(") > words.count(")") else segment[begin.start() : end]
-        if not code or not (begin["call"] or begin["into"]) or statement_of(code) is None:  # among the words
+        code = "" if words.count("(") > words.count(")") else segment[begin.start() : end]
+        if not (begin["call"] or begin["into"]) or statement_of(code) is None:  # among the words
             marked_text += segment[at : begin.end()]
             at = begin.end()
             continue
@@ -79,7 +79,7 @@ def statement_of(code: str) -> CodeStatement | None:
     left = {re.sub(r"\W+", "_", words).upper(): words for words in _LEFT.findall(code)}
     keyword = _KEYWORD.match(code)
     text = f"{keyword[1]} = {code[keyword.end() :]}" if keyword else code
-    if "=" in text and text.endswith(", ...)"):
+    if text.endswith(", ...)"):
         left[REST] = "the other arguments of your call"
         text = f"{text.removesuffix('...)')}**{REST})"
     text = _LEFT.sub(lambda words: re.sub(r"\W+", "_", words[1]).upper(), text)

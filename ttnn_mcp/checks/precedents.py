@@ -32,15 +32,14 @@ def by_precedents(facts: WindowFacts, claims: Sequence[tuple[Check, Claim]]) -> 
 
 
 def _precedented(facts: WindowFacts, check: Check, claim: Claim, ends: Floats, twins: Rows) -> Claim:
-    before, shown = claim.expected, twins[claim.rows] >= 0
+    before, shown = claim.expected, np.flatnonzero(twins[claim.rows] >= 0)
     known = before is not None and (before.twins is not None or before.basis in MEASURED)
-    if known or claim.gap_ns is not None or not shown.any():
+    if known or not len(shown):
         return claim
     able = np.zeros(len(claim.rows), dtype=np.bool_)
-    for places in kinds_of(facts, claim.rows):
-        row = int(claim.rows[places[0]])
-        twin = int(twins[row])
-        able[places] = shown[places] & (twin >= 0 and _brings(facts, check, claim, row, twin))
+    for places in kinds_of(facts, claim.rows[shown]):
+        row = int(claim.rows[shown[places[0]]])
+        able[shown[places]] = _brings(facts, check, claim, row, int(twins[row]))
     most = claim.at_most_ns
     if not able.any() or (before is None and most[able].sum() < COVERED * most.sum()):
         return claim

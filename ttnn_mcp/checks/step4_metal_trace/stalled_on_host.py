@@ -59,8 +59,8 @@ from ttnn_mcp.quoting import figure
 def look(facts: WindowFacts) -> Problems:
     """Yield the whole window, or why not."""
     line, wall_ns = facts.timeline, facts.wall_ns
-    waits_ns = no_saving(facts.kernel_ns) if wall_ns is None else facts.waits_ns
-    if wall_ns is not None and line.busy_in(wall_ns, waits_ns.sum()) >= DEVICE_BOUND:
+    waits_ns = np.zeros(len(facts)) if wall_ns is None else facts.waits_ns
+    if wall_ns is not None and line.busy_in(wall_ns, float(waits_ns.sum())) >= DEVICE_BOUND:
         busy = figure(line.busy_in(wall_ns), ".0%")
         yield Clean(f"kernels fill {busy} of {_wall(wall_ns)}: longer gaps of the profile are the profiler's")
         return
