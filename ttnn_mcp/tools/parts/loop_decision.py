@@ -11,7 +11,7 @@ from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.loop_answer import RULED_OUT, Answer, Decided
 from ttnn_mcp.tools.parts.loop_runs import best_line, best_run_now, log_of, run_line, seen_alone
 from ttnn_mcp.tools.parts.loop_story import decision_of, target_progress
-from ttnn_mcp.wire import NextCall
+from ttnn_mcp.wire import NextCall, QuotedCell
 
 RULED_OUT_SHOWN = 10
 
@@ -65,5 +65,7 @@ def _calls(story: Story, decision: Decision) -> tuple[NextCall, ...]:
         arguments={"action": "record", "finding": decision.finding.check, "baseline": story.best.id},
         why="after the change: add change, candidate and pcc",
     )
-    asked: dict[str, str | float] = {"run": story.best.id} | ({"wall_ms": story.wall_ms} if story.wall_ms else {})
+    asked: dict[str, QuotedCell] = {"run": story.best.id}
+    if story.wall_ms is not None:
+        asked["wall_ms"] = story.wall_ms
     return NextCall(tool="optimization_check", arguments=asked, why="its evidence, rows and caveats"), record
