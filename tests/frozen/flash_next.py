@@ -447,7 +447,7 @@ GRAMS = How(small=1.36)
 ATTENTION = How(small=1.25)
 LOOSE = replace(ATTENTION, banks=(), input=(170, "HiFi2"), out=75.1)
 EARLY = replace(
-    LOOSE, experts="by mask", format=("BFLOAT8_B", "HiFi2"), gate=(1750,), down=1250, input=(195, "HiFi4"), out=90
+    LOOSE, experts="by mask", format=("BFLOAT8_B", "HiFi2"), gate=(1560,), down=1060, input=(195, "HiFi4"), out=90
 )
 
 FLASH_NEXT = (
