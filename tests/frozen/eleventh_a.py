@@ -1,6 +1,5 @@
 """Part A of an eleventh set: models that no earlier set has; not yet judged."""
 
-from tests.frozen.clm import CLM
 from tests.frozen.flash_next import FLASH_NEXT
 from tests.frozen.flash_next_mesh import FLASH_NEXT_MESH
 from tests.frozen.gpt_oss_120b import GPT_OSS_120B
@@ -9,6 +8,5 @@ from tests.frozen.layer import Layer
 
 ELEVENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "GPT-OSS 120B": (*GPT_OSS_120B, *GPT_OSS_120B_MESH),
-    "CLM v0.1 8B": CLM,
     "Qwen3.8 Flash Next": (*FLASH_NEXT, *FLASH_NEXT_MESH),
 }

@@ -439,7 +439,7 @@ TEN = "of the traced layer, ten replays, inputs of zeros"
 WARM = "of the warmed prefill"
 ROUTED = "experts_* half_* gated weighted total"
 BY_NUMBER = r"indices|indexed|only the (chosen|selected|active)|top.?k (ids|indices)|compact"
-SEPARATE = r"separate|two (matmuls|sparse)|split"
+SEPARATE = r"separate|two (matmuls|sparse)|split.{0,30}(gate|weights?|projection)"
 MADE_UP = "which small ops there are and their times, widths of the packed projections' parts, gaps"
 OF_STATE = f"kernel times in this state, which follow from the last state and the measured differences; {MADE_UP}"
 DELTA = How(small=1.24)

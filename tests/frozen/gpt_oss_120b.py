@@ -250,6 +250,7 @@ SWIGLU = "clamp_* scaled squashed glu plus product"
 EARLY_EXPERTS = f"experts_* {SWIGLU} down_bias weighted total"
 BY_NUMBER = r"indices|indexed|only the (chosen|selected|active)|top.?k (ids|indices)|compact"
 ONE_OP = r"moe_compute|one (fused )?op.{0,40}expert|fus.{0,40}expert"
+SEPARATE = r"separate|three (matmuls|linears|projections)|split.{0,30}(queries|QKV|weights?|projection)"
 BIAS = r"bias=|bias.{0,60}(linear|matmul|fold|fus)|(fold|fus|linear|matmul).{0,60}bias"
 OUT_1D = unbanked(rf"{INTERLEAVED_1D}|{CONFIG}")
 MADE_UP = "times of the small ops and how the rest is shared out, which ops move rows for the experts, attributes of the experts' op, gaps"
@@ -343,7 +344,7 @@ GPT_OSS_120B = (
             dead("lofi", "LoFi for QKV and the output projection", ATTENTION, LOFI, f"564.8 -> 577.4 us {REPLAYS}"),
             dead("qkv-config", "a program config for QKV", "qkv", unbanked(CONFIG), f"564.83 -> 564.86 us {REPLAYS}"),
             dead("out-bfp8", "the output projection's input in BFLOAT8_B", "out joined", r"(activation|input|in0).{0,60}(bfloat8_b|BFP8)|(bfloat8_b|BFP8).{0,60}(activation|input|in0)|typecast", f"564.8 -> 564.1 us {REPLAYS}: a tie, and slower when it was tried again"),
-            dead("three", "queries, keys and values by three matmuls", "qkv", r"separate|three (matmuls|linears|projections)|split", f"564.75 -> 584.97 us {REPLAYS}"),
+            dead("three", "queries, keys and values by three matmuls", "qkv", SEPARATE, f"564.75 -> 584.97 us {REPLAYS}"),
             dead("heights-8", "the experts' output in eight heights of shards", "moe", r"height.?shard.?\w*\W{0,4}8\b|output_height_shard_dim\W{0,4}8\b", f"564.8 -> 565.0 us {REPLAYS}"),
             dead("heights-2", "the experts' output in two heights of shards", "moe", r"height.?shard.?\w*\W{0,4}2\b|output_height_shard_dim\W{0,4}2\b", "refused: 737,280 bytes of buffers, and a bank of L1 has 368,640 left"),
             dead("banks", "QKV over the DRAM banks, its bias added after it", "qkv", DRAM_SHARDED, f"564.7 -> 568.8 us on ten cores, 587.6 on 15, 592.6 on 30, 597.9 on 45, 614.7 on 90, {REPLAYS}"),
@@ -403,7 +404,7 @@ GPT_OSS_120B = (
         decode(replace(NARROW_TWO, banks=True, qkv=(41,), out=24)),
         (
             dead("cores", "QKV over the banks from 30, 45 or 90 shards", "qkv qkv_placed", rf"{CORES}|per_core_N|in0_block_w", f"{WALL} at best 0.8 % less than without banks on 30 cores, 0.05 on 45, 2.7 % more on 90; 15 cores have 1.5 % less", BANKED),
-            dead("three", "queries, keys and values by three matmuls over the banks", "qkv", r"separate|three (matmuls|linears|projections)|split", "13.7 to 15.5 % more of attention alone; 3.5 to 6.4 % of the layer as reckoned from it", README),
+            dead("three", "queries, keys and values by three matmuls over the banks", "qkv", SEPARATE, "13.7 to 15.5 % more of attention alone; 3.5 to 6.4 % of the layer as reckoned from it", README),
         ),
         MADE_UP, 628.1,
     ),
