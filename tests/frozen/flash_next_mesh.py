@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 from tests.frozen.build import L1, ROW_MAJOR, Block, one_d
 from tests.frozen.flash_next import DOC, FLAT, rows, ternary, tiles
 from tests.frozen.layer import dead, gain, laid
+from tests.frozen.names import BFP8, DRAM_SHARDED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.profiles import Tensor
 
 PROFILE = DOC.format("edc555ee86347fe4236366d1b7d2c3ee4cdf3f4d") + "phase0_4chip_profiler/README.md"
+HEAD = DOC.format("8a7ed4dbfb6f8dae45a8ffbc41815af0f16f8dd2") + "optimized_full_model/README.md"
 STEPS = DOC.format("edc555ee86347fe4236366d1b7d2c3ee4cdf3f4d") + "phase1_cfgA/README.md"
 GRID, ALL_CORES, CHIPS = (11, 10), 110, 4
 STREAMS, HIDDEN, INNER = 4, 2560, 320
@@ -136,6 +140,25 @@ def decode() -> Block:
     return block
 
 
+def head(dtype: str, us: float) -> Callable[[], Block]:
+    """What turns the streams' mean into a token on two chips: four matmuls on each."""
+
+    def build() -> Block:
+        block = Block("blackhole", devices=2, grid=GRID, gap_us=1)
+        x = block.norm("norm", block.tensor([1, 1, 1, HIDDEN], place=L1), 36, cores=1)
+        words = (32768, 32768, 32768, 25856)
+        parts = [block.linear(f"head_{number}", x, count, us * count / sum(words), dtype=dtype, cores=ALL_CORES) for number, count in enumerate(words)]  # fmt: skip
+        logits = block.concat("logits", parts, [1, 1, 1, sum(words)], 3, 150)
+        logits = block.collective(
+            "logits_gather", "AllGather", logits, 2 * sum(words), 401, ring=2, topology="Linear"
+        )
+        flat = block.moved("logits_rows", "UntilizeWithUnpadding", logits, 39, layout=ROW_MAJOR, cores=ALL_CORES, fidelity="HiFi4")  # fmt: skip
+        block.op("token", "ArgMax", (flat,), block.tensor([1, 1, 1, 1], "UINT32", layout=ROW_MAJOR), 51, cores=ALL_CORES, dim=3, keepdim=True, use_multicore=True)  # fmt: skip
+        return block
+
+    return build
+
+
 MOE = "counted counts_gather offsets moe_rows dispatched dispatched_tiles experts combined scores_shaped total feed_scatter shared_scatter"
 
 FLASH_NEXT_MESH = (
@@ -150,5 +173,20 @@ FLASH_NEXT_MESH = (
             dead("streams", "all streams on each chip, mixers without collectives", "attn_hc_statistics_gather attn_hc_broadcast attn_hc_gather mlp_hc_statistics_gather mlp_hc_broadcast mlp_hc_gather", r"replicat|without (the )?(gather|collective)|(drop|remov|no).{0,30}(gather|collective)", "not faster, says the ledger without a figure"),
         ),
         "columns of the packed projections on a chip, cores, formats but those told, times of small ops, gaps", 2790,
+    ),
+    laid(
+        "flashnext-tp2-head-bf16", HEAD, "the head of one user on two chips, weights in BFLOAT16: 1.69 ms a row",
+        head("BFLOAT16", 1617),
+        (gain("bfp8", "BFLOAT8_B for the head's weights", 721.0, "head_*", BFP8, "1.693 -> 0.972 ms a row, HiFi2 in both"),),
+        "kernel times of the head in BFLOAT16, the norm and the join of its four parts, gaps",
+    ),
+    laid(
+        "flashnext-tp2-head", HEAD, "the head of one user on two chips, weights in BFLOAT8_B: 897 us of the head, 491 us of the sampling, in kernels",
+        head("BFLOAT8_B", 896.8),
+        (
+            dead("banks", "five or fewer parts over the DRAM banks, from 40 shards", "head_*", DRAM_SHARDED, "0.972 -> 1.331 ms a row with five parts; refused with four and with one: no room for the circular buffers"),
+            dead("candidates", "the best 32 of each chip gathered, instead of all words and one argmax", "logits_gather logits_rows token", r"top.?k|local|candidates|each chip", "0.664 -> 0.899 ms of the sampling"),
+        ),
+        "the norm and the join of the head's four parts, cores, gaps",
     ),
 )  # fmt: skip

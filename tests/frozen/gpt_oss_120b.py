@@ -55,7 +55,7 @@ class How:
     out: float = 61
     attention: tuple[str, str] = ("BFLOAT8_B", "HiFi2")
     folded: bool = True  # QKV's bias in its matmul
-    norm: tuple[int, float] = (10, 6.2)  # cores and time; on one core the norm is not in shards
+    norm: tuple[int, float] = (10, 5.9)  # cores and time; on one core the norm is not in shards
     router: tuple[float, bool] = (7, True)  # time, and whether its weight is in L1
     out_cores: int = 0  # of a 1D config on shards; 0: TTNN chose
     banks: bool = False  # QKV over the DRAM banks, on 15 cores
@@ -99,8 +99,8 @@ def attended(block: Block, x: Tensor, how: How) -> Tensor:
     turn = block.tensor([1, 1, 32, 32 * users], place=block.along(32, 32, users))
     q, k = (block.op(f"rotary_{name}", "RotaryEmbeddingLlama", (one, *tables, turn), block.tensor(one.shape, place=one.placement or L1), 4 * small, cores=users, fidelity="HiFi4", compute_kernel_config=block.kernel("HiFi4", fp32=True), is_decode_mode=True, output_mem_config=one.placement) for name, one in (("q", q), ("k", k)))  # fmt: skip
     cache = block.tensor([2048 * users, KV, 64, SIZE], "BFLOAT8_B")
-    block.update_cache("cache_k", cache, k, 6 * small)
-    block.update_cache("cache_v", cache, v, 6 * small)
+    block.update_cache("cache_k", cache, k, 8.1 * small)
+    block.update_cache("cache_v", cache, v, 8.1 * small)
     out = block.attend_decode("attend", q, cache, 21 if users == 1 else 23.4, config=None, cores=64)
     out = block.to_shards("attended_placed", out, block.along(64, SIZE, users), 1)
     out = block.moved("joined", "NLPConcatHeadsDecode", out, 3, shape=[1, 1, users, JOINED], place=block.across(32, JOINED, 64), cores=64, num_heads=HEADS, on_subcoregrids=False)  # fmt: skip
@@ -134,7 +134,10 @@ def rows(block: Block, role: str, x: Tensor, us: float) -> Tensor:
 
 
 def one_op(block: Block, x: Tensor, scores: Tensor, numbers: Tensor, how: How) -> Tensor:
-    """All of the experts' work in one op, then the sum of four outputs by their scores."""
+    """All of the experts' work in one op, then the sum of four outputs by their scores.
+
+    The profiler prints HiFi4 for the op, whose matmuls run in LoFi.
+    """
     small, users = how.small, how.users
     x = rows(block, "moe_rows", x, 4 * small)
     scores = block.moved(
@@ -162,7 +165,7 @@ def one_op(block: Block, x: Tensor, scores: Tensor, numbers: Tensor, how: How) -
     ]
     mapping = block.tensor([1, EXPERTS], "UINT16", layout=ROW_MAJOR)
     out = block.tensor([ACTIVE, users, HIDDEN], layout=ROW_MAJOR)
-    out = block.op("moe", "MoECompute", (x, given[1], given[0], mapping, *ring), out, how.moe[0], cores=8 + 32, fidelity="LoFi", activation_type="MoEActivationFunction::SWIGLU", compute_only=False, has_bias=True, layer_id=0, output_height_shard_dim=4, output_width_shard_dim=8, intermediate_size=WIDE)  # fmt: skip
+    out = block.op("moe", "MoECompute", (x, given[1], given[0], mapping, *ring), out, how.moe[0], cores=8 + 32, fidelity="HiFi4", activation_type="MoEActivationFunction::SWIGLU", compute_only=False, has_bias=True, layer_id=0, output_height_shard_dim=4, output_width_shard_dim=8, intermediate_size=WIDE)  # fmt: skip
     out = block.moved(
         "moe_tiles", "TilizeWithValPadding", out, 6 * small, layout="TILE", cores=90, fidelity="HiFi4"
     )
@@ -256,11 +259,11 @@ OUT_1D = unbanked(rf"{INTERLEAVED_1D}|{CONFIG}")
 MADE_UP = "times of the small ops and how the rest is shared out, which ops move rows for the experts, attributes of the experts' op, gaps"
 OF_STATE = f"kernel times in this state, which follow from the last state and the measured differences; {MADE_UP}"
 
-ONE_USER = How(moe=(228,), norm=(1, 71.5), router=(18, False))
+ONE_USER = How(moe=(228,), norm=(1, 71.2), router=(18, False))
 FIRST = replace(ONE_USER, attention=("BFLOAT16", "HiFi2"), qkv=(74.5,), out=67.7, folded=False)
 FOLDED = replace(ONE_USER, folded=True)
 NEAR = replace(FOLDED, router=(7, True))
-NORMS = replace(NEAR, norm=(10, 6.2))
+NORMS = replace(NEAR, norm=(10, 5.9))
 LAST = replace(NORMS, out=30, out_cores=32)
 TWO_USERS = replace(LAST, users=2, moe=(325.7,), small=1.25)
 NARROW_TWO = replace(TWO_USERS, attention=("BFLOAT4_B", "LoFi"), qkv=(59.5,), out=24)
@@ -324,7 +327,7 @@ GPT_OSS_120B = (
     ),
     laid(
         "gptoss120-nine-cores", LOG, "decode of one user, norms in shards on nine cores: 588 us of the traced layer",
-        decode(replace(NEAR, norm=(9, 17.8))),
+        decode(replace(NEAR, norm=(9, 17.5))),
         (gain("norms", "both norms in shards on ten cores", 23.3, "norm norm_feed", rf"{CORES}|block_w", f"588.1 -> 564.8 us {REPLAYS}"),),
         OF_STATE,
     ),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MESH = DOC.format("18327e507c00f7485a5d747bb277b6c05fadf2e4") + "multichip_decoder/README.md"
 TUNED = DOC.format("7ce496464f045eafa28a9f87e76569229cabe4c8") + "optimized_multichip_decoder/"
 README, LOG = f"{TUNED}README.md", f"{TUNED}work_log.md"
+HEAD = DOC.format("1989f63169858ef22a6dfff6fba24e3e5f93d889") + "optimized_full_model/README.md"
 MANY = DOC.format("452cb37a92899d0dfc32aa399120ffa8b3898b7d") + "optimized_batched_decode/README.md"
 GRID, ALL_CORES = (11, 10), 110
 HIDDEN, HEADS, KV, SIZE, EXPERTS, ACTIVE, WIDE = 2880, 64, 8, 64, 128, 4, 2880
@@ -333,6 +334,27 @@ def slabs(both_us: float, down_us: float) -> Callable[[], Block]:
     return build
 
 
+def head() -> Block:
+    """What turns one user's hidden row into a token: each chip has a quarter of the padded words."""
+    block = Block("blackhole", devices=4, grid=GRID, gap_us=1)
+    words = 65536
+    x = block.norm("norm", block.tensor([1, 1, 1, HIDDEN], place=L1), 41, cores=1)
+    logits = block.linear("head", x, words, 707.3, dtype="BFLOAT8_B", fidelity="HiFi2", cores=ALL_CORES, out="BFLOAT8_B")  # fmt: skip
+    logits = block.typecast("logits", logits, "BFLOAT16", 22, cores=ALL_CORES)
+    best = (block.tensor([1, 1, 32, 32]), block.tensor([1, 1, 32, 32], "UINT32"))
+    values = block.op("best", "TopkLargeIndices", (logits,), best, 190, cores=64, fidelity="HiFi4", dim=3, k=32, largest=True, sorted=True)  # fmt: skip
+    values, numbers = (block.collective(f"{name}_gather", "AllGather", one, 128, 12) for name, one in (("values", values), ("numbers", best[1])))  # fmt: skip
+    numbers = block.moved("numbers_rows", "Untilize", numbers, 5, layout=ROW_MAJOR, cores=1, fidelity="HiFi4")
+    for name in ("first", "second"):
+        values = block.op(f"{name}_topk", "TopK", (values,), (block.tensor([1, 1, 32, 32]), block.tensor([1, 1, 32, 32], "UINT16")), 54, cores=1, fidelity="HiFi4", dim=3, k=32, largest=True, sorted=True)  # fmt: skip
+    token = block.tensor([1, 1, 1, 32], "UINT32", layout=ROW_MAJOR)
+    settings = [block.tensor([32], layout=ROW_MAJOR) for _ in range(3)]
+    block.op(
+        "sampled", "Sampling", (values, numbers, *settings), token, 53, cores=32, seed=None, sub_core_grids=None
+    )
+    return block
+
+
 WALL = "of the traced layer, 100 replays, medians of five"
 PROMPT = "of a prompt of 127 tokens"
 ROUTED = "experts_both experts_down"
@@ -496,5 +518,14 @@ GPT_OSS_120B_MESH = (
             dead("slabs", "slabs of 4096 rows", "experts_both_* experts_down_*", r"(taller|larger|longer|4096).{0,30}(slab|chunk|rows)|(slab|chunk)s? of 4096", "refused: no room in L1 for the input of so many rows"),
         ),
         f"that 112 slabs are full and 64 have 256 rows, times of attention and of the copies; {MADE_UP}",
+    ),
+    laid(
+        "gptoss120-tp4-head", HEAD, "the head and the sampling of one user on four chips: 707 us of the head, 352 us of the sampling, in kernels",
+        head,
+        (
+            dead("banks", "eight matmuls of 8192 columns over the DRAM banks", "head logits", DRAM_SHARDED, "kernels: 707.3 -> 674.7 us of the head with its moves, but 2335.9 -> 2342.6 us of two layers and the head; refused with 16,384 columns: no room for the circular buffers"),
+            dead("argmax", "all words gathered and one argmax", "best *_topk values_gather numbers_gather sampled", r"argmax", "154.3 -> 139.1 tokens a second with two layers"),
+        ),
+        "how the sampling is shared out over its ops, the norm, gaps",
     ),
 )  # fmt: skip
