@@ -51,9 +51,9 @@ class How:
     others: float = 1.0  # factor of norms, adds, heads
 
 
-def projected(block: Block, role: str, x: Tensor, n: int, given: tuple[float, Blocks], weight: Tensor, more: tuple[Tensor, ...] = (), swiglu: bool = False) -> Tensor:  # noqa: PLR0917  # fmt: skip
+def projected(block: Block, role: str, x: Tensor, n: int, tuned: tuple[float, Blocks], weight: Tensor, more: tuple[Tensor, ...] = (), swiglu: bool = False) -> Tensor:  # noqa: PLR0917  # fmt: skip
     """The gather over the ring of columns and the matmul as one op."""
-    us, blocks = given
+    us, blocks = tuned
     wide = block.tensor([*x.shape[:-1], n])
     return block.op(
         role, "AllGatherMinimalMatmulAsync", (x, weight, *more), wide, us, cores=64, fidelity="HiFi2", cluster_axis=0,
