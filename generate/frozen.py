@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from generate.layout import ROOT
 from tests.frozen import (
     EIGHTH_MODELS,
+    ELEVENTH_MODELS,
     FIFTH_MODELS,
     FOURTH_MODELS,
     LAYERS,
@@ -28,6 +29,7 @@ from tests.frozen import (
     SIXTH_MODELS,
     TENTH_MODELS,
     THIRD_MODELS,
+    TWELFTH_MODELS,
 )
 from tests.frozen.promises import promised
 from tests.frozen.verdict import NEAR, Promise, Verdict, verdicts
@@ -61,6 +63,8 @@ MEETINGS = (
     Meeting(EIGHTH_MODELS, FOLDER / "eighth_meeting.csv", "The eighth meeting"),
     Meeting(NINTH_MODELS, FOLDER / "ninth_meeting.csv", "The ninth meeting"),
     Meeting(TENTH_MODELS, FOLDER / "tenth_meeting.csv", "The tenth meeting"),
+    Meeting(ELEVENTH_MODELS, FOLDER / "eleventh_meeting.csv", "The eleventh meeting"),
+    Meeting(TWELFTH_MODELS, FOLDER / "twelfth_meeting.csv", "The twelfth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours

@@ -15,11 +15,16 @@ from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
 from tests.frozen.falcon3_mesh import FALCON3_7B_MESH, FALCON3_10B_MESH
+from tests.frozen.flash_next import FLASH_NEXT
+from tests.frozen.flash_next_mesh import FLASH_NEXT_MESH
 from tests.frozen.flux2 import FLUX2
 from tests.frozen.glm import GLM
 from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
+from tests.frozen.gpt_oss_120b import GPT_OSS_120B
+from tests.frozen.gpt_oss_120b_mesh import GPT_OSS_120B_MESH
 from tests.frozen.hunyuan import HUNYUAN
+from tests.frozen.janus import JANUS
 from tests.frozen.kokoro import KOKORO
 from tests.frozen.laguna import LAGUNA
 from tests.frozen.laya import LAYA
@@ -27,6 +32,7 @@ from tests.frozen.layer import Layer, Lever
 from tests.frozen.llama_1b import LLAMA_1B
 from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
+from tests.frozen.minimax_h3 import MINIMAX_H3
 from tests.frozen.mistral_24b import MISTRAL_24B
 from tests.frozen.modernbert import MODERNBERT
 from tests.frozen.motif import MOTIF
@@ -136,6 +142,14 @@ TENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Solar Open 100B": (*SOLAR, *SOLAR_PREFILL),
     "BitNet b1.58 2B": BITNET,
 }
+ELEVENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "GPT-OSS 120B": (*GPT_OSS_120B, *GPT_OSS_120B_MESH),
+    "Qwen3.8 Flash Next": (*FLASH_NEXT, *FLASH_NEXT_MESH),
+}
+TWELFTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Janus-Pro's vision tower": JANUS,
+    "MiniMax-H3": MINIMAX_H3,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -147,11 +161,14 @@ SETS = (
     EIGHTH_MODELS,
     NINTH_MODELS,
     TENTH_MODELS,
+    ELEVENTH_MODELS,
+    TWELFTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
 __all__ = [
     "EIGHTH_MODELS",
+    "ELEVENTH_MODELS",
     "FIFTH_MODELS",
     "FOURTH_MODELS",
     "LAYERS",
@@ -163,6 +180,7 @@ __all__ = [
     "SIXTH_MODELS",
     "TENTH_MODELS",
     "THIRD_MODELS",
+    "TWELFTH_MODELS",
     "Layer",
     "Lever",
 ]

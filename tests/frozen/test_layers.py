@@ -22,7 +22,7 @@ def kernel_us(layer, places=None):
 @for_all(
     "models",
     SETS,
-    ids=["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"],
+    ids=[f"set {number}" for number in range(1, len(SETS) + 1)],
 )
 def test_each_meeting_has_enough_dead_ends_and_gains_with_a_figure(models):
     levers = [lever for layers in models.values() for layer in layers for lever in layer.levers]
