@@ -158,6 +158,26 @@ def test_the_wall_of_the_best_run_may_be_told_by_what_was_tried_on_it():
     assert story_of(chain(kept, ("b", "c", "revert", 900_000, {"wall_before_ms": 5.5})), []).wall_ms == 5.5
 
 
+def test_a_wall_below_its_kernels_or_of_a_part_is_not_that_of_the_run():
+    below = ("a", "b", "revert", 900_000, {"wall_before_ms": 0.99})
+    assert story_of(chain(below), []).wall_ms is None
+    whole, part = chain(
+        *[("a", name, "revert", 900_000, {"wall_before_ms": wall_ms}) for name, wall_ms in (("b", 6.0), ("c", 2.0))]
+    )
+    part = replace(part, baseline=replace(part.baseline, reading="other ops", kernel_ns=500_000))
+    for known in ([whole, part], [part, replace(whole, id=3)]):
+        assert (story_of(known, []).wall_ms, story_of(known, []).baseline.kernel_ns) == (6.0, 1_000_000)
+
+
+def test_a_run_without_a_wall_takes_that_of_the_run_before_it_less_the_kernel_time_that_went():
+    trace = ("a", "t", "revert", 1_000_000, {"wall_before_ms": 4.0, "wall_after_ms": 4.5})
+    kept = [("a", "b", "keep", 900_000, {}), ("b", "c", "keep", 700_000, {})]
+    story = story_of(chain(trace, *kept), [])
+    assert (story.wall_ms, story.likely_wall_ms) == (None, pytest.approx(3.7))
+    assert story_of(chain(*kept), []).likely_wall_ms is None
+    assert story_of(chain(trace), []).likely_wall_ms == 4.0
+
+
 @for_all(
     ("kind", "wall_known", "told"),
     [("latency_ms", False, True), ("latency_ms", True, False), ("roofline_share", False, False)],

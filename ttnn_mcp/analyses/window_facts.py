@@ -14,8 +14,9 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
 from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
-from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of, may_wait_ns
-from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of
+from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
+from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of, timelines_of
+from ttnn_mcp.analyses.devices.waits import waits_of
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
@@ -200,8 +201,20 @@ class WindowFacts:
 
     @property
     def waits_ns(self) -> Floats:
-        """Per op, how much of its kernel may be waiting for other chips."""
-        return may_wait_ns(self.ops, len(self.balance.devices), self.chip)
+        """Per op, how much of its kernel may be waiting for other chips, which the host feeds late."""
+        return self.waits_on(self._scope.critical_device)
+
+    def waits_on(self, device: int) -> Floats:
+        """The same of the ops of a device. Nothing under a trace: its replay needs no host."""
+        if self.run.performance_report.traced:
+            return np.zeros(int((self.scope.ops.numbers("device") == device).sum()))
+        return waits_of(self.scope.ops, device, self.balance, self.run.chip.on(device))
+
+    @cached_property
+    def working_ns(self) -> float:
+        """Time in which kernels ran that did not wait, on the device that works longest: no pass takes less."""
+        lines = timelines_of(self.scope.ops, self.run.chip)
+        return max(line.busy_ns - float(self.waits_on(line.device).sum()) for line in lines)
 
     @property
     def roofline_of_devices(self) -> Roofline:

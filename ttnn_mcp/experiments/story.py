@@ -44,9 +44,26 @@ class Story:
     @property
     def wall_ms(self) -> float | None:
         """Wall time in ms of the best run with the profiler off; None where nobody gave one."""
-        made = [self.kept[-1].wall_after_ms] if self.kept else []
-        walls = [*made, *(one.wall_before_ms for one in self.experiments if one.baseline.id == self.best.id)]
-        return next((wall_ms for wall_ms in reversed(walls) if wall_ms is not None), None)
+        return self._wall_of(self.best)
+
+    @property
+    def likely_wall_ms(self) -> float | None:
+        """The same; where nobody gave one, that of the last run before it, changed as its kernel time was."""
+        for run in (self.best, *(one.baseline for one in reversed(self.kept))):
+            if (wall_ms := self._wall_of(run)) is not None:
+                return wall_ms + (self.best.kernel_ns - run.kernel_ns) / 1e6
+        return None
+
+    def _wall_of(self, run: RunSeen) -> float | None:
+        """The last one on record of the same window: when it was made, or when something was tried on it."""
+        sides = [
+            side
+            for one in self.experiments
+            for side in ((one.baseline, one.wall_before_ms), (one.candidate, one.wall_after_ms))
+        ]
+        walls = [wall_ms for seen, wall_ms in sides if (seen.id, seen.reading) == (run.id, run.reading)]
+        known = [wall_ms for wall_ms in walls if wall_ms is not None and wall_ms * 1e6 >= run.kernel_ns]
+        return known[-1] if known else None
 
     @property
     def final_pcc(self) -> float | None:
@@ -78,6 +95,8 @@ def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: 
     members = tuple(experiment for experiment in experiments if loop_of[experiment.baseline.id] == loop)
     goals = [target for target in targets if loop_of[target.baseline.id] == loop]
     start = members[0].baseline if members else goals[0].baseline
+    starts = (record.baseline for record in (*members, *goals) if record.baseline.id == start.id)
+    start = max(starts, key=lambda run: run.kernel_ns)  # of a part of it less is on record
     chain = _kept_chain(members, start)
     best = chain[-1].candidate if chain else start
     return Story(members, start, best, chain, goals[-1] if goals else None, len(set(loop_of.values())) - 1)

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.collectives import may_wait_ns
 from ttnn_mcp.analyses.devices.host_gaps import (
     COLD_GAP_NS,
     DEVICE_BOUND,
@@ -84,8 +83,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
     ops = scope.of_device(slowest.device)
     refuse_other_rows(slowest, asked.wall_ms)
-    waits_ns = 0.0 if asked.wall_ms is None else may_wait_ns(ops, len(lines), run.chip).sum()
-    verdict, why = judged(run.performance_report, scope, slowest, asked.wall_ms, waits_ns)
+    verdict, why = judged(facts, slowest, asked.wall_ms)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
     return Answer(
@@ -97,9 +95,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         gap_ms=slowest.gap_ns / 1e6,
         median_gap_us=slowest.median_gap_ns / 1e3,
         ops=len(ops),
-        trace_saving_ms=None
-        if verdict == "unknown"
-        else trace_saving(run.performance_report, slowest, asked.wall_ms, waits_ns),
+        trace_saving_ms=None if verdict == "unknown" else trace_saving(facts, slowest, asked.wall_ms),
         traced=run.performance_report.traced,
         command_queues=QUEUES,
         trace=trace_seen(run.performance_report),
@@ -113,16 +109,15 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def trace_saving(
-    report: Performance, line: Timeline, wall_ms: float | None, waits_ns: float = 0.0
-) -> SavingMs | None:
+def trace_saving(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> SavingMs | None:
     """What a trace can save, in the bounds of the gaps or of the wall time, and of what kernels may wait in it."""
-    if report.traced:
+    if facts.run.performance_report.traced:
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
-    most_ns, _, expected = traced(line, None if wall_ms is None else wall_ms * 1e6)
-    most_ns += waits_ns
+    waits_ns = float(facts.waits_on(line.device).sum())
+    saving = traced(line, None if wall_ms is None else wall_ms * 1e6, facts.working_ns, waits_ns)
+    most_ns, expected = saving.most_ns + saving.in_kernels_ns, saving.expected
     if expected is None:
         return SavingMs(at_most=most_ns / 1e6)
     saved, low, high = (float(each.sum()) / 1e6 for each in (expected.saved_ns, expected.low_ns, expected.high_ns))
@@ -162,12 +157,11 @@ def largest_gaps(ops: OpTable) -> Table:
     )
 
 
-def judged(
-    report: Performance, scope: Scope, line: Timeline, wall_ms: float | None, waits_ns: float = 0.0
-) -> tuple[Verdict, str]:
+def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[Verdict, str]:
     """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
+    report, scope = facts.run.performance_report, facts.scope
     if wall_ms is not None:
-        return _judged_by_wall(line, wall_ms, waits_ns)
+        return _judged_by_wall(line, wall_ms, facts.working_ns / (wall_ms * 1e6))
     if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
@@ -193,12 +187,12 @@ def judged(
     )
 
 
-def _judged_by_wall(line: Timeline, wall_ms: float, waits_ns: float) -> tuple[Verdict, str]:
-    share, sure = line.busy_in(wall_ms * 1e6), line.busy_in(wall_ms * 1e6, waits_ns)
+def _judged_by_wall(line: Timeline, wall_ms: float, working: float) -> tuple[Verdict, str]:
+    share = line.busy_in(wall_ms * 1e6)
     why = f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"
-    if sure < DEVICE_BOUND <= share:
-        exchanges = "without exchanges, which wait too while the host is late to feed another chip"
-        return "mixed", f"{why}, {figure(sure, '.0%')} {exchanges}"
+    if working < DEVICE_BOUND <= share:
+        exchanges = "without what exchanges may wait for a chip that the host feeds late"
+        return "mixed", f"{why}, {figure(working, '.0%')} {exchanges}"
     return _by_busy(share), why
 
 

@@ -6,7 +6,7 @@ from tests.analyses.tables import ops_of, performance_of, put
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import collective, unary
-from ttnn_mcp.analyses.devices.collectives import collectives_of, may_wait_ns, payload_gb_s, today_gb_s
+from ttnn_mcp.analyses.devices.collectives import collectives_of, payload_gb_s, today_gb_s
 from ttnn_mcp.run.chip import chip_of
 
 PART, WHOLE = [1, 1, 256, 512], [1, 1, 256, 2048]  # in BFLOAT16: 262,144 and 1,048,576 bytes
@@ -88,14 +88,3 @@ def test_blackholes_links_run_at_half_their_rate_so_far(tmp_path, arch, specifie
     put(program, unary("RELU", program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32]), 1_000))
     chip = chip_of(performance_of(tmp_path, program), None)
     assert (payload_gb_s(chip), today_gb_s(chip)) == (specified, today)
-
-
-@for_all(("kind", "least_ns"), [("AllGatherAsync", 1_048_576 * 3 / 4 / (2 * 2 * 48)), ("PointToPoint", 370.0)])
-def test_what_goes_over_the_links_or_a_launch_is_no_waiting(tmp_path, kind, least_ns):
-    """Over two links, both ways; the ops beside them never wait."""
-    program = Program("blackhole")
-    put(program, unary("RELU", program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32]), 1_000))
-    for kernel_ns in (100_000, 300):
-        put(program, collective(kind, program.tensor(PART), program.tensor(WHOLE), kernel_ns, ring_size=4))
-    waits_ns = may_wait_ns(ops_of(tmp_path, program), 4, chip_of(performance_of(tmp_path, program), None))
-    assert waits_ns.tolist() == [0, 100_000 - least_ns, 0]

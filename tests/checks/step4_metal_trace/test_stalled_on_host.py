@@ -11,6 +11,7 @@ from tests.profiles.ops import collective
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.expectation import measured_cases
+from ttnn_mcp.checks.levers import LATE_CHIPS
 from ttnn_mcp.checks.plan.plan import plan_of
 
 COLD, WARM = Iteration(cold=True), Iteration()
@@ -173,10 +174,11 @@ def test_short_gaps_of_the_profile_are_not_called_the_profilers(check):
 
 
 def with_exchange(exchange_us: float, rest_us: float, gap_ns: int = 90_000) -> Program:
-    """An exchange of a few bytes and an op on four chips."""
+    """An exchange of a few bytes and an op on four chips, of which three wait for the last."""
     program = mesh()
     x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
-    gather = collective("AllGatherAsync", x, y, round(1_000 * exchange_us), ring_size=4)
+    waiting_ns = round(1_000 * exchange_us)
+    gather = collective("AllGatherAsync", x, y, [waiting_ns] * 3 + [int(LAUNCH_FLOOR_NS)], ring_size=4)
     put(program, gather)
     put(program, DeviceOp("UnaryDeviceOperation", (y,), (x,), round(1_000 * rest_us), gap_ns=gap_ns))
     return program
@@ -192,11 +194,30 @@ def test_exchanges_that_wait_in_their_kernels_are_a_trial_beside_the_gaps(check)
     gaps, exchanges = check.ask(within(check, with_exchange(400, 200))(800)).claims
     assert (gaps.gap_ns, gaps.is_trial) == ((0.0, pytest.approx(89_000)), False)
     assert exchanges.rows.tolist() == [0]
-    assert exchanges.at_most_ns.tolist() == [400_000 - LAUNCH_FLOOR_NS]
+    assert exchanges.at_most_ns.tolist() == [400_000 - LAUNCH_FLOOR_NS]  # of 800 us 200.4 are work, 90 a gap
+    assert exchanges.lever == LATE_CHIPS
     assert (exchanges.expected, exchanges.is_trial) == (None, True)
     assert exchanges.claim.startswith("kernels fill 75% of wall_ms 0.8, of which exchanges take 400 us")
     assert exchanges.fix == gaps.fix
     assert "device_balance" in exchanges.caveat
+
+
+def test_no_more_waits_than_the_wall_has_beyond_the_work_of_any_chip(check):
+    """Chip 3 works 500 us without a gap; a traced gap stays."""
+    program = mesh()
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), [100_000] * 3 + [500_000]))
+    put(program, collective("AllGatherAsync", x, y, [450_000] * 3 + [20_000], ring_size=4))
+    claims = check.ask(within(check, program)(600)).claims
+    assert claims[-1].at_most_ns.tolist() == [pytest.approx(600_000 - 520_000 - 1_000 - claims[0].gap_ns[1])]
+
+
+def test_chips_that_take_as_long_for_an_exchange_do_not_wait(check):
+    program = mesh()
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), 200_000))
+    put(program, collective("AllGatherAsync", x, y, 400_000, ring_size=4))
+    assert check.ask(within(check, program)(601.6)).status == "clean"
 
 
 def test_where_the_wall_leaves_no_gap_exchanges_may_still_wait(check):

@@ -12,6 +12,7 @@ from tests.tools.parts.test_loop_story import finding
 from ttnn_mcp.experiments.decision import Decision, RuledOut
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.tools.parts.loop_decision import _decided, next_move
+from ttnn_mcp.tools.parts.loop_runs import seen_alone
 
 
 async def test_the_latest_loop_goes_on_though_its_runs_are_gone(tmp_path):
@@ -31,15 +32,20 @@ async def test_a_run_without_a_loop_begins_one(tmp_path):
     assert answer.baseline.run == answer.best.run == (await at.run(path)).id
 
 
-@for_all("wall_ms", [None, 5.0])
-async def test_the_wall_on_record_goes_with_the_next_call(tmp_path, wall_ms):
+@for_all(
+    ("wall_ms", "part", "known"),
+    [(5.0, False, True), (None, False, False), (5.0, True, False), (0.1, False, False)],
+)
+async def test_the_wall_on_record_goes_with_the_next_call(tmp_path, wall_ms, part, known):
+    """Not that of a part between signposts, nor one below the kernels."""
     at = session(tmp_path)
     run = await at.run(str(write(tmp_path / "run", Model())))
-    tried = experiment("one", verdict="revert", baseline=run.id, wall_before_ms=wall_ms, wall_after_ms=wall_ms)
-    tried = replace(tried, baseline=replace(tried.baseline, performance=str(run.performance)))
-    await Store(at.settings.state_folder).add(tried)
+    whole = await seen_alone(run)
+    tried = experiment("one", verdict="revert", wall_before_ms=wall_ms, wall_after_ms=wall_ms)
+    before = replace(whole, reading="of a part", kernel_ns=1_000) if part else whole
+    await Store(at.settings.state_folder).add(replace(tried, baseline=before))
     call, _ = (await next_move(at, None)).next
-    assert call.arguments == {"run": run.id} | ({"wall_ms": wall_ms} if wall_ms else {})
+    assert call.arguments == {"run": run.id} | ({"wall_ms": wall_ms} if known else {})
 
 
 def test_ten_findings_that_are_ruled_out_are_listed():

@@ -34,7 +34,7 @@ async def test_the_memory_report_of_a_run_is_replayed_for_its_checks(tmp_path):
 
 async def test_a_best_run_that_is_gone_or_another_by_now_is_said_to_be(tmp_path, monkeypatch):
     at = session(tmp_path)
-    assert await best_run_now(at, None) == (None, None)
+    assert await best_run_now(at, None) == (None, None, None)
     missing = alone(experiment("one").baseline)
     assert (await best_run_now(at, missing)).gone.startswith("the best run cannot be opened: ")
     run = await at.run(
@@ -44,4 +44,5 @@ async def test_a_best_run_that_is_gone_or_another_by_now_is_said_to_be(tmp_path,
     assert await best_run_now(at, missing) == (
         None,
         f"the best run's report was overwritten: its file now holds run {run.id}",
+        None,
     )

@@ -96,13 +96,6 @@ def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
     )
 
 
-def may_wait_ns(ops: OpTable, mesh_devices: int, chip: Chip) -> Floats:
-    """Per op of one device, how much of its kernel may be waiting for chips that are late: of collectives alone."""
-    waits, exchanges = np.zeros(len(ops)), collectives_of(ops, mesh_devices)
-    waits[exchanges.rows] = exchanges.beyond_payload_ns(ops.numbers("kernel_ns"), chip)
-    return waits
-
-
 def _kind(name: str) -> str:
     for part, kind in (("AllGather", "gather"), ("ReduceScatter", "scatter"), ("AllReduce", "reduce")):
         if part in name:

@@ -64,9 +64,9 @@ class Timeline:
         """Share of the wall time in which a kernel ran."""
         return min(1.0, self.busy_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
 
-    def busy_in(self, wall_ns: float, waits_ns: float = 0.0) -> float:
-        """Share of a wall time without the profiler in which a kernel ran that did not wait."""
-        return (self.busy_ns - waits_ns) / wall_ns
+    def busy_in(self, wall_ns: float) -> float:
+        """Share of a wall time without the profiler in which a kernel ran."""
+        return self.busy_ns / wall_ns
 
     @property
     def gap_ns(self) -> float:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND, trace_saving_ns, trace_saving_of_wall_ns
+from ttnn_mcp.analyses.devices.host_gaps import (
+    DEVICE_BOUND,
+    TRACED_GAP_NS,
+    trace_saving_ns,
+    trace_saving_of_wall_ns,
+)
 from ttnn_mcp.checks.expectation import by_wall
 from ttnn_mcp.checks.levers import TRACE
 
@@ -22,18 +27,28 @@ class Traced(NamedTuple):
     """What a trace saves.
 
     Attributes:
-        most_ns: at most.
+        most_ns: at most of the gaps.
         by_wall: whether the wall time leaves it less than the gaps of the profile do.
         expected: an equal part for each op; None where nothing is known.
+        in_kernels_ns: at most of what exchanges wait in their kernels; nothing where no wall time is known.
     """
 
     most_ns: float
     by_wall: bool
     expected: Expectation | None
+    in_kernels_ns: float = 0.0
 
 
-def traced(line: Timeline, wall_ns: float | None, ops: int = 1) -> Traced:
-    """What a trace saves on a device whose pass takes so long with the profiler off; None where that is not known."""
+def traced(line: Timeline, wall_ns: float | None, working_ns: float, waits_ns: float, ops: int = 1) -> Traced:
+    """What a trace saves on a device.
+
+    Args:
+        line: its timeline.
+        wall_ns: what its pass takes with the profiler off; None where that is not known.
+        working_ns: time of kernels that did not wait, on the device that works longest: it stays.
+        waits_ns: what exchanges may wait in the kernels of this device.
+        ops: how many share what is expected.
+    """
     by_gaps = trace_saving_ns(line)
     if wall_ns is None:
         return Traced(by_gaps, by_wall=False, expected=None)
@@ -41,4 +56,5 @@ def traced(line: Timeline, wall_ns: float | None, ops: int = 1) -> Traced:
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
     alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
-    return Traced(most_ns, most_ns < by_gaps, expected)
+    beyond_ns = wall_ns - working_ns - len(line.gaps_ns) * TRACED_GAP_NS
+    return Traced(most_ns, most_ns < by_gaps, expected, min(waits_ns, max(0.0, beyond_ns - most_ns)))

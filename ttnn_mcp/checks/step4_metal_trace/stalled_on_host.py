@@ -42,7 +42,7 @@ from ttnn_mcp.analyses.devices.host_gaps import (
 from ttnn_mcp.analyses.devices.host_numbers import changing_numbers
 from ttnn_mcp.checks.arrays import no_saving
 from ttnn_mcp.checks.check import Affected, CannotTell, Clean, Problem, Problems, Subject, WindowFacts, Words, check
-from ttnn_mcp.checks.levers import TRACE
+from ttnn_mcp.checks.levers import LATE_CHIPS, TRACE
 from ttnn_mcp.checks.shared.traced import traced
 from ttnn_mcp.quoting import figure
 
@@ -59,19 +59,18 @@ from ttnn_mcp.quoting import figure
 def look(facts: WindowFacts) -> Problems:
     """Yield the whole window, or why not."""
     line, wall_ns = facts.timeline, facts.wall_ns
-    waits_ns = np.zeros(len(facts)) if wall_ns is None else facts.waits_ns
-    if wall_ns is not None and line.busy_in(wall_ns, float(waits_ns.sum())) >= DEVICE_BOUND:
+    if wall_ns is not None and facts.working_ns >= DEVICE_BOUND * wall_ns:
         busy = figure(line.busy_in(wall_ns), ".0%")
         yield Clean(f"kernels fill {busy} of {_wall(wall_ns)}: longer gaps of the profile are the profiler's")
         return
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
         return
-    exchanges = np.flatnonzero(waits_ns)
-    if line.busy >= DEVICE_BOUND and not len(exchanges):
+    waits_ns = facts.waits_ns
+    saving = traced(line, wall_ns, facts.working_ns, float(waits_ns.sum()), len(facts))
+    if line.busy >= DEVICE_BOUND and not saving.in_kernels_ns:
         return
-    saving = traced(line, wall_ns, len(facts))
-    nothing = saving.by_wall and not saving.most_ns and not len(exchanges)
+    nothing = saving.by_wall and not saving.most_ns and not saving.in_kernels_ns
     if wall_ns is not None and nothing:  # unmoved: by_wall says that it is known
         yield Clean(
             f"{_wall(wall_ns)} leaves no more between ops than a trace does: longer gaps are the profiler's"
@@ -82,13 +81,16 @@ def look(facts: WindowFacts) -> Problems:
             f"{line.long_gaps[0]} gaps of over 1 ms hold most of the waiting: a sync or print in the loop; remove it"
         )
         return
-    if saving.most_ns or not len(exchanges):
+    if saving.most_ns or not saving.in_kernels_ns:
         rows = np.arange(len(facts), dtype=np.int64)
         gap_ns = (0.0, saving.most_ns)
         yield Problem(
             rows, no_saving(rows), gap_ns=gap_ns, expected=saving.expected, tell=partial(_tell, saving.by_wall)
         )
-    yield Problem(exchanges, waits_ns[exchanges], tell=_tell_exchanges, is_trial=True)
+    if saving.in_kernels_ns:
+        rows = np.flatnonzero(waits_ns)
+        at_most = waits_ns[rows] * (saving.in_kernels_ns / waits_ns.sum())
+        yield Problem(rows, at_most, lever=LATE_CHIPS, tell=_tell_exchanges, is_trial=True)
 
 
 def _wall(wall_ns: float) -> str:
@@ -137,7 +139,7 @@ def _tell_exchanges(ops: Affected) -> Words:
             f"kernels fill {figure(facts.timeline.busy_in(wall_ns), '.0%')} of {_wall(wall_ns)}, of which exchanges "
             f"take {ops.time}: they wait too while the host is late to feed another chip; heaviest {ops.example}"
         ),
-        assumption="at best only the payload at the links' specified rate is left",
+        assumption="at best only the work of the chip that works longest is left, and a traced gap for each op",
         fix=_fix(facts),
         verify="host_overhead(wall_ms=<profiler off>): wall time down; PCC >= 0.99",
         caveat="how much of it is waiting for the host no profile tells: device_balance has the other causes",

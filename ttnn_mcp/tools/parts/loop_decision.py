@@ -35,7 +35,7 @@ async def next_move(session: Session, baseline: str | None) -> Answer:
         best=best_line(story),
         target=target_progress(story, best),
         decided=_decided(decision),
-        next=_calls(story, decision),
+        next=_calls(story, decision, best.wall_ms),
     )
 
 
@@ -57,7 +57,7 @@ def _decided(decision: Decision) -> Decided:
     )
 
 
-def _calls(story: Story, decision: Decision) -> tuple[NextCall, ...]:
+def _calls(story: Story, decision: Decision, wall_ms: float | None) -> tuple[NextCall, ...]:
     if decision.finding is None:
         return ()
     record = NextCall(
@@ -66,6 +66,6 @@ def _calls(story: Story, decision: Decision) -> tuple[NextCall, ...]:
         why="after the change: add change, candidate and pcc",
     )
     asked: dict[str, QuotedCell] = {"run": story.best.id}
-    if story.wall_ms is not None:
-        asked["wall_ms"] = story.wall_ms
+    if wall_ms is not None:
+        asked["wall_ms"] = wall_ms
     return NextCall(tool="optimization_check", arguments=asked, why="its evidence, rows and caveats"), record

@@ -58,8 +58,9 @@ async def record(session: Session, asked: Arguments) -> Answer:
     comparison = await asyncio.to_thread(compared, pair, windows)
     memory = await memory_delta(pair.before, pair.after)
     story = story_of(known, targets, pair.before.id) or story_of(known, targets, pair.after.id)
-    verdict = await asyncio.to_thread(judged, comparison, _attempt(asked), memory, known, story)
-    promise = await tried(pair.before, finding, verdict.experiment.wall_before_ms)
+    attempt = _attempt(asked)
+    verdict = await asyncio.to_thread(judged, comparison, attempt, memory, known, story)
+    promise = await tried(pair.before, finding, None if attempt.part else verdict.experiment.wall_before_ms)
     measured = {"layer_pccs": drift.pccs, "drifts_at": drift.first}
     saved = await store.add(replace(verdict.experiment, **promise._asdict(), **measured))
     now = story_of([*known, saved], targets, saved.baseline.id)

@@ -20,10 +20,17 @@ if TYPE_CHECKING:
 
 
 class BestNow(NamedTuple):
-    """The best run looked at now; `gone` says why it could not be."""
+    """The best run looked at now.
+
+    Attributes:
+        outlook: of its whole window; None where it could not be made.
+        gone: why it could not be opened.
+        wall_ms: the wall time that is on record of that window; of a part of it none is.
+    """
 
     outlook: Outlook | None
     gone: str | None
+    wall_ms: float | None = None
 
 
 def log_of(session: Session) -> Store:
@@ -41,7 +48,9 @@ async def best_run_now(session: Session, story: Story | None, most_ops: float = 
         run = await session.run(story.best.id)
         if run.id != story.best.id:
             return BestNow(None, f"the best run's report was overwritten: its file now holds run {run.id}")
-        return BestNow(await outlook_now(run, story.wall_ms, most_ops=most_ops), None)
+        if (await seen_alone(run)).reading != story.best.reading:  # on record is a part, between signposts
+            return BestNow(await outlook_now(run, None, most_ops=most_ops), None)
+        return BestNow(await outlook_now(run, story.likely_wall_ms, most_ops=most_ops), None, story.wall_ms)
     except TtnnMcpError as gone:
         return BestNow(None, f"the best run cannot be opened: {gone}")
 
