@@ -167,6 +167,9 @@ def test_a_wall_below_its_kernels_or_of_a_part_is_not_that_of_the_run():
     part = replace(part, baseline=replace(part.baseline, reading="other ops", kernel_ns=500_000))
     for known in ([whole, part], [part, replace(whole, id=3)]):
         assert (story_of(known, []).wall_ms, story_of(known, []).baseline.kernel_ns) == (6.0, 1_000_000)
+    slower = chain(("a", "b", "keep", 2_000_000, {}), ("b", "c", "revert", 3_000_000, {}))
+    slower[1] = replace(slower[1], baseline=slower[0].candidate)
+    assert story_of(slower, []).baseline.id == "a"
 
 
 def test_a_run_without_a_wall_takes_that_of_the_run_before_it_less_the_kernel_time_that_went():

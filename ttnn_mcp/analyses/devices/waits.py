@@ -26,7 +26,7 @@ def waits_of(ops: OpTable, device: int, balance: Balance, chip: Chip) -> Floats:
     own = ops.take(rows)
     waits, exchanges = np.zeros(len(own)), collectives_of(own, len(balance.devices))
     waits[exchanges.rows] = exchanges.beyond_payload_ns(own.numbers("kernel_ns"), chip)
-    if len(balance.rows) and len(balance.devices) > 1:
+    if len(balance.devices) > 1:
         column = balance.devices.index(device)
         places = np.searchsorted(rows, balance.rows[:, column])
         above = balance.times_ns[:, column] - balance.times_ns.min(axis=1)

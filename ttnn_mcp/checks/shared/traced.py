@@ -39,14 +39,16 @@ class Traced(NamedTuple):
     in_kernels_ns: float = 0.0
 
 
-def traced(line: Timeline, wall_ns: float | None, working_ns: float, waits_ns: float, ops: int = 1) -> Traced:
+def traced(
+    line: Timeline, wall_ns: float | None, *, working_ns: float = 0.0, waits_ns: float = 0.0, ops: int = 1
+) -> Traced:
     """What a trace saves on a device.
 
     Args:
         line: its timeline.
         wall_ns: what its pass takes with the profiler off; None where that is not known.
-        working_ns: time of kernels that did not wait, on the device that works longest: it stays.
         waits_ns: what exchanges may wait in the kernels of this device.
+        working_ns: time of kernels that did not wait, on the device that works longest: it stays, of waits too.
         ops: how many share what is expected.
     """
     by_gaps = trace_saving_ns(line)

@@ -67,7 +67,7 @@ def look(facts: WindowFacts) -> Problems:
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
         return
     waits_ns = facts.waits_ns
-    saving = traced(line, wall_ns, facts.working_ns, float(waits_ns.sum()), len(facts))
+    saving = traced(line, wall_ns, working_ns=facts.working_ns, waits_ns=float(waits_ns.sum()), ops=len(facts))
     if line.busy >= DEVICE_BOUND and not saving.in_kernels_ns:
         return
     nothing = saving.by_wall and not saving.most_ns and not saving.in_kernels_ns
