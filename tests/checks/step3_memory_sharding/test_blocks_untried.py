@@ -13,7 +13,7 @@ def test_experts_get_deeper_blocks_up_to_32_tiles_and_the_deepest(check):
     """Of 224 tiles of K; what the report does not tell of their bytes leaves 40 % of the time."""
     outcome = check.ask(of_sparse(block=8))
     assert "program_config as now with in0_block_w=16 or 28 or 32 or 112" in outcome.claim.fix
-    assert outcome.at_most_ns == pytest.approx(0.6 * outcome.took_ns)
+    assert outcome.at_most_ns == pytest.approx(0.68 * outcome.took_ns)
     assert "in0_block_w=18 or 24 or 72" in check.ask(of_sparse(block=12, k=2304)).claim.fix
     assert "in0_block_w=56" not in check.ask(of_sparse(block=32)).claim.fix
     fix = check.ask(of_sparse(block=112)).claim.fix

@@ -8,7 +8,7 @@ from tests.checks.matmul_programs import ONE_WAY, config, deep, linear, of_linea
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
 from tests.for_all import for_all
-from tests.profiles import DRAM, Program, width_sharded
+from tests.profiles import DRAM, Program, block_sharded, height_sharded, width_sharded
 from tests.profiles.model import Placement, core_ranges
 from tests.profiles.ops import matmul
 
@@ -67,6 +67,33 @@ def test_only_blocks_that_divide_k_are_told(check, tiles, now, told):
 def test_without_a_deeper_block_that_fits_nothing_is_told(check, tiles, now):
     """43 tiles twice are 2.1 MB: real TTNN refuses them."""
     assert check.ask(deep(k=32 * tiles, block=now, kernel_ns=900_000)).status == "clean"
+
+
+@for_all(
+    ("place", "now", "cores", "told"),
+    [
+        (block_sharded(64, 38 * 32, (8, 8)), 2, 64, "19"),  # 304 tiles of K over 8 columns
+        (block_sharded(64, 304 * 32 // 19, (8, 8)), 2, 152, "4 or 8 or 16"),  # turned: over 19 rows
+        (width_sharded(512, 256, 38), 4, 38, "8"),
+        (width_sharded(512, 256, 38), 8, 38, None),
+        (width_sharded(512, 320, 31), 4, 31, None),  # shards of ten tiles, of which none divides K
+        (height_sharded(32, 9728, (8, 2)), 8, 16, "16 or 19"),
+    ],
+)
+def test_blocks_of_an_input_in_shards_divide_a_shard(check, place, now, cores, told):
+    """The port of Janus-Pro's vision tower was refused 8 and 16 tiles over shards of four."""
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 512, 9728], placement=place), program.tensor([1, 1, 512, 2560])
+    given = config(now, 2, 2, per_core=(2, 10))
+    if cores == 152:
+        given = f"{given.replace('x=8,y=8', 'x=8,y=19')[:-1]},transpose_mcast=1)"
+    w = program.weight([1, 1, 9728, 2560])
+    put(program, matmul(x, w, y, 900_000, program_config=given, cores=cores))
+    outcome = check.ask(program)
+    if told is None:
+        assert outcome.status == "clean"
+    else:
+        assert outcome.claim.fix == f"program_config as now with in0_block_w={told}"
 
 
 def test_no_block_is_told_that_is_deeper_than_any_measured(check):

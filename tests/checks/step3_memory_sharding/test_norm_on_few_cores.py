@@ -341,8 +341,8 @@ def test_over_more_than_128_rows_shards_are_a_trial_of_their_own(check):
     assert (short.expected is None, tall.expected is None) == (False, True)
 
 
-def test_norms_that_are_in_shards_already_are_a_trial_of_a_quarter(check):
-    """More shards took 25 % less at most; what groups take is told by the grid, in shards or not."""
+def test_norms_that_are_in_shards_already_are_a_trial(check):
+    """What groups take is told by the grid, in shards or not."""
     program = normed(128)
     shape = [1, 1, 160, 1280]
     for name in ("LayerNorm", "GroupNorm"):
@@ -351,10 +351,8 @@ def test_norms_that_are_in_shards_already_are_a_trial_of_a_quarter(check):
     sure, sharded = check.ask(program).claims
     assert (sure.rows.tolist(), sharded.rows.tolist()) == ([0, 2], [1])
     assert (sure.expected is None, sharded.expected is None) == (False, True)
-    assert sharded.at_most_ns.tolist() == [53_500 / 4]
-    assert sharded.assumption.startswith("a trial: a quarter;")
+    assert sharded.at_most_ns.tolist() == [53_500 * (1 - 8 / 64)]
     assert sharded.caveat == "its neighbours' shards change with it; most tries brought nothing"
-    assert sure.at_most_ns[1] > 53_500 / 4
 
 
 def test_groups_in_shards_are_told_by_their_grid(check):

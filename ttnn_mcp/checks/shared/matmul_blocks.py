@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from math import gcd
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.printed_op import FUNCTION
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION, grid_in
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import (
@@ -37,6 +38,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.wire import Evidence
 
 # of the roofline, for many rows: of a vision tower's matmuls that TTNN chose for, those at 9 and 19 % gained from a
@@ -161,18 +163,27 @@ def block_now(facts: WindowFacts, row: int) -> int:
 
 
 def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
-    """The deepest blocks that divide K and fit, twice, into L1; empty if none does."""
+    """The deepest blocks that divide K, or a shard's part of it, and fit, twice, into L1; empty if none does."""
     if banked_rows(facts, np.array([row])).any():
         least = HALF_THE_STEPS * block_now(facts, row)
         return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
-    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
-    deeper = [block for block in range(now + 1, DEEPEST + 1) if tiles % block == 0]
     config = facts.attributes(row).struct("program_config")
+    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
+    common = gcd(tiles, _tiles_of_shard(facts, row, tiles, config))
+    deeper = [block for block in range(now + 1, DEEPEST + 1) if common % block == 0]
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
     room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
     return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
+
+
+def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:
+    """Those of a shard, where x lies in shards over K: TTNN 0.81.1 takes only blocks that divide it."""
+    place, (columns, rows) = facts.ops.inputs[0].placement[row], grid_in(config) or (1, 1)
+    if place == "L1_BLOCK_SHARDED":
+        return -(-tiles // (rows if config and config.number("transpose_mcast") else columns))
+    return -(-tiles // int(facts.ops.numbers("cores")[row])) if place == "L1_WIDTH_SHARDED" else tiles
 
 
 def blocks_of(facts: WindowFacts, row: int) -> str:

@@ -14,8 +14,8 @@ Sums beside it save more once they stay in shards too: nothing measured bounds t
 Where the host cannot send ops fast enough, interleaved norms are a trial: the two moves that shards ask for are two
 more ops to send (Mistral Small 24B untraced on four chips and ModernBERT lost 17 to 41 us and 5 us a norm).
 
-So are layer norms that are in shards already, which may save a quarter at most: in ledgers of five models more cores
-took 25, 19 and 6 % less, and brought nothing five times; Phi 3.5's were as quick on 8, 16 and 32.
+So are layer norms that are in shards already: in ledgers of six models more cores took 67, 25, 19 and 6 % less, and
+brought nothing five times; Phi 3.5's were as quick on 8, 16 and 32.
 
 So are those over more than 128 rows: shards lost over 256 rows and were refused over 512, 16 rows of tiles (ports of
 ModernBERT and of Kokoro's ALBERT in tt-metal).
@@ -53,7 +53,6 @@ SHORT_NS = (
     12_000.0  # of a layer norm on Wormhole: 9 to 10 us stayed on 8 and 16 cores (tt-metal, Qwen3-TTS's notes)
 )
 TALL = 128  # rows: the most of which interleaved norms were measured to gain (CLM-8B, Muse-Glimmer 30B)
-OF_SHARDED = 0.25  # of the time: what more shards saved at most (measured, heads' norms of Ornith 9B)
 FASTER_AT_MOST = 10.0  # measured: 108 us on one core, tt-mlir #7717, #7965
 
 
@@ -93,8 +92,8 @@ def _tell(moves: int, ops: Affected) -> Words:
     facts, used = ops.facts, ops.facts.ops.numbers("cores")[ops.rows].astype(int)
     beside = f"; moves beside them: {moves}" if moves else ""
     grouped = ops.facts.named("GroupNorm")[ops.row]
-    cut = bool(facts.ops.inputs[0].sharded[ops.row]) and not grouped
-    faster = "a trial: a quarter" if cut else "in step with the cores" if grouped else "up to 10x (measured)"
+    cut = bool(facts.ops.inputs[0].sharded[ops.row])
+    faster = "in step with the cores" if grouped else "up to 10x (measured)"
     some = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     return Words(
         claim=(
@@ -120,8 +119,7 @@ def _at_most(facts: WindowFacts, rows: Rows, cores: int) -> Floats:
     wide = np.maximum(np.minimum(cores, tiles), used)
     by_rows = ~facts.named("GroupNorm")[rows]
     best = np.where(by_rows, np.maximum(took * used / wide, took / FASTER_AT_MOST), took * used / cores)
-    saved = np.maximum(took - np.maximum(best, LAUNCH_FLOOR_NS), 0)
-    return np.where(by_rows & facts.ops.inputs[0].sharded[rows], np.minimum(saved, OF_SHARDED * took), saved)
+    return np.maximum(took - np.maximum(best, LAUNCH_FLOOR_NS), 0)
 
 
 def _adds_launches(facts: WindowFacts, rows: Rows) -> bool:
