@@ -182,7 +182,8 @@ def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStr
     """Those of a shard, where x lies in shards over K: TTNN 0.81.1 takes only blocks that divide it."""
     place, (columns, rows) = facts.ops.inputs[0].placement[row], grid_in(config) or (1, 1)
     if place == "L1_BLOCK_SHARDED":
-        return -(-tiles // (rows if config and config.number("transpose_mcast") else columns))
+        turned = config and config.number("transpose_mcast")  # unmoved: without a config nobody asks
+        return -(-tiles // (rows if turned else columns))
     return -(-tiles // int(facts.ops.numbers("cores")[row])) if place == "L1_WIDTH_SHARDED" else tiles
 
 
