@@ -289,7 +289,11 @@ def test_only_what_was_allocated_at_an_address_is_there_when_an_operation_fails(
 
 def test_the_most_of_l1_counts_however_much_of_dram_there_is():
     life = spans(OLD, (C, 900, inside(1), inside(1), DRAM), OUTPUT)
-    graph = [STARTED, allocated(C, 900, "DRAM"), node("buffer_deallocate", address=str(C), type="DRAM", device_id="0")]
+    graph = [
+        STARTED,
+        allocated(C, 900, "DRAM"),
+        node("buffer_deallocate", address=str(C), type="DRAM", device_id="0"),
+    ]
     assert failure(life, [*graph, allocated(B, 30), freed(B), ENDED]).rows.tolist() == [0, 2]
 
 
