@@ -272,6 +272,7 @@ def test_a_run_without_element_wise_ops_is_not_applicable(check):
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_1", "INPUT_2"), of(norm))), "INPUT_n")
     assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")
 
 

@@ -279,6 +279,10 @@ def test_without_core_counts_nothing_can_be_told(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("CORE COUNT",))), "CORE COUNT")
 
 
+def test_without_operands_nothing_can_be_told(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",))), "INPUT_n")
+
+
 def test_the_grid_alone_does_not_say_what_was_used(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("=CORE COUNT=",), upsampled())), "CORE COUNT")
 

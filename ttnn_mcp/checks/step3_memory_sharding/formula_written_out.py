@@ -31,7 +31,7 @@ from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.checks.arrays import Mask
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
-from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
+from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -55,7 +55,7 @@ PARTIAL = (
     title="a function as its formula",
     lever=FUSION,
     of=ops_of_family("no element-wise ops", "eltwise"),
-    needs=(OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
     worth=Worth(time=SAFE),
     compiled=(
         "call torch.nn.functional.rms_norm, layer_norm or softmax in the model, without casts between: the compiler "
