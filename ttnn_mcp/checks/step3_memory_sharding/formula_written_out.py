@@ -208,9 +208,9 @@ def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
         ):
             continue
         sums = work[times + 1 :]
-        if not steps.adds[sums[0]] or (len(sums) > 1 and not joined[sums[1]]):
+        if not steps.adds[sums[0]]:
             continue
-        last = sums[min(len(sums), 2) - 1]
+        last = sums[1] if len(sums) > 1 and joined[sums[1]] else sums[0]
         made = [int(made_by[row]) for row in (negation, work[0], sums[0]) for made_by in joins.by_input]
         rows = {
             *chain[: chain.index(last) + 1],
