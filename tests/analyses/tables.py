@@ -27,18 +27,22 @@ if TYPE_CHECKING:
 _numbers = count()
 
 
-def performance_of(folder: Path, program: Program, generation: str = "C7", without: str = "") -> Performance:
-    """One pass over the program; columns that match the pattern `without` are lost."""
+def performance_of(
+    folder: Path, program: Program, generation: str = "C7", without: str = "", emptied: str = ""
+) -> Performance:
+    """One pass over the program; columns that match the pattern `without` are lost, of `emptied` their cells."""
     report = folder / f"report{next(_numbers)}"
     path = write_performance_report(report, program, [Iteration()], generation=generation)
-    if without:
+    if without or emptied:
         rows = performance_rows(program, [Iteration()], generation)
-        write_rows(path, rows, [name for name in header_of(rows, generation) if not re.search(without, name)])
+        header = [name for name in header_of(rows, generation) if not (without and re.search(without, name))]
+        lost = [name for name in header if emptied and re.search(emptied, name)]
+        write_rows(path, [{**row, **dict.fromkeys(lost, "")} for row in rows], header)
     return Performance(read_performance_csv(path))
 
 
-def ops_of(folder: Path, program: Program, generation: str = "C7", without: str = "") -> OpTable:
-    return performance_of(folder, program, generation, without).ops
+def ops_of(folder: Path, program: Program, generation: str = "C7", without: str = "", emptied: str = "") -> OpTable:
+    return performance_of(folder, program, generation, without, emptied).ops
 
 
 def put(program: Program, op: DeviceOp) -> Tensor:

@@ -179,6 +179,9 @@ check = _declared(Check)  # what stands above a function makes it a check: @chec
 
 
 def spoken_of(other: Check, facts: WindowFacts) -> Rows:
-    """The rows of which another check speaks: they are left to it."""
+    """The rows of which another check speaks: they are left to it. Where its needs are not met it speaks of none."""
+    about = other.of.mask(facts)
+    if not all(need.met(facts, about) for need in other.needs):
+        return np.zeros(0, dtype=np.int64)
     rows = [each.rows for each in other.look(facts) if isinstance(each, Problem)]
     return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)

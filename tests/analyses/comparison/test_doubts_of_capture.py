@@ -33,6 +33,7 @@ def clocked(before_ns, cycles_ns, after_ns, ratio=0.8):
         (80, 120, True),
         (100, 99, False),
         (100, 97, True),
+        (97, 98.5, True),  # a gain in cycles, none in time
         (120, 130, True),
         (120, 121, False),
         (120, 101, True),

@@ -98,6 +98,8 @@ def doubtful(before, after, corrected, *, change=-0.2, pairs=((0, 0), (1, 1))):
         (doubtful([100], [60], ([0], [1]), pairs=((0, 0),)), True),
         (doubtful([100, 100], [60, 99], ([0, 0], [1, 0])), True),
         (doubtful([100, 100], [60, 97], ([0, 0], [1, 0])), False),
+        (doubtful([100, 100], [60, 100], ([0, 0], [0, 0])), False),
+        (doubtful([0, 0], [0, 0], ([0, 0], [0, 0]), change=0.0), False),
     ],
 )
 def test_a_gain_that_rests_on_times_nobody_measured_is_told(found, told):

@@ -9,12 +9,15 @@ from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.suspicion import (
+    DOUBTS_TOLD,
     device_worse,
+    doubtful_report,
     gain_elsewhere,
     several_changes,
     stage_worse,
     within_file_noise,
 )
+from ttnn_mcp.run.doubt import Doubt
 
 
 @for_all(
@@ -35,6 +38,44 @@ def test_a_gain_that_two_files_may_differ_by_anyway_is_told(change, noise, moved
     source, inside = noise
     found = SimpleNamespace(change_share=change, noise=Noise(0.02, source, "", inside), stages_moved=moved)
     assert (within_file_noise(found) is not None) == told
+
+
+def doubted(run, *codes):
+    """A side of a comparison whose report has these doubts."""
+    doubts = tuple(Doubt(code, f"line {line}") for line, code in enumerate(codes, start=2))
+    return SimpleNamespace(run=SimpleNamespace(id=run), scope=SimpleNamespace(doubts=doubts))
+
+
+@for_all(
+    ("before", "after", "told"),
+    [
+        ((), (), None),
+        (("times_lost",), (), "baseline: times_lost: line 2"),
+        ((), ("times_lost",), "candidate: times_lost: line 2"),
+        (("ops_twice",), ("times_lost",), "baseline: ops_twice: line 2; candidate: times_lost: line 2"),
+        (("beyond_peak",), ("shapes_lost",), None),  # what is said of other ops still holds
+    ],
+)
+def test_a_report_that_contradicts_itself_is_told_with_its_side(before, after, told):
+    reason = doubtful_report(SimpleNamespace(before=doubted("a", *before), after=doubted("b", *after)))
+    assert (reason and reason.what) == told
+
+
+@for_all(("runs", "told"), [(("a", "b"), True), (("a", "a"), False)])
+def test_a_pass_unlike_others_is_no_doubt_of_two_windows_of_one_report(runs, told):
+    """It is what is asked: in what they differ."""
+    before, after = (doubted(run, "pass_unlike_others") for run in runs)
+    assert (doubtful_report(SimpleNamespace(before=before, after=after)) is not None) == told
+    after = doubted(runs[1], "pass_unlike_others", "times_lost")
+    assert "times_lost" in doubtful_report(SimpleNamespace(before=before, after=after)).what
+
+
+@for_all(("doubts", "rest"), [(DOUBTS_TOLD, None), (DOUBTS_TOLD + 1, "1 more"), (DOUBTS_TOLD + 2, "2 more")])
+def test_no_more_than_three_doubts_of_reports_are_named(doubts, rest):
+    reason = doubtful_report(SimpleNamespace(before=doubted("a", *["times_lost"] * doubts), after=doubted("b")))
+    named, _, others = reason.what.partition("; and ")
+    assert named == "; ".join(f"baseline: times_lost: line {line}" for line in (2, 3, 4))
+    assert others == (rest or "")
 
 
 @for_all(("moved", "told"), [((["a -5%"], ["b +5%"]), True), (([], ["b"]), False), ((["a"], []), False)])

@@ -1,5 +1,7 @@
 """Likely producers: the last earlier output that is the same tensor by all that a report tells of it."""
 
+import numpy as np
+
 from tests.analyses.tables import ops_of, put
 from tests.for_all import for_all
 from tests.profiles import L1, Program
@@ -74,6 +76,15 @@ def test_an_op_does_not_make_its_own_input(tmp_path):
     program = Program()
     relu(program, program.tensor(SHAPE))
     assert producers(tmp_path, program)[0] == [NOBODY]
+
+
+def test_the_output_before_is_the_last_one_of_the_same_description(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor(SHAPE))
+    relu(program, x, shape=[1, 1, 64, 64])
+    relu(program, relu(program, x))
+    before = Flow(ops_of(tmp_path, program)).output_before(np.arange(4))
+    assert before.tolist() == [NOBODY, NOBODY, 0, 2]
 
 
 def test_each_output_of_an_op_has_it_for_a_maker(tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.analyses.tables import ops_of, put
+from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.conv import move
 from tests.profiles.model import DeviceOp
@@ -56,6 +57,28 @@ def test_an_output_that_another_op_reads_is_not_taken_for_an_operand(tmp_path):
     program = Program()
     gated(program, also_read=True)
     assert [made_by[4] for made_by in joins(tmp_path, program).by_input[:2]] == [3, 3]
+
+
+def test_two_different_operands_are_not_taken_for_twins(tmp_path):
+    """The first has an earlier twin that nobody reads, the second is of another type."""
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    for _ in range(2):
+        y = relu(program, x, 96)
+    z = put(program, unary("RELU", x, program.tensor([1, 1, 32, 96], "BFLOAT8_B"), 1_000))
+    put(program, binary("ADD", y, z, program.tensor([1, 1, 32, 128]), 1_000))
+    found = joins(tmp_path, program)
+    assert [made_by[4] for made_by in found.by_input[:2]] == [2, 3]
+    assert found.readers(1) == ()
+
+
+def test_an_unread_output_of_another_description_is_no_twin(tmp_path):
+    program = Program()
+    x = relu(program, program.tensor([1, 1, 32, 32]), 64)
+    relu(program, x, 32)
+    y = relu(program, x, 96)
+    put(program, binary("ADD", y, y, program.tensor([1, 1, 32, 128]), 1_000))
+    assert [made_by[3] for made_by in joins(tmp_path, program).by_input[:2]] == [2, 2]
 
 
 def test_only_operands_of_element_wise_ops_are_told_apart(tmp_path):
@@ -201,6 +224,21 @@ def test_without_ops_or_inputs_there_are_no_joins(tmp_path):
     ops = ops_of(tmp_path, program, without="^INPUT")
     assert Joins(Flow(ops)).makers.tolist() == [NOBODY, NOBODY]
     assert Joins(Flow(ops.take(np.arange(0)))).doubtful.tolist() == []
+
+
+@for_all(("lost", "inputs"), [("^OUTPUT", 3), ("^OUTPUT|^INPUT_[12]", 1)])
+def test_without_outputs_no_op_reads_another(tmp_path, lost, inputs):
+    program = Program()
+    gated(program)
+    found = Joins(Flow(ops_of(tmp_path, program, without=lost)))
+    assert [made_by.tolist() for made_by in found.by_input] == [[NOBODY] * 4] * inputs
+
+
+def test_of_ops_whose_second_inputs_were_lost_the_first_ones_are_joined(tmp_path):
+    program = Program()
+    gated(program)
+    (makers,) = Joins(Flow(ops_of(tmp_path, program, without="^INPUT_[12]"))).by_input
+    assert makers.tolist() == [NOBODY, 0, 0, 2]
 
 
 def test_bits_of_all_readers_are_put_together(tmp_path):

@@ -272,13 +272,23 @@ def test_a_gather_of_unknown_devices_or_a_part_of_its_input_is_not_described(tmp
 
 @for_all("side", ["inputs", "outputs"])
 def test_an_op_that_reads_or_writes_nothing_is_not_described(tmp_path, side):
+    """A collective keeps its name without them."""
     program = Program("wormhole_b0")
-    x, y = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], dtype="FLOAT32")
-    whole = DeviceOp("TypecastDeviceOperation", (x,), (y,), 9_000)
+    x, y = program.tensor([1, 1, 32, 512]), program.tensor([1, 1, 32, 2048])
+    whole = collective("AllGatherAsync", x, y, 9_000, ring_size=4)
     for op in (replace(whole, **{side: ()}), whole):
-        program.call("ttnn.typecast", op.inputs, op.outputs, (op,))
+        program.call("ttnn.all_gather", op.inputs, op.outputs, (op,))
     performance = performance_of(tmp_path, program)
     assert [described(performance.ops, row, chip_of(performance, None)) is None for row in (0, 1)] == [True, False]
+
+
+@for_all("lost", [{how: side} for how in ("without", "emptied") for side in ("^INPUT", "^OUTPUT")])
+def test_ops_of_a_report_that_lost_a_side_are_not_described(tmp_path, lost):
+    program = Program("wormhole_b0")
+    x, y = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64], dtype="FLOAT32")
+    put(program, DeviceOp("TypecastDeviceOperation", (x,), (y,), 9_000))
+    performance = performance_of(tmp_path, program, **lost)
+    assert described(performance.ops, 0, chip_of(performance, None)) is None
 
 
 @for_all("printed", ["(x=0,y=8)", "(x=8,y=0)", "(x=8)", ""])

@@ -67,8 +67,9 @@ async def test_a_layer_of_convolutions_works_too(tmp_path):
     assert await found(tmp_path, DECODER * 4, HEAD, layer * 3) == [(0, 5, 4, 1), (23, 3, 3, 1)]
 
 
-async def test_a_block_beside_others_begins_at_a_norm(tmp_path):
+async def test_a_block_begins_at_a_norm_alone_and_beside_others(tmp_path):
     """By names alone, this block could begin with the op before its norm."""
+    assert await found(tmp_path, ["Unary"], ["LayerNorm", "Conv2d", "Unary"] * 3) == [(1, 3, 3, 1)]
     parts = (DECODER * 4, HEAD, ["Unary"], ["LayerNorm", "Conv2d", "Unary"] * 3)
     assert await found(tmp_path, *parts) == [(0, 5, 4, 1), (24, 3, 3, 1)]
 

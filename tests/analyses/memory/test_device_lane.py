@@ -339,9 +339,27 @@ def test_without_snapshots_a_tensor_ends_where_its_address_is_given_out_anew():
     assert (lane.levels.l1, lane.differences.went) == ([96, 40], 1)
 
 
-def test_with_snapshots_these_tell_of_its_end():
-    lane = fed([alloc(A, 96)], [alloc(A + 64, 32)], snapshots=seen([(A, 96)], [(A, 96), (A + 64, 32)]))
+@for_all("first", [[(A, 96)], UNKNOWN])
+def test_with_snapshots_these_tell_of_its_end(first):
+    lane = fed([alloc(A, 96)], [alloc(A + 64, 32)], snapshots=seen(first, [(A, 96), (A + 64, 32)]))
     assert lives(lane)[0][3] is None
+
+
+def test_behind_the_last_snapshot_it_ends_as_without():
+    """An operation that failed has none: what Python dropped before it is not there when it needs room."""
+    lane = fed([alloc(A, 96)], [alloc(A + 64, 32)], snapshots=seen([(A, 96)], UNKNOWN))
+    assert lives(lane)[0] == (A, 96, inside(0), before(1))
+    assert (lane.levels.l1, lane.differences.went) == ([96, 32], 1)
+
+
+@for_all(
+    ("events", "end", "level"),
+    [([], before(1), 48), (None, inside(1), 48), ([event("free")], inside(1), 144)],
+)
+def test_what_the_first_snapshot_no_longer_shows_has_ended(events, end, level):
+    lane = fed([alloc(A, 96), alloc(B, 32), alloc(-1, 16, **DRY)], events, snapshots=seen(UNKNOWN, [(B, 32)]))
+    assert [life[3] for life in lives(lane)] == [end, None, None]
+    assert lane.levels.l1 == [144, level]
 
 
 class Rooms:

@@ -281,6 +281,28 @@ def test_without_room_as_much_was_allocated_as_ttnn_says():
         assert failure(life, graph, **told).rows.tolist() == rows
 
 
+def test_only_what_was_allocated_at_an_address_is_there_when_an_operation_fails():
+    life = spans((B, 30, inside(1), inside(1)), (C, 40, inside(1), None))
+    graph = [STARTED, circular(2_000, 1), allocated(-1, 500), allocated(B, 30), freed(B), allocated(C, 40)]
+    assert failure(life, graph).rows.tolist() == [1]
+
+
+def test_the_most_of_l1_counts_however_much_of_dram_there_is():
+    life = spans(OLD, (C, 900, inside(1), inside(1), DRAM), OUTPUT)
+    graph = [
+        STARTED,
+        allocated(C, 900, "DRAM"),
+        node("buffer_deallocate", address=str(C), type="DRAM", device_id="0"),
+    ]
+    assert failure(life, [*graph, allocated(B, 30), freed(B), ENDED]).rows.tolist() == [0, 2]
+
+
+def test_a_clash_is_with_tensors_of_l1_wherever_others_lie_in_dram():
+    above, low = (A + 9_000, 50, 0, None), (64, 5, 0, None, DRAM)
+    life, graph = spans(above, HALO, OUTPUT, low), [STARTED, *REFUSED[1:2], *REFUSED[3:4], *REFUSED[5:]]
+    assert failure(life, graph, limit_bytes=B).rows.tolist() == [0, 2, 3]
+
+
 def test_a_failure_without_device_op_or_graph_has_no_name():
     assert failure(spans(OLD, NEW), [allocated(B, 30)]).device_op is None
     assert failure(spans(OLD), []).rows.tolist() == [0]
@@ -370,6 +392,12 @@ def test_cores_count_shards_where_they_lie_and_other_tensors_everywhere():
         (62, everywhere, 0),
     ]
     assert [loads[0].cores, loads[1].cores] == [((0, 0),), ((7, 7),)]
+
+
+def test_where_the_buffers_of_the_program_are_left_out_no_core_has_a_load():
+    run = replayed(spans(OLD))
+    assert cores_of(run, at_once(run, 0))
+    assert cores_of(run, Moment(1, numbers(0), (), "MatmulOp", left_out_bytes=300)) == []
 
 
 def test_a_grid_that_nobody_tells_is_as_wide_as_can_be():

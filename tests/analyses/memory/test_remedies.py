@@ -235,6 +235,7 @@ def test_nor_can_that_of_a_conv_that_was_built_with_one_tile():
     ("layout", "height", "smaller"),
     [
         ("HEIGHT_SHARDED", 32, False),
+        ("HEIGHT_SHARDED", 40, True),  # rows that are in no tiles
         ("HEIGHT_SHARDED", 64, True),
         ("BLOCK_SHARDED", 32, False),
         ("WIDTH_SHARDED", 32, True),
@@ -244,6 +245,15 @@ def test_nor_where_a_core_holds_one_tile_of_rows(layout, height, smaller):
     shard = Placement(layout, "L1", ShardSpec(shape=(height, 64)))
     table = (*TENSORS[:2], tensor(12, placement=shard), *TENSORS[3:])
     assert ("smaller_act_block_h" in told(BEYOND, "ttnn.conv2d", table=table)) == smaller
+
+
+@for_all(
+    "placement",
+    [None, Placement("HEIGHT_SHARDED", "L1"), Placement("HEIGHT_SHARDED", "L1", ShardSpec(shape=None))],
+)
+def test_where_the_rows_of_a_core_are_not_told_a_smaller_block_is_worth_a_trial(placement):
+    table = (*TENSORS[:2], tensor(12, placement=placement), *TENSORS[3:])
+    assert "smaller_act_block_h" in told(BEYOND, "ttnn.conv2d", table=table)
 
 
 @for_all("name", ["ttnn.add", "ttnn.concat", "ttnn.layer_norm"])

@@ -90,7 +90,7 @@ async def test_who_asks_later_gets_the_replay_that_is_there(tmp_path, replays):
 def test_a_replay_that_another_loop_left_unfinished_is_not_waited_for(tmp_path):
     run = asyncio.run(opened(write_memory_report(tmp_path, block())))
     loop = asyncio.new_event_loop()
-    left = replay._under_way[run] = loop.create_task(asyncio.sleep(9))
+    left = replay._under_way[run.kept] = loop.create_task(asyncio.sleep(9))
     assert asyncio.run(replay_of(run)) is replayed(run) is not None
     left.cancel()
     loop.run_until_complete(asyncio.gather(left, return_exceptions=True))
@@ -176,6 +176,14 @@ def test_of_many_troubles_a_hundred_are_kept():
 
 
 SHOWN = [(20, 0, 4096, 16, 1)]
+
+
+@for_all(
+    ("tables", "rows", "unknown"),
+    [({"captured_graph"}, (), True), ({"captured_graph"}, SHOWN, False), (set(), (), False), (set(), SHOWN, False)],
+)
+def test_only_graphs_without_a_snapshot_leave_open_what_is_live_after_an_operation(tables, rows, unknown):
+    assert finished(under_way(rows=rows, has=frozenset(tables))).without_snapshots is unknown
 
 
 @for_all(("tables", "taken"), [({"captured_graph"}, [False, True, False]), (set(), [True, True, True])])

@@ -41,10 +41,10 @@ def test_what_was_there_all_the_time_counts_in_every_operation_so_far():
     levels = Levels()
     levels.add((100, 60, 2, True), 5, 7, 90)
     levels.add((50, 50, -1, False), 0, 0, 50)
-    for buffer in (L1, L1_SMALL, DRAM, TRACE):
-        levels.add_to_all(buffer, 10)
+    for buffer, size in ((L1, 10), (L1_SMALL, 20), (DRAM, 40), (TRACE, 80)):
+        levels.add_to_all(buffer, size)
     assert (levels.l1, levels.tensors, levels.recorded) == ([110, 60], [70, 60], [100, 60])
-    assert (levels.small, levels.dram) == ([15, 10], [27, 20])
+    assert (levels.small, levels.dram) == ([25, 20], [127, 120])
 
 
 def test_levels_keep_what_the_report_holds_beside_what_is_known():

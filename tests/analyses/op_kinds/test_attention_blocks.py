@@ -1,11 +1,13 @@
 """The stretch of ops that one rewrite of an attention replaces."""
 
+from tests.analyses.tables import ops_of
 from tests.checks.asking import Case, case_of_reports, real_case
 from tests.checks.rows import ONE_PASS, put
 from tests.for_all import for_all
 from tests.profiles import Program, write_performance_report
 from tests.profiles.model import DeviceOp
 from tests.shared_reports import CLIP
+from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.op_kinds.attention_blocks import attention_blocks
 from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 
@@ -14,7 +16,7 @@ HEADS, SOFTMAX = "AllReduceCreateQkvHeadsDeviceOperation", "SoftmaxDeviceOperati
 LINEAR, MOVE, NORM = "MatmulDeviceOperation", "ReshapeViewDeviceOperation", "LayerNormDeviceOperation"
 
 
-def case(folder, *names, widths=()) -> Case:
+def made_of(*names, widths=()) -> Program:
     """Ops of these names in order, each of sizes of its own; `widths` names the inner size of linears, in order."""
     made, inner = Program("wormhole_b0"), iter(widths)
     for place, name in enumerate(names):
@@ -22,7 +24,11 @@ def case(folder, *names, widths=()) -> Case:
         x, y = made.tensor([1, 1, 64, width]), made.tensor([1, 1, 64, 96 * (place + 1)])
         second = (made.weight([1, 1, width, 96 * (place + 1)]),) if name == LINEAR else ()
         put(made, DeviceOp(name, (x, *second), (y,), 10_000))
-    return case_of_reports(write_performance_report(folder, made, ONE_PASS))
+    return made
+
+
+def case(folder, *names, **sizes) -> Case:
+    return case_of_reports(write_performance_report(folder, made_of(*names, **sizes), ONE_PASS))
 
 
 def blocks(folder, *names, widths=()):
@@ -38,6 +44,13 @@ def test_a_block_reaches_from_the_linears_of_its_inputs_to_the_linear_behind(tmp
 @for_all(("widths", "start"), [((512, 512, 512, 512), 2), ((256, 512, 512), 2), ((512, 256, 512), 3), ((512,), 1)])
 def test_at_most_three_linears_that_read_one_size_belong_to_it(tmp_path, widths, start):
     assert blocks(tmp_path, NORM, *[LINEAR] * len(widths), FUSED, widths=widths)[0][0] == start
+
+
+def test_of_linears_whose_inputs_are_lost_the_nearest_belongs_to_it(tmp_path):
+    program = made_of(NORM, LINEAR, LINEAR, MOVE, FUSED, MOVE, LINEAR)
+    for lost, start in (("^OUTPUT", 1), ("^INPUT", 2)):
+        ops = ops_of(tmp_path, program, without=lost)
+        assert attention_blocks(ops, flow_of(ops)) == [range(start, 6)]
 
 
 def test_norms_of_heads_lie_inside_and_a_norm_before_the_linear_does_not(tmp_path):

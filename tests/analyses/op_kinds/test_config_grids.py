@@ -8,10 +8,11 @@ from tests.checks.rows import case_of, put
 from tests.for_all import for_all
 from tests.profiles import Program, width_sharded
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.analyses.op_kinds.config_grids import deal_of, shares_left
+from ttnn_mcp.analyses.op_kinds.config_grids import deal_of, padded_columns, shares_left
 
 REUSE = "MatmulMultiCoreReuse{}ProgramConfig(compute_with_storage_grid_size=(x=8,y=8),in0_block_w=4,{})"
 ONE_SIDED = REUSE.format("MultiCast1D", "per_core_M=1,per_core_N=6,fuse_batch=1,mcast_in0=1")
+BOTH = "compute_with_storage_grid_size=(x=8,y=8),per_core_M=2,per_core_N=16"
 ATTENTION = "ScaledDotProductAttentionDeviceOperation"
 
 
@@ -49,8 +50,7 @@ def test_only_a_2d_config_must_divide_n(tmp_path):
     """128 tiles in blocks of 6."""
     one_sided = multiplied(ONE_SIDED.replace("mcast_in0=1", "mcast_in0=0"), rows=4096)
     assert dealt(tmp_path, one_sided).padded_n == 0
-    sizes = "compute_with_storage_grid_size=(x=8,y=8),per_core_M=2,per_core_N=16"
-    both = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({sizes})", grid=(12, 10))
+    both = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({BOTH})", grid=(12, 10))
     assert dealt(tmp_path, both).padded_n == 132
 
 
@@ -70,8 +70,7 @@ def test_blackhole_is_used_to_its_eleventh_column(tmp_path, cards):
 )
 def test_both_sides_may_take_more_columns_and_leave_rows_for_them(tmp_path, cards, rows, grid, could_be):
     """No more than 110 cores work; ten tiles of M want ten rows."""
-    sizes = "compute_with_storage_grid_size=(x=8,y=8),per_core_M=2,per_core_N=16"
-    program = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({sizes})", grid=cards, rows=rows)
+    program = multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({BOTH})", grid=cards, rows=rows)
     deal = dealt(tmp_path, program)
     assert (deal.grid, deal.could_be) == (grid, could_be)
 
@@ -91,6 +90,14 @@ def test_an_attention_over_nothing_is_not_judged(tmp_path):
     grid = "compute_with_storage_grid_size=(x=4,y=8)"
     assert dealt(tmp_path, attending(grid)) is not None
     assert dealt(tmp_path, attending(grid, shape=(1, 0, 2112, 64))) is None
+
+
+def test_nor_is_one_of_which_only_an_empty_mask_is_left(tmp_path):
+    program = attending("compute_with_storage_grid_size=(x=4,y=8)")
+    op = program.device_ops[0]
+    op.inputs = (*op.inputs, program.tensor([1, 0, 2112, 64]))
+    chip, ops = case_of(tmp_path, program).chip, ops_of(tmp_path, program, without="INPUT_[012]")
+    np.testing.assert_array_equal(shares_left(ops, chip), [1])
 
 
 @for_all("said", [{"sub_core_grids": "{[(x=0,y=0) - (x=3,y=3)]}"}, {"sub_device_id": "SubDeviceId(1)"}])
@@ -143,3 +150,19 @@ def test_a_matmul_over_shards_has_its_cores(tmp_path):
 def test_without_operands_nothing_is_left(tmp_path, lost):
     chip = case_of(tmp_path, multiplied()).chip
     np.testing.assert_array_equal(shares_left(ops_of(tmp_path, multiplied(), without=lost), chip), [1])
+
+
+@for_all("lost", ["INPUT_", "INPUT_0", "OUTPUT_"])
+@for_all(
+    "program",
+    [
+        multiplied(),
+        multiplied(f"MatmulMultiCoreReuseMultiCastProgramConfig({BOTH})"),
+        attending("compute_with_storage_grid_size=(x=4,y=8)"),
+    ],
+    ids=["1D", "2D", "attention"],
+)
+def test_operands_whose_cells_are_blank_leave_nothing_either(tmp_path, lost, program):
+    chip, ops = case_of(tmp_path, program).chip, ops_of(tmp_path, program, emptied=lost)
+    np.testing.assert_array_equal(shares_left(ops, chip), [1])
+    np.testing.assert_array_equal(padded_columns(ops, chip), [0])

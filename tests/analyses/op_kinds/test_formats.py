@@ -73,7 +73,7 @@ def test_a_second_operand_of_another_op_is_no_weight(tmp_path, program):
     assert np.isnan(needed_phases(case.ops)).all()
 
 
-@for_all("lost", ["INPUT_[12]", "INPUT_", "INPUT_1_X"])
+@for_all("lost", ["INPUT_[12]", "INPUT_", "INPUT_1_X", "INPUT_1_[WZYX]"])
 def test_without_the_columns_of_a_second_operand_there_are_no_weights(tmp_path, program, lost):
     linear(program, 32, 64, 128, 1000)
     ops = ops_of(tmp_path, program, without=lost)

@@ -196,3 +196,11 @@ def test_one_row_of_tiles_on_interleaved_weights_waits_for_its_steps(tmp_path, r
     x, w, y = (program.tensor([1, 1, *sides]) for sides in ((rows, k), (k, 64), (rows, 64)))
     put(program, matmul(x, w, y, 45_700, program_config=config(**said)))
     assert waits_for_steps(ops_of(tmp_path, program)).tolist() == [False, waits]
+
+
+@for_all(("lost", "waits"), [("^INPUT_[12]", True), ("^INPUT", False)])
+def test_its_first_operand_alone_tells_its_steps(tmp_path, lost, waits):
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, *sides]) for sides in ((32, 2048), (2048, 64), (32, 64)))
+    put(program, matmul(x, w, y, 45_700, program_config=config()))
+    assert waits_for_steps(ops_of(tmp_path, program, without=lost)).tolist() == [waits]

@@ -53,6 +53,6 @@ def test_they_pay_sooner_where_tilizing_takes_part_of_that_time(arch, formats, l
 
 def test_of_other_chips_and_formats_nothing_is_expected():
     block = ReadBlock(10, 32, 2048, 1024, 1_000_000)
-    for arch, formats in ((None, ("BFLOAT16", "BFLOAT16")), ("quasar", ("BFLOAT16", "BFLOAT16"))):
+    for arch, formats in (("", ("BFLOAT16", "BFLOAT16")), ("quasar", ("BFLOAT16", "BFLOAT16"))):
         assert block.is_shared(arch, formats, fp32=False) is None
     assert block.is_shared("blackhole", ("BFLOAT16", "BFLOAT4_B"), fp32=False) is None

@@ -60,6 +60,11 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [(None, None, WHY_KEYS)]
 
 
+@for_all("blank", ["INPUT_0", "INPUT_1", "OUTPUT"])
+def test_nor_does_one_whose_cells_are_all_blank(tmp_path, blank):
+    assert counted(table(tmp_path, PLAIN, blank=blank)) == [(None, None, WHY_KEYS)]
+
+
 def test_a_row_without_keys_shows_none(tmp_path):
     found = counted(table(tmp_path, PLAIN, PLAIN, blank="INPUT_1"))
     assert [each[0] for each in found] == [None, EACH * 128 * 256]

@@ -25,6 +25,11 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, CONV, without=without)) == [(None, None, WHY_OPERANDS)]
 
 
+@for_all("blank", ["INPUT_1", "OUTPUT"])
+def test_nor_does_one_whose_cells_are_all_blank(tmp_path, blank):
+    assert counted(table(tmp_path, CONV, blank=blank)) == [(None, None, WHY_OPERANDS)]
+
+
 def test_a_row_without_weights_shows_none(tmp_path):
     assert counted(table(tmp_path, CONV, CONV, blank="INPUT_1")) == [(None, None, WHY_OPERANDS), (ASKED, DONE, "")]
 

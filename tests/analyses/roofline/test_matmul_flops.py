@@ -19,6 +19,11 @@ def test_a_report_without_these_columns_shows_no_arithmetic(tmp_path, without):
     assert counted(table(tmp_path, PLAIN, without=without)) == [UNKNOWN]
 
 
+@for_all("blank", ["INPUT_0", "INPUT_1", "INPUT", "OUTPUT"])
+def test_nor_does_one_whose_cells_are_all_blank(tmp_path, blank):
+    assert counted(table(tmp_path, PLAIN, blank=blank)) == [UNKNOWN]
+
+
 @for_all("code", ["Matmul", "AllGatherMatmulAsync"])
 def test_a_row_without_its_second_input_shows_none(tmp_path, code):
     plain = (code, [A, B], [OUT])

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+import ttnn_mcp.checks as catalogue
+from tests.analyses.tables import performance_of
 from tests.checks.asking import asker
 from tests.checks.step3_programs import assert_cannot_tell, of_every_kind, without
 from tests.for_all import for_all
+from tests.profiles.demo_model import demo_program
+from tests.programs import block
+from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.diagnosis import ask as ask_once
+from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.run.run import Run
 
 OPERANDS = ("unfused-attention", "minimal-matmul-on-few-rows", "matmul-small-blocks")
 PLACEMENTS = ("hot-operands-in-dram", "placement-round-trip", "reshard-chain", "matmul-operands-in-l1-interleaved")
@@ -54,6 +62,24 @@ def test_core_counts_are_needed(ask, check, lost):
 
 def test_the_grid_is_the_most_that_was_used_where_nothing_else_tells(ask):
     assert ask("norm-on-few-cores", "AVAILABLE").status == "clean"
+
+
+@for_all("how", ["without", "emptied"], sampled=3)
+@for_all(
+    "lost",
+    [
+        *("PUT_", "^INPUT_", "^OUTPUT_", "^INPUT_0", "^INPUT_1", "^INPUT_[01]", "^INPUT_[12]"),
+        *("PUT_._[WZYX]", "^INPUT_0_[WZYX]", "^INPUT_1_[WZYX]", "^OUTPUT_0_[WZYX]"),
+        *("_MEMORY", "_DATATYPE", "_LAYOUT", "ATTRIBUTES", "FIDELITY", "CORE COUNT"),
+    ],
+)
+@for_all("program", [of_every_kind, block, demo_program])
+def test_no_check_and_no_plan_breaks_where_columns_or_their_cells_are_lost(tmp_path, program, lost, how):
+    run = Run("made", "made", performance_of(tmp_path, program(), **{how: lost}), None)
+    facts = WindowFacts(run, run.scope("all"))
+    broken = [check.id for check in catalogue.CATALOGUE if "a bug in" in ask_once(check, facts).why]
+    assert not broken, "see the log"
+    diagnose(facts, catalogue.CATALOGUE)
 
 
 def test_nothing_is_missing_in_what_the_profiler_wrote(tmp_path):

@@ -48,6 +48,22 @@ def test_a_report_without_operands_is_no_evidence(check, program, lost):
     assert check.ask(program, without=lost).status in ("not_applicable", "cannot_tell")
 
 
+def test_tiles_have_no_rows_of_their_own(check, program):
+    """A row of 32 elements of BFLOAT8_B would be 34 bytes, and lies in tiles of 1088."""
+    x, y = program.tensor([1, 1, 64_000, 32], "BFLOAT8_B"), program.tensor([1, 1, 1000, 2048], "BFLOAT8_B")
+    put(program, DeviceOp("ReshapeDeviceOperation", (x,), (y,), 10_000_000))
+    assert check.ask(program).status == "clean"
+
+
+@for_all(
+    ("lost", "named"), [("OUTPUT_0_DATATYPE", "9-wide rows (18 B)"), ("INPUT_0_DATATYPE", "7-wide rows (14 B)")]
+)
+def test_of_rows_whose_format_is_lost_nobody_knows_the_bytes(check, program, lost, named):
+    x, y = (program.tensor([1, 1, 64_000, width], layout=ROWS) for width in (9, 7))
+    put(program, DeviceOp("ReshapeDeviceOperation", (x,), (y,), 10_000_000))
+    assert named in check.ask(program, without=lost).claim.claim
+
+
 @for_all("name", ["PermuteDeviceOperation", "TransposeDeviceOperation", "ConcatDeviceOperation"])
 def test_permutes_and_transposes_move_rows_too(check, program, name):
     x, y = program.tensor([1, 7, 64_000, 10], layout=ROWS), program.tensor([1, 10, 64_000, 7], layout=ROWS)

@@ -75,7 +75,7 @@ def rotary(program, *, sliced="Slice", negated="NEG", joined="Concat", product="
     run(program, "BinaryNg", (by_cos, by_sin), ROWS, last)
 
 
-def partial_rotary(program, *, cos_behind=True, other="", times=2):
+def partial_rotary(program, *, cos_behind="Concat", other="", times=2, total="ADD"):
     """The first 384 of 512 columns, as the port of a video model had it: halves that are no whole tiles, cut as rows."""
     part, half = [1, 1, 64, 384], [1, 1, 64, 192]
     x = run(program, "Unary", (program.tensor(ROWS),), ROWS, "RELU")
@@ -91,8 +91,10 @@ def partial_rotary(program, *, cos_behind=True, other="", times=2):
     turned = run(program, "Tilize", (both,), [1, 1, 64, 386])
     for place in range(times):
         turned = run(program, "BinaryNg", (turned, program.tensor([1, 1, 1, 384])), [1, 1, 64, 387 + place], "MUL")
-    total = run(program, "BinaryNg", (turned, program.tensor(part, "FLOAT32")), [1, 1, 64, 395], "ADD")
-    run(program, "Concat" if cos_behind else "Pad", (total, rest), [1, 1, 64, 513])
+    by = "Concat" if total == "Concat" else "BinaryNg"
+    total = run(program, by, (turned, program.tensor(part, "FLOAT32")), [1, 1, 64, 395], total)
+    said = cos_behind if cos_behind in ("MUL", "ADD") else ""
+    run(program, "BinaryNg" if said else cos_behind, (total, rest), [1, 1, 64, 513], said)
 
 
 @for_all("how", [{}, {"times": 1}])
@@ -104,8 +106,10 @@ def test_a_rotation_of_a_part_between_conversions_goes_whole(check, how):
     assert "cos=1 and sin=0 for the channels it leaves, in place of the ops from line" in claim.fix
 
 
-def test_a_rotation_that_nothing_is_joined_to_ends_with_its_sum(check):
-    claim = check.ask(of(partial_rotary, cos_behind=False)).claim
+@for_all("behind", ["Pad", "MUL", "ADD"])
+def test_a_rotation_that_nothing_is_joined_to_ends_with_its_sum(check, behind):
+    """Also where what is made of it is a product, as queries are often scaled."""
+    claim = check.ask(of(partial_rotary, cos_behind=behind)).claim
     assert claim.rows.tolist() == list(range(1, 14))
     assert "cos=1" not in claim.fix
 
@@ -114,9 +118,26 @@ def test_what_runs_between_and_is_no_part_of_it_stays(check):
     assert check.ask(of(partial_rotary, other="RELU")).claim.rows.tolist() == [1, 3, 4, 5, 6, 7, *range(9, 16)]
 
 
-@for_all("how", [{"times": 0}, {"times": 3}])
-def test_a_rotation_has_one_or_two_products_behind_its_halves(check, how):
+@for_all("how", [{"times": 0}, {"times": 3}, {"total": "Concat"}])
+def test_a_rotation_has_one_or_two_products_and_a_sum_behind_its_halves(check, how):
     check.pair(lambda one: of(partial_rotary, **one), silent=how, fires={})
+
+
+def swish(program, *, scaled="MUL", by="BinaryNg", squashed="SIGMOID", last="MUL", other=ROWS, also_read="", up=0):
+    """x * sigmoid(1.702 * x); with `up`, as many tensors of its shape are made before x."""
+    for read in range(up):
+        y = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+        if read:
+            run(program, "Unary", (y,), [1, 1, 64, 500], "RELU")
+    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+    y = program.tensor(other)
+    multiple = run(program, "BinaryNg" if by == 2 else by, (x, y) if by == 2 else (x,), ROWS, scaled)
+    bent = run(program, "Unary", (multiple,), ROWS, squashed)
+    if also_read == "before":
+        run(program, "Unary", (bent,), [1, 1, 64, 480], "RELU")
+    run(program, "BinaryNg", (y, bent), ROWS if also_read != "behind" else [1, 1, 64, 490], last)
+    if also_read == "behind":
+        run(program, "Unary", (bent,), [1, 1, 64, 480], "RELU")
 
 
 def of(build, **how):
@@ -227,9 +248,18 @@ def test_the_heaviest_is_told_with_its_own_first_op(check):
     assert [cell.row for cell in outcome.claim.evidence] == lines
 
 
-@for_all(("build", "function", "place"), [(softmax, "EXP", 3), (rotary, "NEG", 3), (norm, "RSQRT", 4)])
-def test_a_function_that_another_op_applies_is_no_step(check, build, function, place):
-    program = of(build)
+@for_all(
+    ("build", "how", "function", "place"),
+    [
+        (softmax, {}, "EXP", 3),
+        (rotary, {}, "NEG", 3),
+        (norm, {}, "RSQRT", 4),
+        (swish, {}, "SIGMOID", 2),
+        (swish, {"by": "Unary", "scaled": "MUL_UNARY_SFPU"}, "MUL_UNARY_SFPU", 1),
+    ],
+)
+def test_a_function_that_another_op_applies_is_no_step(check, build, how, function, place):
+    program = of(build, **how)
     assert function in str(program.device_ops[place].attributes)
     program.device_ops[place].op_code = "BinaryNgDeviceOperation"
     assert check.ask(program).status == "clean"
@@ -272,24 +302,8 @@ def test_a_run_without_element_wise_ops_is_not_applicable(check):
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), of(norm))), "ATTRIBUTES")
     assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of(norm))), "INPUT_n")
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_1", "INPUT_2"), of(norm))), "INPUT_n")
     assert_cannot_tell(check.ask(of(norm), generation="C3"), "padded shapes only")
-
-
-def swish(
-    program, *, scaled="MUL", by="BinaryNg", squashed="SIGMOID", last="MUL", other=ROWS, also_read=False, up=0
-):
-    """x * sigmoid(1.702 * x); with `up`, as many tensors of its shape are made before x."""
-    for read in range(up):
-        y = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
-        if read:
-            run(program, "Unary", (y,), [1, 1, 64, 500], "RELU")
-    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
-    y = program.tensor(other)
-    multiple = run(program, "BinaryNg" if by == 2 else by, (x, y) if by == 2 else (x,), ROWS, scaled)
-    bent = run(program, "Unary", (multiple,), ROWS, squashed)
-    if also_read:
-        run(program, "Unary", (bent,), [1, 1, 64, 480], "RELU")
-    run(program, "BinaryNg", (y, bent), ROWS, last)
 
 
 @for_all("how", [{}, {"scaled": "DIV"}, {"by": "Unary", "scaled": "MUL_UNARY_SFPU"}, {"up": 2}])
@@ -306,7 +320,7 @@ def test_gelu_by_a_sigmoid_is_silu_of_a_multiple(check, how):
     "how",
     [
         *({"scaled": "ADD"}, {"by": 2}, {"by": "Unary", "scaled": "RELU"}, {"squashed": "TANH"}, {"last": "ADD"}),
-        *({"other": [1, 1, 64, 1]}, {"also_read": True}, {"up": 1}),
+        *({"other": [1, 1, 64, 1]}, {"also_read": "before"}, {"also_read": "behind"}, {"up": 1}),
     ],
 )
 def test_a_sigmoid_of_something_else_is_none(check, how):
@@ -318,4 +332,21 @@ def test_a_sigmoid_of_what_no_op_of_the_window_made_may_be_of_another_tensor(che
     multiple = run(program, "BinaryNg", (program.tensor(ROWS),), ROWS, "MUL")
     bent = run(program, "Unary", (multiple,), ROWS, "SIGMOID")
     run(program, "BinaryNg", (program.tensor(ROWS), bent), ROWS, "MUL")
+    assert not check.ask(program).fires
+
+
+def test_nor_is_one_of_what_no_op_made_at_all(check):
+    """Nobody's place is that of the last op, here a multiple."""
+    program = Program("wormhole_b0")
+    bent = run(program, "Unary", (program.tensor(ROWS),), ROWS, "SIGMOID")
+    run(program, "BinaryNg", (program.tensor(ROWS), bent), [1, 1, 64, 490], "MUL")
+    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+    run(program, "BinaryNg", (x,), ROWS, "MUL")
+    assert not check.ask(program).fires
+
+
+def test_a_sigmoid_that_nobody_reads_is_none(check):
+    program = Program("wormhole_b0")
+    x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
+    run(program, "Unary", (run(program, "BinaryNg", (x,), ROWS, "MUL"),), ROWS, "SIGMOID")
     assert not check.ask(program).fires

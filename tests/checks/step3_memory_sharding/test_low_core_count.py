@@ -12,6 +12,8 @@ from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, collective, matmul, unary
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
+SHARDS = height_sharded(512, 256, 8)
+
 
 def upsample(
     program,
@@ -261,6 +263,25 @@ def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(c
     assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 64)" in fix
 
 
+@for_all(
+    ("source", "made", "is_trial"),
+    [(SHARDS, SHARDS, True), (L1, SHARDS, False), (SHARDS, L1, False), (L1, L1, False)],
+)
+def test_finer_shards_are_a_trial_where_both_sides_lie_in_them(check, source, made, is_trial):
+    program = Program("wormhole_b0")
+    x, y = (program.tensor([1, 1, 4096, 256], placement=where) for where in (source, made))
+    put(program, DeviceOp("UpsampleOperation", (x,), (y,), 100_000, cores=8))
+    assert check.ask(program).claim.is_trial is is_trial
+
+
+def test_a_matmul_on_a_chip_of_an_unknown_grid_gets_a_core_grid(check):
+    program = Program("wormhole_b0")
+    upsample(program, cores=64)
+    x, w = program.tensor([1, 1, 256, 512]), program.weight([1, 1, 512, 1024])
+    put(program, matmul(x, w, program.tensor([1, 1, 256, 1024]), 200_000, cores=8))
+    assert "core_grid=ttnn.CoreGrid" in check.ask(program, generation="C3").claim.fix
+
+
 def test_a_compiler_has_an_option_instead(check):
     program = upsampled()
     upsample(program, cores=64, shape=(1, 64, 64, 128))
@@ -277,6 +298,10 @@ def test_a_report_without_the_grid_says_so(check):
 
 def test_without_core_counts_nothing_can_be_told(check, tmp_path):
     assert_cannot_tell(check.ask(without(tmp_path, ("CORE COUNT",))), "CORE COUNT")
+
+
+def test_without_operands_nothing_can_be_told(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",))), "INPUT_n")
 
 
 def test_the_grid_alone_does_not_say_what_was_used(check, tmp_path):

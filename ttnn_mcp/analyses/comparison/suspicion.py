@@ -85,13 +85,13 @@ def impossible_times(comparison: Comparison) -> Reason | None:
     doubtful = [ops.numbers(CORRECTED) == 1 for ops in comparison.ops]
     where = some_lines(comparison.ops[1], doubtful[1]) if doubtful[1].any() else ""
     where = where or (f"{some_lines(comparison.ops[0], doubtful[0])} of the baseline" if doubtful[0].any() else "")
-    if not where or abs(change) <= noise:
+    if abs(change) <= noise:
         return None
     doubtful[0][pairs.before] |= doubtful[1][pairs.after]
     doubtful[1][pairs.after] |= doubtful[0][pairs.before]
     before, after = (int(times[~mask].sum()) for times, mask in zip(comparison.times, doubtful, strict=True))
-    if before and (after / before - 1) * np.sign(change) > noise:
-        return None
+    if before and (after - before) / before * np.sign(change) > noise:
+        return None  # always where none is doubtful
     how = "gained" if change < 0 else "lost"
     return Reason("impossible_times", f"without {where}, whose durations were impossible, nothing is {how}")
 

@@ -89,10 +89,10 @@ class Joins:
         if not len(rows):
             return producers
         before = self.flow.output_before(left[rows])
-        read = np.zeros(len(self.ops) + 1, dtype=np.bool_)  # the last place is nobody's
+        read = np.zeros(len(self.ops) + 1, dtype=np.bool_)  # the last place is nobody's, whom the first op reads
         for made_by in producers:
             read[made_by] = True
-        unread = (before != NOBODY) & ~read[before]
+        unread = ~read[before]
         left[rows[unread]] = before[unread]
         return (left, *producers[1:])
 

@@ -136,7 +136,7 @@ class Lane:
     def _begin(self, place: int, snapshot: Seen | None, step: Step, *, captured: bool) -> list[int]:
         """Set the state before the operation from graph and snapshot; returns keys freed in it at an unknown point."""
         lost = self._look(place, snapshot, step, captured=captured) if snapshot is not None else []
-        if not self._settled and snapshot is None:
+        if snapshot is None:
             self._make_way(place, step)
         for key, index in step.first.items():
             event = step.events[index]
@@ -158,7 +158,8 @@ class Lane:
             self._shown[key] = (size, buffer)
             if key not in step.last:
                 self._came(place, key, size, buffer, captured=captured)
-        gone = [key for key in snapshot.went if key in self.live and not (key in step.last or key in self._shown)]
+        went = snapshot.went if self._settled else [key for key in self.live if key < UNPLACED]
+        gone = [key for key in went if key in self.live and not (key in step.last or key in self._shown)]
         if step.nameless or step.failed:
             return gone
         for key in gone:
@@ -258,7 +259,7 @@ class Lane:
         self._open(key, buffer, size, event.size_bytes, inside(place), recorded=True)
 
     def _make_way(self, place: int, step: Step) -> None:
-        """End tensors at addresses that are given out again: without snapshots nothing else tells of their end."""
+        """End tensors at addresses that are given out again: without a snapshot nothing else tells of their end."""
         for event in step.events:
             if event.kind != "allocate" or not -1 < event.key < UNPLACED:
                 continue

@@ -109,11 +109,10 @@ def _of_the_op(
     rows = moment.rows[spans.buffers[moment.rows] == L1]
     holes = holes_of(replayed, moment)
     if holes is not None and shortage.kind != "beyond_l1":
-        halo = bool(_WINDOW.search(name))
         room = holes.below + holes.holes if shortage.kind == "no_room" else holes.holes
         needed_bytes = shortage.asked_bytes if shortage.kind == "no_room" else shortage.short_bytes or 0
-        measure: Measure = "reallocate_halo_output" if halo else "reallocate"
-        if not (halo and _REALLOCATES.search(arguments)):
+        measure: Measure = "reallocate_halo_output" if _WINDOW.search(name) else "reallocate"
+        if not _REALLOCATES.search(arguments):
             largest = shortage.largest_free_bytes if shortage.kind == "no_room" else None
             gained = holes.holes if largest is None else room - largest
             yield Remedy(measure, gained, at_most=True, enough=room >= needed_bytes)

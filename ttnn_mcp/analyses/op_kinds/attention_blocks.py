@@ -52,11 +52,12 @@ def _role(op_code: str) -> int:
 def _begins(ops: OpTable, role: Integers, start: int, least: int) -> int:
     """The first linear in front, behind passed ops and linears that read the shape that the nearest one reads."""
     first, linears = start, list[int]()
+    sizes = ops.inputs[0].elements if ops.inputs else np.arange(len(ops))  # where they are lost, no two are alike
     for row in range(start - 1, max(least, start - REACH) - 1, -1):
         if role[row] == _ENDS or (role[row] == _NORM and linears):
             break
         if role[row] == _LINEAR:
-            alike = not linears or ops.inputs[0].elements[row] == ops.inputs[0].elements[linears[0]]
+            alike = not linears or sizes[row] == sizes[linears[0]]
             if len(linears) == LINEARS or not alike:
                 break
             linears.append(row)

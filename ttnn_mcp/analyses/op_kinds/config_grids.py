@@ -86,7 +86,7 @@ def _of_deals(ops: OpTable, chip: Chip, number: Callable[[Deal], float], *, unkn
     if not ops.inputs or not ops.outputs:
         return numbers
     of_kind = ops.texts("op_code").where(lambda text: canonical(text) in MATMULS or family(text) == "attention")
-    rows = np.flatnonzero(of_kind & ops.inputs[0].present)
+    rows = np.flatnonzero(of_kind & ops.inputs[0].present & ops.outputs[0].present)
     alike = numbered(len(ops), [signatures(ops), ops.texts("attributes").codes])[rows]
     _, firsts, kinds = np.unique(alike, return_index=True, return_inverse=True)
     deals = [deal_of(ops, int(rows[first]), chip) for first in firsts]

@@ -119,7 +119,7 @@ def waits_for_steps(ops: OpTable) -> Booleans:
     """Ops whose time is that of their steps over K: one row of tiles, on weights interleaved in DRAM."""
     waits, matmuls = np.zeros(len(ops), dtype=np.bool_), matmul_choice(ops)
     rows = matmuls.rows
-    if len(ops.inputs) > 1:
+    if ops.inputs:
         steps_ns = STEP_NS * np.nan_to_num(steps_of(ops, matmuls))
         one_row = ops.inputs[0].height[rows] <= TILE_SIDE
         waits[rows] = one_row & ~matmuls.dram_sharded & (steps_ns >= STEPS_DECIDE * ops.numbers("kernel_ns")[rows])

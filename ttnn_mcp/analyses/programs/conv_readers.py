@@ -30,10 +30,10 @@ class ReadBlock:
     once_bytes: int
     read_bytes: int
 
-    def is_shared(self, arch: str | None, formats: tuple[str, str], *, fp32: bool) -> bool | None:
+    def is_shared(self, arch: str, formats: tuple[str, str], *, fp32: bool) -> bool | None:
         """Whether two readers are expected to be done first; None where TTNN has no rates of the chip or formats."""
-        cycles = _TILIZED.get((arch or "", formats[0]), {}).get(formats[1])
-        if arch is None or cycles is None:
+        cycles = _TILIZED.get((arch, formats[0]), {}).get(formats[1])
+        if cycles is None:
             return None
         read = self.read_bytes / _rate(arch, "local", self.once_bytes)
         weights = self.weight_bytes * self.weight_tiles

@@ -175,7 +175,7 @@ class Conv:
             read_bytes=self.block_h * TILE_SIDE * pixel * across,
         )
         formats = (self.staging_dtype, self.output_dtype)
-        return block.is_shared(self.arch, formats, fp32=self.fp32_accumulation) is not False
+        return block.is_shared(self.arch or "", formats, fp32=self.fp32_accumulation) is not False
 
     @property
     def doubling_helps(self) -> bool:

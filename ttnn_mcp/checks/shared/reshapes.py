@@ -54,7 +54,8 @@ def copy_told(ops: Affected, why: str, fix: str, *, beside: str = "") -> Words:
 def row_bytes(operand: Operand) -> Floats:
     """Bytes of one ROW_MAJOR row, the page of an interleaved tensor; infinite in TILE, sharded or absent."""
     rows = operand.layout.among("ROW_MAJOR") & ~operand.sharded
-    return np.where(rows, operand.padded[:, 3] * np.nan_to_num(operand.element_bytes, nan=np.inf), np.inf)
+    sizes = operand.padded[:, 3] * operand.element_bytes
+    return np.where(rows & np.isfinite(sizes), sizes, np.inf)
 
 
 @artefact

@@ -31,7 +31,7 @@ from ttnn_mcp.analyses.op_kinds.layouts import TO_ROWS, TO_TILES
 from ttnn_mcp.checks.arrays import Mask
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
-from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, OPERANDS
+from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -55,7 +55,7 @@ PARTIAL = (
     title="a function as its formula",
     lever=FUSION,
     of=ops_of_family("no element-wise ops", "eltwise"),
-    needs=(OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
+    needs=(TWO_OPERANDS, LOGICAL_SHAPES, ATTRIBUTES),
     worth=Worth(time=SAFE),
     compiled=(
         "call torch.nn.functional.rms_norm, layer_norm or softmax in the model, without casts between: the compiler "
@@ -208,9 +208,9 @@ def _rotations(ops: OpTable, steps: _Steps) -> Iterator[Formula]:
         ):
             continue
         sums = work[times + 1 :]
-        if not steps.adds[sums[0]] or (len(sums) > 1 and not joined[sums[1]]):
+        if not steps.adds[sums[0]]:
             continue
-        last = sums[min(len(sums), 2) - 1]
+        last = sums[1] if len(sums) > 1 and joined[sums[1]] else sums[0]
         made = [int(made_by[row]) for row in (negation, work[0], sums[0]) for made_by in joins.by_input]
         rows = {
             *chain[: chain.index(last) + 1],

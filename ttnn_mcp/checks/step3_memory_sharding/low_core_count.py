@@ -37,7 +37,7 @@ from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import MORE_CORES
-from ttnn_mcp.checks.needs import CORES
+from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.shards import spread_config
@@ -56,7 +56,7 @@ SHALLOW = (
     title="most of the grid is idle",
     lever=MORE_CORES,
     principal=True,
-    needs=(CORES,),
+    needs=(OPERANDS, CORES),
     worth=Worth(time=USUAL, saving=SAFE),
     compiled=optimized("chooses shards and cores"),
     general=True,
