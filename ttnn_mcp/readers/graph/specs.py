@@ -70,6 +70,11 @@ class Spec:
         return self.tile_bytes if self.tiled else self.row_bytes
 
     @property
+    def in_l1(self) -> bool:
+        """Whether it lies in L1, as far as that can be read."""
+        return self.placement is not None and self.placement.buffer == "L1"
+
+    @property
     def sharded_in_l1(self) -> bool:
         """Whether cores hold shards of it, which most programs read where they lie."""
         return self._on_cores is not None
