@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -125,6 +126,10 @@ def _cuts(on: Operands) -> Iterator[Callable[[], object]]:
         rows = on.rows(1, 1, 128, width + 8)
         yield lambda: ttnn.slice(rows, [0, 0, 0, 0], [1, 1, 100, width])
         yield lambda: ttnn.slice(rows, [0, 0, 3, 5], [1, 1, 100, width])
+    places = (ttnn.L1_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG)
+    for came, goes in product(places, places):
+        rows = on.rows(1, 1, 64, 608, memory=came)
+        yield lambda: ttnn.slice(rows, [0, 0, 0, 0], [1, 1, 64, 600], memory_config=goes)
     long = on.rows(1, 1, 64, 4096)
     yield lambda: ttnn.slice(long, [0, 0, 0, 0], [1, 1, 64, 4096], [1, 1, 1, 2])
     yield lambda: ttnn.slice(long, [0, 0, 0, 0], [1, 1, 64, 4096], [1, 1, 2, 1])
