@@ -112,7 +112,7 @@ class Spec:
         return spec.ranges if spec is not None else ()
 
 
-@lru_cache(maxsize=2048)  # a model prints the same few hundred tensors again and again
+@lru_cache(maxsize=2048)  # of a few hundred, again and again  # unmoved: what is forgotten is read again
 def read_spec(shape: str, dtype: str, layout: str, placement: str) -> Spec | None:
     """A tensor from what is printed of it; None where that cannot be read."""
     sizes = parse_database_shape(shape)
