@@ -25,7 +25,8 @@ def chooser_of(ops: OpTable, row: int, grid: Grid, l1_bytes: int, *, given_grid:
     if len(known) < len(("a", "b", "out")):
         return None
     bias_bytes = sum(TILE_BYTES.get(bias.dtype[row], 0) for bias in ops.inputs[BIAS : BIAS + 1])
-    return Chooser(*known, grid, l1_bytes, bias_bytes=bias_bytes, given_grid=given_grid)
+    a, b, out = known
+    return Chooser(a, b, out, grid, l1_bytes, bias_bytes=bias_bytes, given_grid=given_grid)
 
 
 def moved_to(chooser: Chooser, placement: Placement) -> Chooser:
