@@ -93,7 +93,9 @@ def test_of_several_rows_a_residual_is_seen_by_its_size():
     """As TTNN 0.81.1 allocates for a residual and a weight."""
     x, factory = tensor(1, 1, 64, 512), "LayerNormMultiCoreProgramFactory"
     sizes = [
-        modelled("LayerNormDeviceOperation", [x, x, tensor(1, 1, 1, 512)], x, factory=factory, attributes=attributes)
+        modelled(
+            "LayerNormDeviceOperation", [x, x, tensor(1, 1, 1, 512)], x, factory=factory, attributes=attributes
+        )
         for attributes in (ROOT, LAYER)
     ]
     assert sizes == [258_048, 368_640]
