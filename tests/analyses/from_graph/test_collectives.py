@@ -16,6 +16,13 @@ def test_blackhole_gathers_more_packets_at_a_time():
     assert found == [36_864, 49_152]
 
 
+def test_a_gather_that_sends_to_each_chip_holds_as_many_on_either_chip():
+    """Twelve packets, as measured on lines of two chips and in 2x4."""
+    for machine in (WORMHOLE, replace(WORMHOLE, arch="blackhole")):
+        size = modelled("AllGatherDeviceOperation", [X], X, factory="AllGatherUnicastFactory", machine=machine)
+        assert size == 49_152
+
+
 def test_rows_and_large_pages_travel_three_at_a_time():
     rows, large = tensor(1, 1, 32, 1024, rows=True), tensor(1, 1, 32, 4000, rows=True)
     for name, factory in (

@@ -8,7 +8,17 @@ from tests.for_all import for_all
 WINDOW = (
     "SlidingWindowConfig(1, 0, {{32, 32}}, {{{}, {}}}, {{1, 1}}, array(1, 1, 1, 1), {{0, 0}}, PaddingMode::Zeros)"
 )
+POOLED = (
+    "SlidingWindowConfig(1, 64, {{{size}}}, {{{window}, {window}}}, {{{stride}, {stride}}}, array({padding}), {{0, 0}}, "
+    "{{1, 1}}, std::nullopt, 1, 1, 8, 2, <CoreRangeSet>, 0, 0, 0, {ceil}, PaddingMode::Zeros)"
+)
 FLAGS = "array(1, 32, 32, 64), {}, {}, 0, 39168, std::nullopt)"
+
+
+def pooled(window, *, size="32, 32", stride=1, padding=1, ceil=0):
+    """What it prints of the window of a pool."""
+    sides = ", ".join([str(padding)] * 4)
+    return POOLED.format(size=size, window=window, stride=stride, padding=sides, ceil=ceil)
 
 
 def conv(spread, blocks, *, flags="0, 0, 0, 0, 0", kernel=(0, 0), size=3, output="640, 1, 0, 1"):
@@ -98,7 +108,9 @@ def test_what_nobody_prints_of_a_convolution_is_not_guessed():
         assert modelled("HaloDeviceOperation", [x], out, attributes=halo) is None
     flat = replace(out, placement=replace(out.placement, shard=replace(out.placement.shard, shape=(96,))))
     assert modelled("HaloDeviceOperation", [flat], out, attributes=halo) is None
-    pool = f"({WINDOW.format(2, 2)}, Pool2DType::MAX_POOL2D, DataType::BFLOAT16, Layout::TILE, MC, 1, std::nullopt, 0, 43904, 0)"
+    pool = (
+        f"({pooled(2)}, Pool2DType::MAX_POOL2D, DataType::BFLOAT16, Layout::TILE, MC, 1, std::nullopt, 0, 43904, 0)"
+    )
     assert modelled("Pool2D", [BLOCK], out, attributes=pool) > 0
     for lost in ("Pool2DType", "SlidingWindowConfig"):
         assert modelled("Pool2D", [BLOCK], out, attributes=pool.replace(lost, "Lost")) is None
@@ -124,7 +136,7 @@ POOLS = [  # kind, window, columns of tiles, layout, with places, measured
 def test_a_pool_takes_its_window(case):
     kind, window, columns, layout, places, measured = case
     out = sharded(1, 1, 256, 32 * columns, layout="HEIGHT", shard=(4, 32 * columns), cores=(8, 8), rows=True)
-    told = f"operation_attributes_t({WINDOW.format(window, window)}, Pool2DType::{kind}_POOL2D, "
+    told = f"operation_attributes_t({pooled(window)}, Pool2DType::{kind}_POOL2D, "
     told += f"DataType::BFLOAT16, Layout::{layout}, std::nullopt, 1, std::nullopt, {places}, 43904, 0)"
     size = modelled("Pool2D", [tensor(1, 1, 256, 32, rows=True)], out, attributes=told)
     assert size == measured
@@ -134,6 +146,31 @@ def test_a_pool_takes_its_window(case):
     divided = edges.replace("0, std::nullopt", "0, 9")  # by the same number everywhere
     assert modelled("Pool2D", [BLOCK], out, attributes=divided) == measured
     assert modelled("Pool2D", [BLOCK], out, attributes="operation_attributes_t()") is None
+
+
+@for_all(
+    ("size", "window", "stride", "padding", "reaches_out"),
+    [
+        ("32, 32", 3, 2, 0, True),
+        ("31, 31", 3, 2, 0, False),
+        ("32, 31", 3, 2, 0, True),
+        ("31, 32", 3, 2, 0, True),
+        ("32, 32", 3, 2, 1, True),
+        ("33, 33", 3, 2, 1, False),
+        ("31, 31", 2, 5, 1, False),  # the window that would is left out: it begins behind the image
+        ("32, 32", 2, 5, 1, False),
+    ],
+)
+def test_an_average_whose_last_window_reaches_out_divides_by_less(size, window, stride, padding, reaches_out):
+    """As TTNN 0.81.1 allocates: two tiles of scalars more, with ceil_mode only."""
+    out = sharded(1, 1, 256, 64, layout="HEIGHT", shard=(4, 64), cores=(8, 8), rows=True)
+    sizes = []
+    for ceil in (0, 1):
+        shown = pooled(window, size=size, stride=stride, padding=padding, ceil=ceil)
+        told = f"operation_attributes_t({shown}, Pool2DType::AVG_POOL2D, DataType::BFLOAT16, Layout::ROW_MAJOR, "
+        told += "std::nullopt, 1, std::nullopt, 0, 43904, 0)"
+        sizes.append(modelled("Pool2D", [BLOCK], out, attributes=told))
+    assert sizes[1] - sizes[0] == (4096 if reaches_out else 0)
 
 
 def wide_block(columns, shard, cores, *, rows, dtype="bf", tall=256):

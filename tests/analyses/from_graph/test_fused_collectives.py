@@ -44,3 +44,5 @@ def test_what_gathers_and_what_multiplies_share_no_core(dtype, k, n, measured):
     assert modelled(name, [part, weights, whole], (whole, product), **asked) == measured
     assert modelled(name, [part, weights], (whole, product), **asked) is None
     assert modelled(name, [part, weights, whole], product, **asked) is None
+    unknown = {**asked, "program_config": config.replace("MultiCast", "Other")}
+    assert modelled(name, [part, weights, whole], (whole, product), **unknown) is None

@@ -78,11 +78,32 @@ def test_a_grid_fuses_the_batch_of_the_input_only_where_weights_have_none(tmp_pa
     assert now.a.batch * now.a.rows == 128
 
 
+@for_all(
+    ("first", "second", "given_grid", "cores"),
+    [
+        ((1, 4, 1024, 1024), (1, 1, 1024, 1024), False, 4),
+        ((1, 4, 1024, 1024), (1, 1, 1024, 1024), True, 64),
+        ((1, 4, 128, 128), (1, 4, 128, 128), True, 4),
+        ((1, 4, 64, 64), (1, 4, 64, 32), False, 8),
+        ((1, 3, 32, 32), (1, 3, 32, 32), False, 3),
+        ((1, 3, 64, 64), (1, 3, 64, 64), False, 12),
+    ],
+)
+def test_batches_and_small_blocks_in_l1_take_the_cores_that_ttnn_took(tmp_path, first, second, given_grid, cores):
+    """As the buffers of 0.81.1 lie on a mock Wormhole, with a grid of 8x8 or none."""
+    assert cores_of(replace(made(tmp_path, first, second), given_grid=given_grid)) == cores
+
+
 def test_one_row_of_tiles_takes_the_cores_that_its_columns_fill(tmp_path):
     wide = made(tmp_path, (1, 1, 32, 1024), (1, 1, 1024, 1024), into=DRAM)
     assert cores_of(wide) == 32
     tall = made(tmp_path, (1, 1, 4096, 64), (1, 1, 64, 32), into=DRAM)
     assert cores_of(tall) == 64
+
+
+def test_without_cores_nothing_is_chosen(tmp_path):
+    now = made(tmp_path, (1, 1, 256, 256), (1, 1, 256, 256))
+    assert [cores_of(replace(now, grid=grid)) for grid in ((0, 8), (8, 0))] == [None, None]
 
 
 def test_a_bias_counts_with_its_tiles(tmp_path):

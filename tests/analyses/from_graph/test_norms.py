@@ -75,6 +75,32 @@ def test_of_a_single_row_three_operands_hold_a_residual(attributes, inputs, meas
     )
 
 
+@for_all(
+    ("attributes", "inputs", "with_residual", "without"),
+    [(ROOT, 2, 192_512, 192_512), (ROOT, 3, 258_048, 225_280), (LAYER, 3, 368_640, 335_872)],
+)
+def test_of_a_single_row_the_call_tells_whether_it_has_a_residual(attributes, inputs, with_residual, without):
+    """As TTNN 0.81.1 allocates for a residual, a weight and no bias, and for a weight and a bias."""
+    row, factory = tensor(1, 1, 1, 512), "LayerNormMultiCoreProgramFactory"
+    sizes = [
+        modelled("LayerNormDeviceOperation", [row] * inputs, row, factory=factory, attributes=attributes, **asked)
+        for asked in ({"residual_input_tensor": "Tensor"}, {})
+    ]
+    assert sizes == [with_residual, without]
+
+
+def test_of_several_rows_a_residual_is_seen_by_its_size():
+    """As TTNN 0.81.1 allocates for a residual and a weight."""
+    x, factory = tensor(1, 1, 64, 512), "LayerNormMultiCoreProgramFactory"
+    sizes = [
+        modelled(
+            "LayerNormDeviceOperation", [x, x, tensor(1, 1, 1, 512)], x, factory=factory, attributes=attributes
+        )
+        for attributes in (ROOT, LAYER)
+    ]
+    assert sizes == [258_048, 368_640]
+
+
 def test_a_residual_in_shards_is_read_where_it_lies():
     x = sharded(1, 1, 32, 4096, layout="WIDTH", shard=(32, 128), cores=(8, 4))
     inputs = [x, x, tensor(1, 1, 128, 32, rows=True)]

@@ -33,6 +33,25 @@ def test_scores_were_lessened_by_their_maximum_always():
     assert {softmax(512, "0)"), softmax(512, "1)")} == {kernel_of_its_own + 16 * 4096 + 2048}
 
 
+def test_before_078_sums_had_32_bits_and_what_lies_between_what_was_set():
+    narrow = SOFTMAX.replace("acc_en=1", "acc_en=0").removesuffix("0, 1, ") + "0, 1)"
+    x = tensor(1, 1, 64, 512)
+    sizes = [
+        modelled("SoftmaxDeviceOperation", [x], x, factory=factory, attributes=narrow)
+        for factory in ("", "SoftmaxProgramFactoryAttentionOptimized")
+    ]
+    assert sizes[0] == sizes[1] + 16 * 2048 + 2048 + 2 * 2048  # what is less the maximum; maxima; two sums
+
+
+def test_what_prints_no_flags_is_counted_as_far_as_it_is_told():
+    x = tensor(1, 1, 64, 512)
+    unprinted = {"attributes": "unsupported type"}
+    assert modelled("SoftmaxDeviceOperation", [x], x, **unprinted) is not None
+    assert modelled("AccumulationDeviceOperation", [X], X, **unprinted) == 20_480  # with the sum in FLOAT32
+    heads = tensor(1, 8, 256, 64)
+    assert modelled("RotaryEmbeddingHfDeviceOperation", [heads] * 3, heads) == 49_152  # none in shards
+
+
 def test_before_081_nobody_printed_whose_compute_config_it_was():
     """The first size is what 0.80 allocated in a BERT: 12 tiles in, out and of exponents, and five more."""
     x, printed = tensor(1, 1, 64, 384), SOFTMAX.replace("acc_en=1", "acc_en=0").removesuffix("0, 1, ")

@@ -14,11 +14,11 @@ from ttnn_mcp.readers.graph.launches import Launch
 X = tensor(1, 8, 256, 512)
 
 
-def report(arch="wormhole_b0", grid=(8, 8), chips=1, names=()):
+def report(arch="wormhole_b0", grid=(8, 8), chips=1, names=(), arguments=()):
     device = SimpleNamespace(compute_grid_x=grid[0], compute_grid_y=grid[1], l1_bank_bytes=BANK, l1_small_bytes=0)
 
     async def program_arguments():
-        return {}
+        return dict(enumerate(arguments))
 
     operations = SimpleNamespace(ids=np.arange(len(names)), names=names)
     return SimpleNamespace(
@@ -55,6 +55,14 @@ async def test_a_layer_is_modelled_once_and_a_call_is_named_only_where_its_name_
     for operation in range(5):
         assert of_report.bytes_per_core(Launch("Some", "", "", (X,), (X,)), operation, Room(1, 1)) is None
     assert asked == [{}, {"call": "ttnn.logit"}, {"call": "ttnn.conv2d"}]
+
+
+async def test_of_a_residual_it_is_kept_only_that_there_is_one():
+    printed = ("ttnn.Tensor(shape=Shape([1, 1, 1, 512]), dtype=DataType.BFLOAT16)", "None")
+    of_report = report(
+        names=("ttnn.rms_norm",) * 2, arguments=[{"residual_input_tensor": text} for text in printed]
+    )
+    assert await models.arguments_of(of_report) == {0: {"residual_input_tensor": "Tensor"}, 1: {}}
 
 
 def test_what_nobody_modelled_is_not_told():

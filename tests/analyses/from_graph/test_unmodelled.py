@@ -33,6 +33,8 @@ def without(spec, **told):
         ("Unary", [X], (), {}),
         ("Reshard", [HELD], HELD, {"factory": "NdReshardCopyPages"}),
         ("Reshard", [HELD], X, {}),
+        ("Reshard", [SHORT], SHORT, {"factory": "NdReshardCopyPages"}),
+        ("Reshard", [SHORT], without(SHORT, shard=None), {"factory": SAME_WIDTH}),
         ("Reshard", [], SHORT, {"factory": SAME_WIDTH}),
         ("Reshard", [ROWS], SHORT, {"factory": SAME_WIDTH}),
         ("Reshard", [replace(SHORT, placement=None)], SHORT, {"factory": SAME_WIDTH}),
@@ -56,7 +58,6 @@ def without(spec, **told):
         ("TopK", [WIDE], (WIDE, PLACES), {**MANY, "machine": replace(WORMHOLE, bank_bytes=100_000)}),
         ("TopK", [tensor(1, 1, 32, 96)], (WIDE, PLACES), MANY),  # three tiles: halves of one and two
         ("TopK", [tensor(1, 1, 32, 1056)], (WIDE, PLACES), MANY),  # 33 tiles
-        ("Sampling", [WIDE], ROWS, {}),
         ("Sampling", [tensor(1, 1, 64, 256), ROWS], ROWS, {}),
         ("Sampling", [tensor(1, 1, 32, 256, dtype="b8"), ROWS], ROWS, {}),
         ("PagedUpdateCache", [X], X, {}),
@@ -68,6 +69,8 @@ def without(spec, **told):
         ("ReduceScatter", [X], X, {"factory": "RingFactory"}),
         ("ReduceScatter", [ROWS], X, {"factory": "ReduceScatterProgram"}),
         ("Softmax", [X], X, {"factory": "SoftmaxProgramFactoryGeneralWSmall"}),
+        ("TilizeWithValPadding", [HELD], X, {"factory": "TilizeWithValPaddingMultiCoreShardedFactory"}),
+        ("ReshapeView", [tensor(1, 5000, 5000)], tensor(1, 2500, 10_000), {}),  # too much to count
         ("Softmax", [without(HELD, shard=None)], X, {"factory": "SoftmaxShardedProgramFactoryAttentionOptimized"}),
     ],
 )

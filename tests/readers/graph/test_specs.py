@@ -56,6 +56,16 @@ def test_a_shard_is_held_where_cores_hold_it(placement, in_l1, shard, held, widt
     assert one.ranges == (placement.shard.ranges if placement and placement.shard else ())
 
 
+def test_what_cannot_be_read_does_not_lie_in_l1():
+    places = [
+        Placement("INTERLEAVED", "L1"),
+        Placement("HEIGHT_SHARDED", "L1"),
+        Placement("INTERLEAVED", "DRAM"),
+        None,
+    ]
+    assert [spec(place).in_l1 for place in places] == [True, True, False, False]
+
+
 def test_what_is_printed_is_read_or_refused():
     place = "MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,buffer_type=BufferType::L1)"
     one = read_spec("Shape([64])", "DataType::BFLOAT8_B", "Layout::ROW_MAJOR", place)

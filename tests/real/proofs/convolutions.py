@@ -54,6 +54,11 @@ def _pools(on: Operands) -> Iterator[Callable[[], object]]:
             yield lambda: ttnn.max_pool2d(x, dilation=[1, 1], return_indices=True, **sizes)
             for counts in (True, False):
                 yield lambda: ttnn.avg_pool2d(x, count_include_pad=counts, **sizes)
+    for channels, window, step, ceil in ((768, 3, 2, True), (768, 4, 4, True), (1024, 3, 2, False)):
+        x = on.rows(1, 1, 32 * 32, channels)
+        sizes = {"batch_size": 1, "input_h": 32, "input_w": 32, "channels": channels, "kernel_size": [window] * 2,
+                 "stride": [step] * 2, "padding": [0, 0]}  # fmt: skip
+        yield lambda: ttnn.avg_pool2d(x, count_include_pad=True, ceil_mode=ceil, **sizes)
 
 
 def _group_norms(on: Operands) -> Iterator[Callable[[], object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
     yield lambda: ttnn.fold(tiled, 2, 2)
     shard = on.rows(1, 32, 32, 16, memory=on.shards("HEIGHT", (64, 16), (8, 2)))
     yield lambda: ttnn.fold(shard, 2, 2)
+    column = on.rows(1, 32, 32, 16, memory=on.shards("WIDTH", (1024, 16), (1, 1)))
+    yield lambda: ttnn.fold(column, 2, 2)
     yield from _sliced_convolutions(on)
 
 
@@ -119,10 +122,14 @@ def _cuts(on: Operands) -> Iterator[Callable[[], object]]:
     for shape in ((4, 256, 512), (256, 512)):
         few = on.tiles(*shape)
         yield lambda: ttnn.slice(few, [0] * len(shape), [*shape[:-2], 128, 64])
-    for width in (64, 1000, 2992, 4088, 10_000):
+    for width in (64, 576, 1000, 2992, 4088, 10_000):
         rows = on.rows(1, 1, 128, width + 8)
         yield lambda: ttnn.slice(rows, [0, 0, 0, 0], [1, 1, 100, width])
         yield lambda: ttnn.slice(rows, [0, 0, 3, 5], [1, 1, 100, width])
+    places = (ttnn.L1_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG)
+    for came, goes in product(places, places):
+        rows = on.rows(1, 1, 64, 608, memory=came)
+        yield lambda: ttnn.slice(rows, [0, 0, 0, 0], [1, 1, 64, 600], memory_config=goes)
     long = on.rows(1, 1, 64, 4096)
     yield lambda: ttnn.slice(long, [0, 0, 0, 0], [1, 1, 64, 4096], [1, 1, 1, 2])
     yield lambda: ttnn.slice(long, [0, 0, 0, 0], [1, 1, 64, 4096], [1, 1, 2, 1])
@@ -153,6 +160,19 @@ def _reshapes(on: Operands) -> Iterator[Callable[[], object]]:
                                  ((1, 7, 4096), (7, 64, 64)), ((32, 1, 32), (1, 32, 32))):  # fmt: skip
                 x = make(*shape, dtype=dtype)
                 yield lambda: ttnn.reshape(x, other)
+    for shape, other in (((4096, 5120), (5120, 4096)), ((32, 16_384, 64), (1, 16_384, 2048))):
+        many = on.tiles(*shape)
+        yield lambda: ttnn.reshape(many, other)
+    for dtype in ("bf", "f32"):
+        for shape, other in (
+            ((64, 60), (128, 30)),
+            ((64, 60), (60, 64)),
+            ((100, 100), (50, 200)),
+            ((64, 64), (32, 128)),
+        ):
+            x = on.rows(*shape, dtype=dtype, memory=on.ttnn.L1_MEMORY_CONFIG)
+            for goes in (ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG):
+                yield lambda: ttnn.reshape(x, other, memory_config=goes)
 
 
 def _copies(on: Operands) -> Iterator[Callable[[], object]]:
@@ -177,10 +197,16 @@ def _copies(on: Operands) -> Iterator[Callable[[], object]]:
     yield lambda: ttnn.interleaved_to_sharded(tiles, height, ttnn.bfloat8_b)
     shards = on.tiles(1, 1, 256, 512, memory=height)
     yield lambda: ttnn.sharded_to_interleaved(shards, l1, ttnn.float32)
+    few, many = (on.shards("HEIGHT", (256 // cores, 96), (cores, 1)) for cores in (4, 8))
+    blocks = on.tiles(1, 1, 256, 96, dtype="b8", memory=few)
+    yield lambda: ttnn.reshard(blocks, many)
     for dtype in ("bf", "f32"):
         for came, goes in ((four, eight), (eight, four)):
             x = on.rows(1, 1, 256, 20, dtype=dtype, memory=came)
             yield lambda: ttnn.reshard(x, goes)
+        goes_out = on.rows(1, 1, 256, 20, dtype=dtype, memory=eight)
+        banks = on.shards("HEIGHT", (64, 20), (4, 1), buffer="DRAM")
+        yield lambda: ttnn.reshard(goes_out, banks)
         short = on.rows(1, 1, 256, 20, dtype=dtype)
         yield lambda: ttnn.to_memory_config(short, eight)
         banked = on.rows(1, 1, 256, 20, dtype=dtype, memory=on.shards("HEIGHT", (64, 20), (4, 1), buffer="DRAM"))

@@ -18,6 +18,7 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
     yield from _rotary(on)
     yield from _caches(on)
     yield from _attention(on)
+    yield from _tokens(on)
     yield from _best(on)
 
 
@@ -33,6 +34,8 @@ def _splits(on: Operands) -> Iterator[Callable[[], object]]:
                 )
             joined = on.tiles(1, 8, 256, head, dtype=dtype)
             yield lambda: experimental.nlp_concat_heads(joined)
+    three = on.tiles(1, 1, 256, 12 * 96, dtype="f32")
+    yield lambda: experimental.nlp_create_qkv_heads(three, num_heads=8, num_kv_heads=2, transpose_k_heads=False)
     held = on.tiles(1, 8, 32, 64, memory=on.shards("HEIGHT", (32, 64), (8, 1)))
     width = on.shards("WIDTH", (32, 64), (8, 1))
     for goes in (None, width):
@@ -69,6 +72,21 @@ def _rotary(on: Operands) -> Iterator[Callable[[], object]]:
         both = on.tiles(1, 16, 32, head, memory=on.shards("HEIGHT", (32, head), (8, 2)))
         all_squares = on.tiles(1, 1, 32 * 16, 32, memory=on.shards("HEIGHT", (32, 32), (8, 2)))
         yield lambda: experimental.rotary_embedding_llama_fused_qk(few[0], few[1], both, both, all_squares)
+
+    for head in (32, 64):
+        x, turns, place = (
+            on.tiles(1, 1, 256, head),
+            on.tiles(1, 1, 256, head),
+            on.shards("HEIGHT", (32, head), (8, 1)),
+        )
+        held = on.tiles(1, 1, 256, head, memory=place)
+        for one in (x, held):
+            for goes in (ttnn.DRAM_MEMORY_CONFIG, place):
+                yield lambda: experimental.rotary_embedding_hf(
+                    one, turns, turns, is_decode_mode=False, memory_config=goes
+                )
+    narrow = on.tiles(1, 8, 32, 32, memory=on.shards("HEIGHT", (32, 32), (8, 1)))
+    yield lambda: experimental.rotary_embedding_hf(narrow, narrow, narrow, is_decode_mode=True)
 
 
 def _row(on: Operands, row: int, head: int):
@@ -168,6 +186,28 @@ def _attention(on: Operands) -> Iterator[Callable[[], object]]:
             lambda: transformer.paged_scaled_dot_product_attention_decode(
                 q, blocks, blocks, page_table_tensor=tables, cur_pos_tensor=position
             )
+        )
+
+
+def _tokens(on: Operands) -> Iterator[Callable[[], object]]:
+    """Attention of a token with 16 heads, the most that take half a tile; and latent."""
+    ttnn, transformer, grid = on.ttnn, on.ttnn.transformer, on.device.compute_with_storage_grid_size()
+    config = ttnn.SDPAProgramConfig(compute_with_storage_grid_size=grid, q_chunk_size=32, k_chunk_size=128)
+    q, cache, position = on.tiles(1, 8, 16, 96), on.tiles(8, 1, 1024, 96), on.rows(8, dtype="i32")
+    for more in ({"attention_sink": on.tiles(16, 32)}, {"sliding_window_size": 256}):
+        yield lambda: transformer.scaled_dot_product_attention_decode(
+            q, cache, cache, cur_pos_tensor=position, program_config=config, **more
+        )
+    front, latents, values = on.tiles(1, 8, 16, 576), on.tiles(8, 1, 1024, 576), on.tiles(8, 1, 1024, 512)
+    for others in ((), (values,)):
+        yield lambda: transformer.flash_multi_latent_attention_decode(
+            front, latents, *others, head_dim_v=512, cur_pos_tensor=position, program_config=config
+        )
+    if on.device.arch() == ttnn.Arch.BLACKHOLE:  # where whole sequences pass keys on, and these do not
+        chunks = ttnn.SDPAProgramConfig(compute_with_storage_grid_size=grid, q_chunk_size=32, k_chunk_size=32)
+        narrow = on.tiles(1, 8, 2048, 96)
+        yield lambda: transformer.scaled_dot_product_attention(
+            narrow, narrow, narrow, is_causal=True, sliding_window_size=128, program_config=chunks
         )
 
 

@@ -38,6 +38,7 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
                 yield lambda: norm(x, compute_kernel_config=kernel)
                 yield lambda: norm(x, weight=weight, compute_kernel_config=kernel)
                 yield lambda: norm(x, weight=row, compute_kernel_config=kernel)
+                yield lambda: norm(x, residual_input_tensor=x, compute_kernel_config=kernel)
                 yield lambda: norm(
                     x, weight=weight, bias=weight, residual_input_tensor=x, compute_kernel_config=kernel
                 )
@@ -75,3 +76,23 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
     for kernel in kernels:
         yield lambda: ttnn.softmax_in_place(shards, program_config=config, compute_kernel_config=kernel)
         yield lambda: ttnn.softmax(shards, dim=-1, compute_kernel_config=kernel)
+    yield from _few(on)
+
+
+def _few(on: Operands) -> Iterator[Callable[[], object]]:
+    """Rows of three and four tiles, and single rows."""
+    ttnn = on.ttnn
+    narrow = ttnn.init_device_compute_kernel_config(
+        on.device.arch(), math_fidelity=ttnn.MathFidelity.HiFi2, fp32_dest_acc_en=False, packer_l1_acc=False
+    )
+    for width in (96, 128):
+        x, mask = on.tiles(1, 1, 64, width), on.tiles(1, 1, 32, width)
+        yield lambda: ttnn.softmax(x, dim=-1, compute_kernel_config=narrow)
+        yield lambda: ttnn.scale_mask_softmax(x, 0.5, mask, compute_kernel_config=narrow)
+    for width in (512, 16_384):  # of one row a weight is as large as a residual
+        x, weight = on.tiles(1, 1, 1, width), on.tiles(1, 1, 1, width)
+        for norm in (ttnn.layer_norm, ttnn.rms_norm):
+            yield lambda: norm(x, weight=weight)
+            yield lambda: norm(x, residual_input_tensor=x)
+            yield lambda: norm(x, weight=weight, bias=weight)
+            yield lambda: norm(x, weight=weight, residual_input_tensor=x)

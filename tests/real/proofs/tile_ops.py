@@ -17,6 +17,7 @@ def calls(on: Operands) -> Iterator[Callable[[], object]]:
     yield from _elementwise(on)
     yield from _layouts(on)
     yield from _reductions(on)
+    yield from _reductions_in_shards(on)
     yield from _images(on)
     yield from _places(on)
 
@@ -74,6 +75,12 @@ def _layouts(on: Operands) -> Iterator[Callable[[], object]]:
                 yield lambda: ttnn.tilize(rows, memory_config=goes)
                 ends = [0, 0, shape[0] - 1, shape[1] - 1]
                 yield lambda: ttnn.untilize_with_unpadding(tiles, ends, memory_config=goes)
+    for shape in ((1, 1, 512, 1272), (1, 1, 500, 1792)):
+        ragged = on.tiles(*shape, memory=ttnn.L1_MEMORY_CONFIG)
+        yield lambda: ttnn.untilize(ragged)
+    for shape, shard in (((1, 1, 250, 256), (250, 32)), ((2, 2, 60, 256), (240, 64)), ((1, 1, 20, 256), (20, 32))):
+        uneven = on.rows(*shape, memory=on.shards("WIDTH", shard, (256 // shard[1], 1)))
+        yield lambda: ttnn.tilize_with_zero_padding(uneven)
     for words, width in ((1024, 512), (32_000, 8192)):
         table = on.rows(words, width)
         for count in (32, 256):
@@ -117,6 +124,24 @@ def _reductions(on: Operands) -> Iterator[Callable[[], object]]:
     yield lambda: ttnn.experimental.fast_reduce_nc(images, dims=[1], output=None)
     yield lambda: ttnn.moreh_sum(images, dim=1)
     yield lambda: ttnn.bcast(images, on.tiles(2, 64, 1, 1), ttnn.BcastOpMath.MUL, ttnn.BcastOpDim.HW)
+
+
+def _reductions_in_shards(on: Operands) -> Iterator[Callable[[], object]]:
+    ttnn = on.ttnn
+    three = on.tiles(1, 1, 64, 96, memory=ttnn.L1_MEMORY_CONFIG)
+    yield lambda: ttnn.max(three, dim=3, keepdim=True)
+    for layout, shape, shard in (
+        ("HEIGHT", (64 * 32, 256), (32, 256)),
+        ("WIDTH", (32, 64 * 512), (32, 512)),
+        ("BLOCK", (512, 2048), (64, 256)),
+    ):
+        for dtype in ("bf", "b8", "f32"):
+            place = on.shards(layout, shard, (8, 8))
+            held = on.tiles(1, 1, *shape, dtype=dtype, memory=place)
+            for goes in (None, ttnn.DRAM_MEMORY_CONFIG):
+                for dim in (2, 3):
+                    yield lambda: ttnn.sum(held, dim=dim, keepdim=True, memory_config=goes)
+                yield lambda: ttnn.min(held, dim=3, keepdim=True, memory_config=goes)
 
 
 def _images(on: Operands) -> Iterator[Callable[[], object]]:

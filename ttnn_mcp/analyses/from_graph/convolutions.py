@@ -6,7 +6,7 @@ Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole; the convolution is
 from __future__ import annotations
 
 import re
-from math import prod
+from math import ceil, prod
 
 from ttnn_mcp.analyses.from_graph.footprint import Buffers
 from ttnn_mcp.analyses.from_graph.program import Program
@@ -34,7 +34,7 @@ _OPERANDS = 2  # image and weights
 _POOL = re.compile(
     r"Pool2DType::(\w+), DataType::\w+, Layout::(\w+), .*, (\d), (std::nullopt|\d+), (\d), \d+, \d\)$"
 )
-_EDGES = re.compile(r"array\(([\d, ]+)\), \{(\d+), (\d+)\}")  # padding of a window's sides, and for its last steps
+_CUT = re.compile(r", 1, PaddingMode::")  # ceil_mode: a last window that reaches out of the image counts, too
 _DRAM_TABLES = re.compile(r", 1, ComputeKernelConfig\([^)]*\)\)$")  # of a halo: its tables lie in DRAM
 PLACES, MORE_PLACES = 7, 9  # tiles that a pool needs for places; more where a window exceeds a tile
 WINDOW_ROWS = (4, 16, 32)  # to which the elements of a window are filled up; more come in several passes
@@ -110,19 +110,17 @@ def halo(program: Program) -> Buffers | None:
 
 def pool(program: Program) -> Buffers | None:
     """Two windows in, the scalars, two windows out; tiles of the output, and places, if they are asked for."""
-    printed, window = _POOL.search(program.attributes), _WINDOW.search(program.attributes)
+    printed, window = _POOL.search(program.attributes), _slides(program.attributes)
     shard = program.out.shard
     if printed is None or window is None or shard is None:
         return None
     kind, layout, counts_padding, divisor, with_places = printed.groups()
-    elements, is_average = prod(int(side) for side in window.groups()[2:]), kind == "AVG_POOL2D"
+    elements, is_average = prod(window.kernel), kind == "AVG_POOL2D"
     is_large = elements > WINDOW_ROWS[-1]
     columns = min(shard[1], FEWER_COLUMNS if is_large and is_average else COLUMNS_AT_MOST)
     rows = next((size for size in WINDOW_ROWS if elements <= size), WINDOW_ROWS[-1])
-    edges = _EDGES.search(program.attributes)
-    is_even = (
-        edges is not None and edges[2] == edges[3] == "0" and (counts_padding == "1" or not edges[1].strip("0, "))
-    )
+    is_cut = _CUT.search(program.attributes) is not None and _reaches_out(window)
+    is_even = not is_cut and (counts_padding == "1" or not any(window.padding))
     # tiles of output and scalars: averages over fewer elements at the edges need scalars of their own
     tiles = 5 if is_average and divisor == "std::nullopt" and not is_even else 3
     if with_places == "1":
@@ -130,3 +128,15 @@ def pool(program: Program) -> Buffers | None:
         return {"SCALARS": tiles * _HALF, "WINDOWS": 4 * _HALF, "PLACES": places * _HALF}
     windows = 2 * 2 * max(columns * rows * TILE_SIDE * _HALF // TILE_SIDE**2, _HALF)
     return {"SCALARS": tiles * _HALF, "WINDOWS": windows, "TILES": columns * _HALF if layout == "TILE" else 0}
+
+
+def _reaches_out(window: ConvWindow) -> bool:
+    """Whether its last steps, rounded up, reach beyond the padding; none begins there: pool_utils.cpp, ceil_mode."""
+    for axis in (0, 1):
+        before, behind = window.padding[2 * axis : 2 * axis + 2]
+        size, stride = window.input[axis] + before, window.stride[axis]
+        reach = window.dilation[axis] * (window.kernel[axis] - 1) + 1
+        last = min(ceil((size + behind - reach) / stride), (size - 1) // stride) * stride
+        if last + reach > size + behind:
+            return True
+    return False

@@ -22,7 +22,6 @@ DYNAMIC_CHUNK = 256  # keys at a time where a chunk of 0 leaves it to the kernel
 _PARAMS = re.compile(
     r"SdpaDecodeParams\((\d), (\d), \{[^}]*\}, [^,]+, (std::nullopt|\d+), MemoryConfig\(.*?\), "
     r"(?:std::nullopt|SDPAProgramConfig\(([^)]*)\)), ComputeKernelConfig\([^)]*\), (\d+), (?:std::nullopt|0),"
-    r"(?: (?:std::nullopt|\d), (std::nullopt|\d+),)?"
 )
 _WORDS = {"INT32", "UINT32"}
 _CORES_PER_HEAD = 5  # its place in a program config
@@ -41,7 +40,7 @@ def attention(program: Program) -> Buffers | None:
         return None
     causal, paged, windowed = printed[1] == "1", printed[2] == "1", printed[3].isdigit()
     (q, k), others = program.inputs[:_QK], program.inputs[_QK:]
-    is_latent = (printed[6] or "").isdigit() and others[0].dtype in _WORDS
+    is_latent = others[0].dtype in _WORDS  # no values: they are the front of the keys
     v, others = (k, others) if is_latent else (others[0], others[1:])
     plan = DecodeAttention(
         batch=max(q.shape[-3], 1),
@@ -49,7 +48,7 @@ def attention(program: Program) -> Buffers | None:
         key_heads=k.shape[-3],
         keys=k.shape[-2],
         head=k.shape[-1],
-        value_head=int(printed[6]) if is_latent else v.shape[-1],
+        value_head=program.out.shape[-1],
         k_chunk=int(printed[5]) or DYNAMIC_CHUNK,
         grid=asked[0],
         device_grid=program.machine.grid,

@@ -40,12 +40,15 @@ def rotary(program: Program) -> Buffers:
 
 
 def rotary_hf(program: Program) -> Buffers:
-    """Sharded: three intermediates of a head and a tile. Otherwise as the older op, shards read where they lie."""
+    """Sharded: three intermediates of a head and a tile. Otherwise as the older op, shards read where they lie.
+
+    Both halves of a head that is a single tile are turned in one.
+    """
     x = program.x
     if x.sharded_in_l1 and program.factory != "RotaryEmbeddingHfMultiCore":
         return {"BETWEEN": 3 * x.columns * x.tile_bytes, "TILES": x.tile_bytes}
     rows = 10 - 2 * sum(spec.sharded_in_l1 for spec in (x, program.out))
-    return {"HEADS": rows * x.columns * x.tile_bytes, "TILES": 4 * x.tile_bytes}
+    return {"HEADS": rows * x.columns * x.tile_bytes, "TILES": 4 * x.tile_bytes if x.columns > 1 else 0}
 
 
 def paged_update(program: Program) -> Buffers | None:

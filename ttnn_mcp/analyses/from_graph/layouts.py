@@ -22,6 +22,13 @@ def tilized(program: Program) -> Buffers | None:
     """Rows to tiles: a row of tiles in and out, or a block of it if rows are few and long."""
     x, out = program.x, program.out
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
+    if (
+        program.factory == "TilizeWithValPaddingMultiCoreShardedFactory"
+    ):  # two matrices of a shard, a row of padding
+        if out.held is None:
+            return None
+        row = out.held[2] * in_tile
+        return {"ROWS": 2 * out.rows * row, "PADDING": row // TILE_SIDE}
     if "Sharded" in program.factory:  # from shards into like shards
         return {}
     if "Block" in program.factory:

@@ -20,12 +20,12 @@ BIAS = 2  # place of the bias among the inputs
 
 def chooser_of(ops: OpTable, row: int, grid: Grid, l1_bytes: int, *, given_grid: bool = False) -> Chooser | None:
     """TTNN's choice for the matmul at `row` as it lies; None with sharded operands or unknown data types."""
-    specs = [_spec(operand, row) for operand in (*ops.inputs[:2], *ops.outputs[:1])]
-    a, b, out = specs if len(specs) == len(("a", "b", "out")) else (None, None, None)
-    if a is None or b is None or out is None:
+    specs = [_spec(operand, row) for operand in (*ops.inputs[:BIAS], *ops.outputs[:1])]
+    known = [spec for spec in specs if spec is not None]
+    if len(known) < len(("a", "b", "out")):
         return None
-    bias = ops.inputs[BIAS] if len(ops.inputs) > BIAS else None
-    bias_bytes = TILE_BYTES.get(bias.dtype[row], 0) if bias is not None and bias.present[row] else 0
+    bias_bytes = sum(TILE_BYTES.get(bias.dtype[row], 0) for bias in ops.inputs[BIAS : BIAS + 1])
+    a, b, out = known
     return Chooser(a, b, out, grid, l1_bytes, bias_bytes=bias_bytes, given_grid=given_grid)
 
 
@@ -49,16 +49,12 @@ def _pieces(chooser: Chooser, blocks: Blocks) -> int:
     a, b = chooser.a, chooser.b
     rows = a.batch * a.rows if chooser.given_grid and b.batch == 1 else a.rows
     down, across = ceil(rows / blocks.per_core_m), ceil(b.columns / blocks.per_core_n)
-    if blocks.kind in ("Tiles", "Reuse"):
-        return a.batch * down * across
-    if blocks.kind == "1D":
-        return across if blocks.mcast_in0 else down
-    return down * across
+    return (a.batch if blocks.kind in ("Tiles", "Reuse") else 1) * down * across
 
 
 def _spec(operand: Operand, row: int) -> Spec | None:
     """The operand as a tensor; None where it is absent, sharded, or of a data type without tiles."""
-    if not operand.present[row] or operand.sharded[row] or operand.dtype[row] not in TILE_BYTES:
+    if operand.sharded[row] or operand.dtype[row] not in TILE_BYTES:
         return None
     placement = IN_L1 if operand.in_l1[row] else IN_DRAM
     return Spec(

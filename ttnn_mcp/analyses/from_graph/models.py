@@ -197,6 +197,9 @@ async def models_of(report: MemoryReport) -> TtnnModels | None:
 async def arguments_of(report: MemoryReport) -> dict[int, dict[str, str]]:
     """By operation, the printed arguments of its call that decide its program, and its name."""
     arguments = {operation: dict(printed) for operation, printed in (await report.program_arguments()).items()}
+    for printed in arguments.values():
+        if "Tensor" in printed.pop(norms.RESIDUAL, ""):
+            printed[norms.RESIDUAL] = "Tensor"  # not all that is printed of it
     for operation, name in zip(report.operations.ids.tolist(), report.operations.names, strict=True):
         if name in NAMED_KINDS or name.startswith(matmuls.CONVS):
             arguments.setdefault(operation, {})[CALL] = name

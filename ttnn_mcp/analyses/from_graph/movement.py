@@ -43,8 +43,7 @@ def cut_out(program: Program) -> Buffers:
     if out.tiled:
         return {"TILES": 2 * out.tile_bytes, "PLACES": places}
     first, size = _FIRST.match(program.attributes), ELEMENT_BYTES[out.dtype]
-    in_l1 = all(spec.placement is not None and spec.placement.buffer == "L1" for spec in (x, out))
-    step = LOCAL_L1_ALIGNMENT_BYTES if in_l1 else program.machine.aligned
+    step = LOCAL_L1_ALIGNMENT_BYTES if x.in_l1 and out.in_l1 else program.machine.aligned
     if first is not None and int(first[1]) * size % step:
         step *= 2  # what lies before the first element is read, too
     row = filled_up(out.shape[-1] * size, step)
@@ -149,10 +148,12 @@ def resharded(program: Program) -> Buffers | None:
     ReshardSameWidthFactory, where the output's cores read; builds before 0.81 have them once (tt-metal #56226).
     """
     out = program.out
-    if not program.factory.startswith("ReshardSameWidth") or out.tiled or out.held_width is None:
+    if program.factory == "ReshardSameWidthFactory<false>":  # the input's cores write, to DRAM
+        return {}
+    if not program.factory.startswith("ReshardSameWidth") or out.tiled:
         return nothing(program)
     shards = [spec.placement.shard.shape for spec in program.inputs if spec.placement and spec.placement.shard]
-    if not shards or len(shards[0]) != _SIDES:
+    if out.held_width is None or not shards or len(shards[0]) != _SIDES:
         return None
     row = int(out.held_width * ELEMENT_BYTES[out.dtype])
     step = LOCAL_L1_ALIGNMENT_BYTES if program.x.sharded_in_l1 else program.machine.aligned
@@ -201,12 +202,10 @@ def filled(program: Program) -> Buffers:
 def repeated(program: Program) -> Buffers:
     """Eight pages; one tile where whole tiles are repeated into L1: repeat_codegen_program_factory.cpp."""
     x, out, axis = program.x, program.out, _REPEATED.match(program.attributes)
-    in_l1 = out.placement is not None and out.placement.buffer == "L1"
-    if axis is not None and int(axis[1]) < len(x.shape) - _SIDES and x.tiled and in_l1:
+    if axis is not None and int(axis[1]) < len(x.shape) - _SIDES and x.tiled and out.in_l1:
         return {"TILE": out.tile_bytes}
     return {"PAGES": REPEATED * max(_stored_page(program, x), _stored_page(program, out))}
 
 
 def _stored_page(program: Program, spec: Spec) -> int:
-    in_dram = spec.placement is None or spec.placement.buffer == "DRAM"
-    return _page(program, spec) if in_dram else spec.page_bytes
+    return spec.page_bytes if spec.in_l1 else _page(program, spec)

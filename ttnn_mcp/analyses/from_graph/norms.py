@@ -20,6 +20,7 @@ from ttnn_mcp.readers.printed.nesting import parse_struct
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 MOST_TILES = 112  # of a row that a core holds at a time where the row does not fit: layernorm_op_multi_core.cpp
 _ALL_OTHERS = 3  # residual, weight, bias
+RESIDUAL = "residual_input_tensor"
 _NORMS = {"RMSNORM": (1, 4), "LAYERNORM": (3, 7)}  # rows of tiles between, beside input and output; single tiles
 USABLE = 0.95  # of the room: what 0.81.1 lets these buffers fill, as its refusals say
 
@@ -58,9 +59,9 @@ def _most_tiles(program: Program) -> int:
 
 
 def _residual(program: Program) -> Spec | None:
-    """What is added before: an operand as large as the first. Of a single row a weight is as large."""
+    """What is added before: an operand as large as the first. Of a single row a weight is as large: the call tells."""
     x, others = program.x, program.inputs[1:]
-    is_row = x.shape[-2] * x.batch == 1 and len(others) < _ALL_OTHERS
+    is_row = x.shape[-2] * x.batch == 1 and len(others) < _ALL_OTHERS and RESIDUAL not in program.settings
     return others[0] if others and others[0].shape == x.shape and not is_row else None
 
 

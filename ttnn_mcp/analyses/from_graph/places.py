@@ -47,8 +47,7 @@ def argmax(program: Program) -> Buffers | None:
     if program.factory != "ArgMaxMultiCoreProgramFactory" or x.tiled:
         return None
     size, several = ELEMENT_BYTES[x.dtype], out.shape[-1] > 1
-    place = x.placement.buffer if x.placement else "DRAM"
-    piece = _ALIGNED // 2 if place == "L1" else program.machine.aligned
+    piece = _ALIGNED // 2 if x.in_l1 else program.machine.aligned
     smallest = piece // ELEMENT_BYTES["BFLOAT16"]  # elements that no two cores share: what pages are aligned to
     parts = ceil(x.shape[-1] / smallest)
     cores = min(program.machine.cores, parts)

@@ -12,7 +12,6 @@ from math import ceil
 from ttnn_mcp.analyses.from_graph.footprint import Buffers
 from ttnn_mcp.analyses.from_graph.program import Program
 from ttnn_mcp.hardware import TILE_BYTES
-from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 CHUNK = 8  # tiles that reductions read at a time
@@ -30,13 +29,16 @@ def reduced(program: Program) -> Buffers | None:
     """
     x, out = program.x, program.out
     along_row = program.factory == "ReduceMultiCoreWProgramFactory"
+    layout = "HEIGHT_SHARDED" if along_row else "WIDTH_SHARDED"  # then cores hold all that they add up
+    in_place = all(spec.held is not None and spec.held[0] == layout for spec in (x, out))
     negated = _NEGATED.search(program.attributes)  # the least of block floats is the most of what is negated
     if negated and not along_row:
         return None  # it grows with what a core is given
     buffers = {
-        "IN": _read(program, along_row=along_row, negated=negated is not None) * x.tile_bytes,
+        "IN": (FEW if in_place else _read(program, along_row=along_row, negated=negated is not None))
+        * x.tile_bytes,
         "SCALE": max(_HALF, x.tile_bytes),
-        "OUT": 0 if not along_row and _in_columns(x) and _in_columns(out) else 2 * out.tile_bytes,
+        "OUT": 0 if in_place else 2 * out.tile_bytes,
         "NEGATED": 2 * out.tile_bytes if negated else 0,
     }
     if x.tiled:
@@ -56,11 +58,7 @@ def _read(program: Program, *, along_row: bool, negated: bool) -> int:
     # a few high columns are cut across cores: then the output has a row for each part
     if program.out.shape[-2] > 1:
         return FEW if x.dtype == "FLOAT32" else CHUNK
-    return FEW if x.batch * x.columns < SEVERAL * cores or _in_columns(x) else CHUNK
-
-
-def _in_columns(spec: Spec) -> bool:
-    return spec.held is not None and spec.held[0] == "WIDTH_SHARDED"
+    return FEW if x.batch * x.columns < SEVERAL * cores else CHUNK
 
 
 def spread(program: Program) -> Buffers:

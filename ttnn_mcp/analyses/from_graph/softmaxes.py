@@ -43,12 +43,12 @@ def _softmax_buffers(program: Program, most: int | None) -> Buffers:
     x, masks = program.x, program.inputs[1:2]
     # sums have the accumulation's format if the caller set it; before 0.78 the graph does not tell
     flags, is_old = _FLAGS.search(program.attributes), not program.factory
-    is_own = flags is not None and flags[2] == "1"
-    is_wide = program.fp32 if is_own else x.dtype == "FLOAT32" or (is_old and program.fp32)
+    stable, own = flags.groups() if flags is not None else ("", "")
+    is_wide = program.fp32 if own == "1" else x.dtype == "FLOAT32" or (is_old and program.fp32)
     middle, scale = (_FULL if wide else _HALF for wide in (is_wide, x.dtype == "FLOAT32"))
     of_sums = _FULL if program.fp32 or is_old else _HALF
     block, tiles = _blocks_of(x.columns, DST_TILES_FP32 if program.fp32 else DST_TILES)
-    is_stable = is_old or (flags is not None and flags[1] == "1")
+    is_stable = is_old or stable == "1"
     # rows that are masked, or need no maximum before, are read block by block; a last tile that is cut is masked
     streams, is_masked = bool(masks) or not is_stable or x.shape[-1] % TILE_SIDE > 0, bool(masks) or is_old
     buffers: Buffers = {

@@ -5,7 +5,7 @@ Proven by captures of TTNN 0.81.1 on mock devices, per program factory: tests/re
 
 from __future__ import annotations
 
-from math import ceil, prod
+from math import ceil, lcm
 
 import numpy as np
 
@@ -20,7 +20,7 @@ SLOTS = 8  # rows of the output that are staged where rows are not aligned: resh
 READ, STAGED = 128, 80  # bytes beside whole pieces of 64, of a row that is read and of one that is staged
 PIECE = 64  # bytes
 ENTRY = 16  # bytes of a piece in the map of a reshape: two pages, two places
-MAPPED = 1 << 24  # elements beyond which the map is not counted: some tenths of a second
+MAPPED = 1 << 24  # elements whose map is counted, at most: two seconds
 
 
 def transposed(program: Program) -> Buffers | None:
@@ -67,17 +67,17 @@ def _before_factories(x: Spec) -> Buffers:
     return AtMost({"TILES": 6 * x.tile_bytes, "PADDING": READ + READ})
 
 
-def reshaped(program: Program) -> Buffers:
+def reshaped(program: Program) -> Buffers | None:
     """Tiles: one in, one out and the map of what goes where. Rows: two in, and staged ones out, for each kernel."""
     x, out = program.x, program.out
     if x.tiled:
         pieces = mapped_pieces(x.shape, out.shape)
-        buffers: Buffers = {"IN": x.tile_bytes, "OUT": out.tile_bytes, "MAP": ENTRY * pieces}
-        return AtMost(buffers) if prod(x.shape) > MAPPED else buffers
+        if pieces is None:
+            return None
+        return {"IN": x.tile_bytes, "OUT": out.tile_bytes, "MAP": ENTRY * pieces}
     came, goes = (int(spec.shape[-1] * ELEMENT_BYTES[spec.dtype]) for spec in (x, out))
     is_aligned = goes % LOCAL_L1_ALIGNMENT_BYTES == 0
-    in_dram = out.placement is None or out.placement.buffer == "DRAM"
-    kernels = 2 if (came % goes == 0 or goes % came == 0) and (is_aligned or not in_dram) else 1
+    kernels = 2 if (came % goes == 0 or goes % came == 0) and (is_aligned or out.in_l1) else 1
     read, staged = (came - 1) // PIECE * PIECE + READ, (goes - 1) // PIECE * PIECE + STAGED
     slots = 1
     if not is_aligned or came % LOCAL_L1_ALIGNMENT_BYTES:
@@ -85,14 +85,15 @@ def reshaped(program: Program) -> Buffers:
     return {"ROWS": 2 * read * kernels, "STAGED": staged * slots * kernels}
 
 
-def mapped_pieces(came: tuple[int, ...], goes: tuple[int, ...]) -> int:
+def mapped_pieces(came: tuple[int, ...], goes: tuple[int, ...]) -> int | None:
     """Entries in the map of a tile: pieces of rows that lie together before and after, of each page as many as of most.
 
+    They come again and again, so a part is counted; None where even that is too large.
     reshape_tiled_program_factory.cpp: reshape_map_output_page, compute_reshape_mapping_host_tensor.
     """
-    elements = prod(came)
+    elements = lcm(_repeated(came), _repeated(goes))
     if elements > MAPPED:
-        return 2 * TILE_SIDE + 4
+        return None
     starts = np.union1d(_starts(elements, came), _starts(elements, goes))
     tiles, pages = _tiles(starts, goes), _tiles(starts, came)
     keys, counts = np.unique(tiles * (pages.max() + 1) + pages, return_counts=True)
@@ -101,10 +102,16 @@ def mapped_pieces(came: tuple[int, ...], goes: tuple[int, ...]) -> int:
     return most + most % LOCAL_L1_ALIGNMENT_BYTES
 
 
+def _repeated(shape: tuple[int, ...]) -> int:
+    """Elements behind which tiles lie as before: a row of them, or a matrix whose last row of tiles is not full."""
+    high, wide = shape[-2:]
+    return wide * (high if high % TILE_SIDE else TILE_SIDE)
+
+
 def _starts(elements: int, shape: tuple[int, ...]) -> Integers:
     """Where a row of a face begins; rows that are as wide as a face lie one behind the other in it."""
-    high, wide = shape[-2:]
-    whole, step = (high * wide, FACE_SIDE**2) if wide == FACE_SIDE else (wide, FACE_SIDE)
+    wide = shape[-1]
+    whole, step = (_repeated(shape), FACE_SIDE**2) if wide == FACE_SIDE else (wide, FACE_SIDE)
     parts = np.arange(0, whole, step, dtype=np.int64)
     return (np.arange(0, elements, whole, dtype=np.int64)[:, np.newaxis] + parts).ravel()
 

@@ -70,6 +70,11 @@ class Spec:
         return self.tile_bytes if self.tiled else self.row_bytes
 
     @property
+    def in_l1(self) -> bool:
+        """Whether it lies in L1, as far as that can be read."""
+        return self.placement is not None and self.placement.buffer == "L1"
+
+    @property
     def sharded_in_l1(self) -> bool:
         """Whether cores hold shards of it, which most programs read where they lie."""
         return self._on_cores is not None
@@ -107,7 +112,7 @@ class Spec:
         return spec.ranges if spec is not None else ()
 
 
-@lru_cache(maxsize=2048)  # a model prints the same few hundred tensors again and again
+@lru_cache(maxsize=2048)  # of a few hundred, again and again  # unmoved: what is forgotten is read again
 def read_spec(shape: str, dtype: str, layout: str, placement: str) -> Spec | None:
     """A tensor from what is printed of it; None where that cannot be read."""
     sizes = parse_database_shape(shape)

@@ -38,7 +38,9 @@ from ttnn_mcp.records import dataclass
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
 _TRACE_CHARS = 4000  # the innermost frame comes first
-_OF_PROGRAMS = frozenset({"program_config", "core_grid", "num_out_blocks", "config", "num_links"})
+_OF_PROGRAMS = frozenset(
+    {"program_config", "core_grid", "num_out_blocks", "config", "num_links", "residual_input_tensor"}
+)
 _GRAPH = "CAST(captured_graph AS TEXT)"
 
 
