@@ -53,8 +53,8 @@ def _pieces(chooser: Chooser, blocks: Blocks) -> int:
 
 
 def _spec(operand: Operand, row: int) -> Spec | None:
-    """The operand as a tensor; None where it is absent, sharded, or of a data type without tiles."""
-    if operand.sharded[row] or operand.dtype[row] not in TILE_BYTES:
+    """The operand as a tensor; None where it is absent or lost, sharded, or of a data type without tiles."""
+    if not operand.present[row] or operand.sharded[row] or operand.dtype[row] not in TILE_BYTES:
         return None
     placement = IN_L1 if operand.in_l1[row] else IN_DRAM
     return Spec(
