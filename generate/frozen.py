@@ -113,9 +113,9 @@ The eleventh is of two language models on Blackhole, alone and on two and four c
 relatives of both are in other sets. Most of its figures are wall times of traced layers, and the times of single ops
 follow from them. Six of its eight promised dead ends are one matmul with a bias whose weights went over the DRAM banks.
 Two bounds were too small: blocks of experts saved 67% (60% was the bound), norms in shards 67% (25%).
-The twelfth is of a vision tower on Wormhole and a video model on a Wormhole Galaxy, whose figures laws of time are fitted
-on: it says less of what is unseen. One of its five promised dead ends was a bug: TTNN refuses blocks of K that do not
-divide a shard of the input.
+The twelfth is of a vision tower on Wormhole and a video model on a Wormhole Galaxy, whose figures laws of time are
+fitted on: it says less of what is unseen. One of its five promised dead ends was a bug: TTNN refuses blocks of K that
+do not divide a shard of the input.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
