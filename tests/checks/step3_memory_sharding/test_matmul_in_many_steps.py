@@ -70,25 +70,21 @@ def test_without_a_deeper_block_that_fits_nothing_is_told(check, tiles, now):
 
 
 @for_all(
-    ("place", "now", "cores", "told"),
+    ("place", "turned", "now", "told"),
     [
-        (block_sharded(64, 38 * 32, (8, 8)), 2, 64, "19"),  # 304 tiles of K over 8 columns
-        (block_sharded(64, 304 * 32 // 19, (8, 8)), 2, 152, "4 or 8 or 16"),  # turned: over 19 rows
-        (width_sharded(512, 256, 38), 4, 38, "8"),
-        (width_sharded(512, 256, 38), 8, 38, None),
-        (width_sharded(512, 320, 31), 4, 31, None),  # shards of ten tiles, of which none divides K
-        (height_sharded(32, 9728, (8, 2)), 8, 16, "16 or 19"),
+        (block_sharded(128, 38 * 32, (8, 4)), 0, 2, "19 or 38"),  # 304 tiles of K over 8 columns
+        (block_sharded(64, 76 * 32, (8, 4)), 1, 2, "4 or 19 or 38"),  # over 4 rows
+        (block_sharded(128, 38 * 32, (8, 4)), 0, 38, None),
+        (height_sharded(128, 9728, (4, 1)), 0, 8, "16 or 19 or 38"),
     ],
 )
-def test_blocks_of_an_input_in_shards_divide_a_shard(check, place, now, cores, told):
+def test_blocks_of_an_input_in_shards_divide_a_shard(check, place, turned, now, told):
     """The port of Janus-Pro's vision tower was refused 8 and 16 tiles over shards of four."""
     program = Program("wormhole_b0")
-    x, y = program.tensor([1, 1, 512, 9728], placement=place), program.tensor([1, 1, 512, 2560])
-    given = config(now, 2, 2, per_core=(2, 10)).replace("x=8,y=8", "x=8,y=19")
-    if cores == 152:
-        given = f"{given[:-1]},transpose_mcast=1)"
-    w = program.weight([1, 1, 9728, 2560])
-    put(program, matmul(x, w, y, 900_000, program_config=given, cores=cores))
+    x, y = program.tensor([1, 1, 512, 9728], placement=place), program.tensor([1, 1, 512, 512])
+    given = config(now, 2, 2, per_core=(2, 4) if turned else (4, 2)).replace("x=8,y=8", "x=8,y=4")
+    given = f"{given[:-1]},transpose_mcast={turned})"
+    put(program, matmul(x, program.weight([1, 1, 9728, 512]), y, 900_000, program_config=given, cores=32))
     outcome = check.ask(program)
     if told is None:
         assert outcome.status == "clean"

@@ -179,12 +179,12 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
 
 
 def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:
-    """Those of a shard, where x lies in shards over K: TTNN 0.81.1 takes only blocks that divide it."""
-    place, (columns, rows) = facts.ops.inputs[0].placement[row], grid_in(config) or (1, 1)
-    if place == "L1_BLOCK_SHARDED":
-        turned = config and config.number("transpose_mcast")  # unmoved: without a config nobody asks
-        return -(-tiles // (rows if turned else columns))
-    return -(-tiles // int(facts.ops.numbers("cores")[row])) if place == "L1_WIDTH_SHARDED" else tiles
+    """Those of a shard, where x lies in blocks over a 2D grid: TTNN 0.81.1 takes only divisors of it."""
+    if facts.ops.inputs[0].placement[row] != "L1_BLOCK_SHARDED":
+        return tiles
+    columns, rows = grid_in(config) or (1, 1)
+    turned = config and config.number("transpose_mcast")  # unmoved: without a config nobody asks
+    return -(-tiles // (rows if turned else columns))
 
 
 def blocks_of(facts: WindowFacts, row: int) -> str:
