@@ -199,22 +199,22 @@ class WindowFacts:
         """The collectives of the critical device."""
         return collectives_of(self.ops, len(self.balance.devices))
 
-    @property
-    def waits_ns(self) -> Floats:
-        """Per op, how much of its kernel may be waiting for other chips, which the host feeds late."""
-        return self.waits_on(self._scope.critical_device)
+    @cached_property
+    def waits_by_device(self) -> dict[int, Floats]:
+        """Per device and op, how much of its kernel may be waiting for other chips, which the host feeds late.
 
-    def waits_on(self, device: int) -> Floats:
-        """The same of the ops of a device. Nothing under a trace: its replay needs no host."""
+        Nothing under a trace: its replay needs no host.
+        """
+        lines, chip = timelines_of(self.scope.ops, self.run.chip), self.run.chip
         if self.run.performance_report.traced:
-            return np.zeros(int((self.scope.ops.numbers("device") == device).sum()))
-        return waits_of(self.scope.ops, device, self.balance, self.run.chip.on(device))
+            return {line.device: np.zeros(len(line.spent_ns)) for line in lines}
+        return {line.device: waits_of(self.scope.ops, line, self.balance, chip.on(line.device)) for line in lines}
 
     @cached_property
     def working_ns(self) -> float:
         """Time in which kernels ran that did not wait, on the device that works longest: no pass takes less."""
         lines = timelines_of(self.scope.ops, self.run.chip)
-        return max(line.busy_ns - float(self.waits_on(line.device).sum()) for line in lines)
+        return max(line.busy_ns - float(self.waits_by_device[line.device].sum()) for line in lines)
 
     @property
     def roofline_of_devices(self) -> Roofline:

@@ -56,15 +56,13 @@ class Story:
 
     def _wall_of(self, run: RunSeen) -> float | None:
         """The last one on record of the same window: when it was made, or when something was tried on it."""
-        of_runs = ((one.baseline, one.wall_before_ms, one.candidate, one.wall_after_ms) for one in self.experiments)
-        walls = [
-            wall_ms
-            for before, before_ms, after, after_ms in of_runs
-            for side, wall_ms in ((before, before_ms), (after, after_ms))
-            if (side.id, side.reading) == (run.id, run.reading)
-        ]
-        known = [wall_ms for wall_ms in walls if wall_ms is not None and wall_ms * 1e6 >= run.kernel_ns]
-        return known[-1] if known else None
+        known: float | None = None
+        for one in self.experiments:
+            for side, wall_ms in ((one.baseline, one.wall_before_ms), (one.candidate, one.wall_after_ms)):
+                of_it = (side.id, side.reading) == (run.id, run.reading)
+                if of_it and wall_ms is not None and wall_ms * 1e6 >= run.kernel_ns:
+                    known = wall_ms
+        return known
 
     @property
     def final_pcc(self) -> float | None:
@@ -95,9 +93,9 @@ def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: 
     loop = loop_of[run]
     members = tuple(experiment for experiment in experiments if loop_of[experiment.baseline.id] == loop)
     goals = [target for target in targets if loop_of[target.baseline.id] == loop]
-    start = members[0].baseline if members else goals[0].baseline
-    starts = [record.baseline for record in (*members, *goals) if record.baseline.id == start.id]
-    start = max(starts, key=lambda run: run.kernel_ns)  # of a part of it less is on record
+    baselines = [record.baseline for record in (*members, *goals)]
+    first = [run for run in baselines if run.id == baselines[0].id]
+    start = max(first, key=lambda run: run.kernel_ns)  # of a part of it less is on record
     chain = _kept_chain(members, start)
     best = chain[-1].candidate if chain else start
     return Story(members, start, best, chain, goals[-1] if goals else None, len(set(loop_of.values())) - 1)

@@ -115,9 +115,7 @@ def trace_saving(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> S
         return SavingMs(at_most=0.0)
     if len(line.gaps_ns) and not np.isfinite(line.gaps_ns).any():
         return None
-    waits_ns = float(facts.waits_on(line.device).sum())
-    wall_ns = None if wall_ms is None else wall_ms * 1e6
-    saving = traced(line, wall_ns, working_ns=facts.working_ns, waits_ns=waits_ns)
+    saving = traced(facts, line, None if wall_ms is None else wall_ms * 1e6)
     most_ns, expected = saving.most_ns + saving.in_kernels_ns, saving.expected
     if expected is None:
         return SavingMs(at_most=most_ns / 1e6)

@@ -31,8 +31,8 @@ def of_ops(*gathers_ns, chips=4):
 )
 def test_a_chip_waits_no_longer_than_the_one_that_takes_least_and_not_in_its_payload(tmp_path, gather_ns, waits_ns):
     case = case_of(tmp_path, of_ops(gather_ns))
-    assert case.waits_on(0).tolist() == [0, pytest.approx(max(waits_ns, 0))]
-    assert case.waits_ns.tolist() == case.waits_on(0).tolist()  # it has most kernel time
+    assert case.waits_by_device[0].tolist() == [0, pytest.approx(max(waits_ns, 0))]
+    assert case.scope.critical_device == 0  # it has most kernel time
 
 
 def test_no_pass_takes_less_than_the_work_of_the_chip_that_works_longest(tmp_path):
@@ -42,8 +42,11 @@ def test_no_pass_takes_less_than_the_work_of_the_chip_that_works_longest(tmp_pat
 
 def test_of_one_chip_of_a_mesh_all_beyond_the_payload_may_be_waiting(tmp_path):
     """As the other chips are not in the report; a transfer whose payload is not known keeps its launch."""
-    assert case_of(tmp_path / "gather", of_ops(400_000, chips=1)).waits_ns.tolist() == [0, 400_000 - LEAST_NS]
+    assert case_of(tmp_path / "gather", of_ops(400_000, chips=1)).waits_by_device[0].tolist() == [
+        0,
+        400_000 - LEAST_NS,
+    ]
     program = mesh(devices=1)
     x = program.tensor([1, 1, 32, 32])
     put(program, collective("PointToPoint", x, x, 50_000, ring_size=4))
-    assert case_of(tmp_path / "point", program).waits_ns.tolist() == [50_000 - 370]
+    assert case_of(tmp_path / "point", program).waits_by_device[0].tolist() == [50_000 - 370]

@@ -11,13 +11,18 @@ from ttnn_mcp.checks.shared.traced import traced
 
 
 @pytest.fixture
-def line(tmp_path):
+def case(tmp_path):
     """20 kernels of 10 us, and 19 gaps of 90."""
     program = Program("wormhole_b0")
     for width in range(1, 21):
         x = program.tensor([1, 1, 32, 32 * width])
         program.op("UnaryDeviceOperation", [x], kernel_ns=10_000, gap_ns=90_000)
-    return case_of(tmp_path, program).timeline
+    return case_of(tmp_path, program)
+
+
+@pytest.fixture
+def line(case):
+    return case.timeline
 
 
 @for_all(
@@ -31,23 +36,26 @@ def line(tmp_path):
         (219, 0, True, False),
     ],
 )
-def test_the_wall_counts_where_it_leaves_less_than_the_gaps(line, wall_us, most_us, by_wall, is_expected):
-    saving = traced(line, None if wall_us is None else wall_us * 1e3, ops=4)
+def test_the_wall_counts_where_it_leaves_less_than_the_gaps(case, wall_us, most_us, by_wall, is_expected):
+    saving = traced(case, case.timeline, None if wall_us is None else wall_us * 1e3, ops=4)
     assert saving.most_ns == pytest.approx(most_us * 1e3, abs=2)
     assert (saving.by_wall, saving.expected is not None) == (by_wall, is_expected)
     if is_expected:
         assert saving.expected.high_ns.tolist() == [pytest.approx(saving.most_ns / 4)] * 4
 
 
-def test_a_wall_that_leaves_a_trace_nothing_lets_expect_nothing(line):
+def test_a_wall_that_leaves_a_trace_nothing_lets_expect_nothing(case, line):
     short = replace(line, busy_ns=100_000.0)  # 84 % of the wall
-    assert traced(short, 119_000.0).expected is None
-    assert traced(short, 119_100.0).expected is not None
+    assert traced(case, short, 119_000.0).expected is None
+    assert traced(case, short, 119_100.0).expected is not None
 
 
-def test_of_a_pass_that_stood_still_nothing_is_expected(line):
+def test_of_a_pass_that_stood_still_nothing_is_expected(case, line):
     """Compiling, or Python between the ops: what a trace does there nobody measured."""
     gaps = line.gaps_ns.copy()
     gaps[3] = 1.6e6
     passes = [replace(line, gaps_ns=gaps, wall_ns=line.busy_ns + all_gaps) for all_gaps in (3.3e6, 3.1e6)]
-    assert [traced(each, 1.5e6).expected is not None for each in passes] == [True, False]  # below half, and above
+    assert [traced(case, each, 1.5e6).expected is not None for each in passes] == [
+        True,
+        False,
+    ]  # below half, and above

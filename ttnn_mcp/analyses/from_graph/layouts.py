@@ -22,9 +22,8 @@ def tilized(program: Program) -> Buffers | None:
     """Rows to tiles: a row of tiles in and out, or a block of it if rows are few and long."""
     x, out = program.x, program.out
     in_tile = TILE_SIDE * TILE_SIDE * (4 if x.tile_bytes == _FULL else 2)
-    if (
-        program.factory == "TilizeWithValPaddingMultiCoreShardedFactory"
-    ):  # two matrices of a shard, a row of padding
+    # two matrices of a shard, a row of padding
+    if program.factory == "TilizeWithValPaddingMultiCoreShardedFactory":
         if out.held is None:
             return None
         row = out.held[2] * in_tile

@@ -20,6 +20,7 @@ from ttnn_mcp.checks.levers import TRACE
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.devices.host_gaps import Timeline
+    from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.expectation import Expectation
 
 
@@ -39,16 +40,13 @@ class Traced(NamedTuple):
     in_kernels_ns: float = 0.0
 
 
-def traced(
-    line: Timeline, wall_ns: float | None, *, working_ns: float = 0.0, waits_ns: float = 0.0, ops: int = 1
-) -> Traced:
+def traced(facts: WindowFacts, line: Timeline, wall_ns: float | None, ops: int = 1) -> Traced:
     """What a trace saves on a device.
 
     Args:
-        line: its timeline.
+        facts: the window.
+        line: the device's timeline.
         wall_ns: what its pass takes with the profiler off; None where that is not known.
-        waits_ns: what exchanges may wait in the kernels of this device.
-        working_ns: time of kernels that did not wait, on the device that works longest: it stays, of waits too.
         ops: how many share what is expected.
     """
     by_gaps = trace_saving_ns(line)
@@ -58,5 +56,7 @@ def traced(
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
     alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
-    beyond_ns = wall_ns - working_ns - len(line.gaps_ns) * TRACED_GAP_NS
+    # of what exchanges wait, too, the kernels that did not wait stay, on the device that works longest
+    beyond_ns = wall_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS
+    waits_ns = float(facts.waits_by_device[line.device].sum())
     return Traced(most_ns, most_ns < by_gaps, expected, min(waits_ns, max(0.0, beyond_ns - most_ns)))

@@ -23,8 +23,9 @@ their share of it; the gaps of the whole plan are then shortened to it. Where th
 the profile has gaps, the host works around the pass: the gaps are the bound, and nothing is expected.
 
 Exchanges between chips wait in their kernels for a chip that the host feeds late: two layers on four chips took 1.90 ms
-untraced, 1.63 of them kernels, and 1.40 traced (Mistral Small 24B, its port in tt-metal). So what they take of the wall
-beyond their payload is a trial of its own, and a wall is filled only by kernels beside it.
+untraced, 1.63 of them kernels, and 1.40 traced (Mistral Small 24B, its port in tt-metal). So what a chip takes for them
+beyond their payload and the quickest chip is a trial of its own, no more than the wall has beyond the work of the chip
+that works longest; and only such work fills a wall.
 """
 
 from __future__ import annotations
@@ -66,8 +67,7 @@ def look(facts: WindowFacts) -> Problems:
     if not facts.scope.window.warm or not np.isfinite(line.gaps_ns).any():
         yield CannotTell("no warm iteration: gaps are compile time. Profile 2 or more iterations in one run")
         return
-    waits_ns = facts.waits_ns
-    saving = traced(line, wall_ns, working_ns=facts.working_ns, waits_ns=float(waits_ns.sum()), ops=len(facts))
+    saving = traced(facts, line, wall_ns, len(facts))
     if line.busy >= DEVICE_BOUND and not saving.in_kernels_ns:
         return
     nothing = saving.by_wall and not saving.most_ns and not saving.in_kernels_ns
@@ -88,6 +88,7 @@ def look(facts: WindowFacts) -> Problems:
             rows, no_saving(rows), gap_ns=gap_ns, expected=saving.expected, tell=partial(_tell, saving.by_wall)
         )
     if saving.in_kernels_ns:
+        waits_ns = facts.waits_by_device[line.device]
         rows = np.flatnonzero(waits_ns)
         at_most = waits_ns[rows] * (saving.in_kernels_ns / waits_ns.sum())
         yield Problem(rows, at_most, lever=LATE_CHIPS, tell=_tell_exchanges, is_trial=True)
