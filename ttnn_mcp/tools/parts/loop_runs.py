@@ -49,9 +49,7 @@ async def best_run_now(session: Session, story: Story | None, most_ops: float = 
         if run.id != story.best.id:
             return BestNow(None, f"the best run's report was overwritten: its file now holds run {run.id}")
         wall_ms = story.likely_wall_ms
-        if (
-            wall_ms is not None and (await seen_alone(run)).reading == story.best.reading
-        ):  # unmoved: it spares a look
+        if wall_ms and (await seen_alone(run)).reading == story.best.reading:  # unmoved: it spares a look
             return BestNow(await outlook_now(run, wall_ms, most_ops=most_ops), None, story.wall_ms)
         # none is on record, or that of a part between signposts
         return BestNow(await outlook_now(run, None, most_ops=most_ops), None)
