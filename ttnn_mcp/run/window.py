@@ -18,10 +18,12 @@ from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import known, stored
+from ttnn_mcp.run.ops.op_names import exchanges
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.wire import Window
 
+AS_SLOW = 0.005  # devices whose times are less apart are equally slow: few repeats of a run differ by less (ours)
 REPROFILE = "re-profile 2 or more iterations in one run (3 if compiled)"
 
 
@@ -51,7 +53,7 @@ class Scope:
         window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
         doubtful = replace(self, window=window, doubts=every)
         # the same tables, so that what is known of them is not computed again
-        known = ("critical", "critical_device")
+        known = ("critical", "critical_device", "own_ns", "in_step")
         vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
         return doubtful
 
@@ -63,12 +65,47 @@ class Scope:
 
     @cached_property
     def critical_device(self) -> int:
-        """The device with the most kernel time: the other devices wait for it."""
+        """The device that the others wait for: that with most time of its own, of equals that with most kernel time."""
         if self.lead is not None:
             return self.lead
-        devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
-        ids, places = np.unique(devices, return_inverse=True)
-        return int(ids[np.argmax(np.bincount(places, weights=kernel))])
+        devices = self.ops.numbers("device")
+        if (devices == devices[0]).all():  # unmoved: sums over a million rows would choose the same
+            return int(devices[0])
+        most = max(self.own_ns.values())
+        return max(
+            (device for device, own_ns in self.own_ns.items() if own_ns >= (1 - AS_SLOW) * most), key=self.kernel_ns
+        )
+
+    def as_slow(self, device: int) -> bool:
+        """Whether a device takes as long as the critical one, but for the least noise of two runs."""
+        critical, own_ns = self.critical_device, self.own_ns
+        slow = own_ns.get(device, 0.0) >= (1 - AS_SLOW) * own_ns[critical]
+        return slow and self.kernel_ns(device) >= (1 - AS_SLOW) * self.kernel_ns(critical)
+
+    def kernel_ns(self, device: int) -> float:
+        """Kernel time of one device."""
+        return float(self.ops.numbers("kernel_ns")[self.ops.numbers("device") == device].sum())
+
+    @cached_property
+    def own_ns(self) -> dict[int, float]:
+        """Per device, what it takes without exchanges with others, in whose kernels it may wait for them.
+
+        Gaps count where others can wait for a device that the host feeds late: devices in step, with exchanges.
+        """
+        devices, firsts, places = np.unique(self.ops.numbers("device"), return_index=True, return_inverse=True)
+        exchanging = self.ops.texts("op_code").where(exchanges)
+        own = np.where(exchanging, 0.0, self.ops.numbers("kernel_ns"))
+        if self.in_step and exchanging.any():
+            gaps = np.maximum(np.nan_to_num(self.ops.numbers("gap_ns")), 0.0)
+            gaps[firsts] = 0.0  # before the first op is another window
+            own = own + gaps
+        return dict(zip(devices.astype(int).tolist(), np.bincount(places, weights=own).tolist(), strict=True))
+
+    @cached_property
+    def in_step(self) -> bool:
+        """Whether gaps of the devices compare: the window is warm, and each of them ran as many ops."""
+        _, counts = np.unique(self.ops.numbers("device"), return_counts=True)
+        return self.window.warm and bool((counts == counts[0]).all())
 
     @cached_property
     def critical(self) -> OpTable:

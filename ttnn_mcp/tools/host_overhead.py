@@ -75,14 +75,9 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
     run, scope = facts.run, facts.scope
-    lines, whole = timelines_of(scope.ops, run.chip), devices_without_loss(scope.ops)
-    by_kernels = asked.wall_ms is not None  # of one wall the device that works longest leaves the least
-    slowest = max(
-        (line for line in lines if line.device in whole),
-        key=lambda line: line.busy_ns if by_kernels else line.wall_ns,
-    )
+    slowest = slowest_of(facts, asked.wall_ms)
     ops = scope.of_device(slowest.device)
-    refuse_other_rows(slowest, asked.wall_ms)
+    refuse_other_rows(facts, asked.wall_ms)
     verdict, why = judged(facts, slowest, asked.wall_ms)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
@@ -107,6 +102,14 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         window=scope.window,
         read_next="step-04-metal-trace.md",
     )
+
+
+def slowest_of(facts: WindowFacts, wall_ms: float | None) -> Timeline:
+    """The timeline of the critical device; without a wall time, where gaps do not compare, the longest."""
+    if wall_ms is not None or facts.scope.in_step:
+        return facts.timeline
+    lines, whole = timelines_of(facts.scope.ops, facts.run.chip), devices_without_loss(facts.scope.ops)
+    return max((line for line in lines if line.device in whole), key=lambda line: line.wall_ns)
 
 
 def trace_saving(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> SavingMs | None:

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from tests.checks.rows import case_of
+from tests.checks.mesh_programs import mesh
+from tests.checks.rows import case_of, put
 from tests.for_all import for_all
-from tests.profiles import Program
+from tests.profiles import Iteration, Program
+from tests.profiles.model import DeviceOp
+from tests.profiles.ops import collective
 from ttnn_mcp.checks.shared.traced import traced
 
 
@@ -45,9 +49,23 @@ def test_the_wall_counts_where_it_leaves_less_than_the_gaps(case, wall_us, most_
 
 
 def test_a_wall_that_leaves_a_trace_nothing_lets_expect_nothing(case, line):
-    short = replace(line, busy_ns=100_000.0)  # 84 % of the wall
-    assert traced(case, short, 119_000.0).expected is None
-    assert traced(case, short, 119_100.0).expected is not None
+    line = replace(line, gaps_ns=np.repeat(line.gaps_ns, 2))  # with 38 gaps kernels fill 84 % of the wall
+    assert traced(case, line, 238_000.0).expected is None
+    assert traced(case, line, 238_100.0).expected is not None
+
+
+def test_a_trace_saves_no_more_than_a_pass_has_beyond_the_work_of_any_chip(tmp_path):
+    """Chip 0 waits for the host, and chip 1 works meanwhile: a pass is never shorter than its 500 us."""
+    program = mesh(devices=2)
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), [200_000, 500_000]))
+    gather = collective("AllGatherAsync", x, y, [20_000, 20_000], ring_size=2)
+    gather.gap_ns = [400_000, 1_000]
+    put(program, gather)
+    case = case_of(tmp_path, program, (Iteration(cold=True), Iteration()))
+    savings = [traced(case, case.timeline, wall_ns).most_ns for wall_ns in (None, 600_000, 900_000)]
+    assert case.timeline.device == 0
+    assert savings == pytest.approx([620_000 - 521_000, 600_000 - 521_000, 900_000 - 521_000])
 
 
 def test_of_a_pass_that_stood_still_nothing_is_expected(case, line):

@@ -51,12 +51,16 @@ def traced(facts: WindowFacts, line: Timeline, wall_ns: float | None, ops: int =
     """
     by_gaps = trace_saving_ns(line)
     if wall_ns is None:
-        return Traced(by_gaps, by_wall=False, expected=None)
-    most_ns = trace_saving_of_wall_ns(line, wall_ns)
+        return Traced(min(by_gaps, _beyond_work_ns(facts, line, line.wall_ns)), by_wall=False, expected=None)
+    beyond_ns = _beyond_work_ns(facts, line, wall_ns)
+    most_ns = min(trace_saving_of_wall_ns(line, wall_ns), beyond_ns)
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
     alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
-    # of what exchanges wait, too, the kernels that did not wait stay, on the device that works longest
-    beyond_ns = wall_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS
     waits_ns = float(facts.waits_by_device[line.device].sum())
-    return Traced(most_ns, most_ns < by_gaps, expected, min(waits_ns, max(0.0, beyond_ns - most_ns)))
+    return Traced(most_ns, most_ns < by_gaps, expected, min(waits_ns, beyond_ns - most_ns))
+
+
+def _beyond_work_ns(facts: WindowFacts, line: Timeline, wall_ns: float) -> float:
+    """What a pass has beyond the kernels that do not wait, on the device that works longest, and traced gaps."""
+    return max(0.0, wall_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS)

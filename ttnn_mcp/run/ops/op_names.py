@@ -70,7 +70,7 @@ _BY_NAME: dict[str, Family] = {
 }
 
 WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
-_COLLECTIVE = (
+_EXCHANGE = re.compile(
     r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
     r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
     r"|SliceReshardAsync|NeighborPad|^NpHalo"
@@ -79,7 +79,7 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fi
     (re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention", re.IGNORECASE), "attention"),
     (re.compile(r"Matmul|^Linear$"), "matmul"),
     (re.compile(r"(Layer|RMS|Group|Batch)norm", re.IGNORECASE), "norm"),  # the stages around an all-gather too
-    (re.compile(_COLLECTIVE), "collective"),
+    (_EXCHANGE, "collective"),
     (re.compile(r"^Conv"), "conv"),
     (re.compile(r"(Create|Concat|Split).*Heads", re.IGNORECASE), "shape"),
     (re.compile(rf"^RotaryEmbedding|{WRITES_CACHE}"), "eltwise"),
@@ -95,6 +95,11 @@ def canonical(op_code: str) -> str:
     while stripped != name and stripped:
         name, stripped = stripped, _SUFFIX.sub("", stripped)
     return _RENAMED.get(name, name)
+
+
+def exchanges(op_code: str) -> bool:
+    """Whether the op sends to other chips or waits for them: collectives, and ops that a collective is fused with."""
+    return _EXCHANGE.search(canonical(op_code)) is not None
 
 
 def family(op_code: str) -> Family:
