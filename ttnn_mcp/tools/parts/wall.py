@@ -10,21 +10,22 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.devices.host_gaps import Timeline
+    from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WallMs: TypeAlias = Annotated[
     Annotated[float, Field(gt=0, allow_inf_nan=False)] | None, Field(description="Of one iteration, profiler off")
 ]
 
 
-def refuse_other_rows(line: Timeline, wall_ms: float | None) -> None:
-    """A pass takes no less than its kernels.
+def refuse_other_rows(facts: WindowFacts, wall_ms: float | None) -> None:
+    """A pass takes no less than its kernels, but for what they wait for other chips.
 
     Raises:
         QuestionRefused: the wall time is shorter; says what to do.
     """
-    if wall_ms is not None and wall_ms * 1e6 < line.busy_ns:
+    if wall_ms is not None and wall_ms * 1e6 < facts.working_ns:
         raise QuestionRefused(
-            f"wall_ms {figure(wall_ms, 'g')} is below the {figure(line.busy_ns / 1e6, '.3f')} ms of kernels in this "
-            "window: it belongs to other rows. Give the time of one iteration, or choose the window it was measured on."
+            f"wall_ms {figure(wall_ms, 'g')} is below the {figure(facts.working_ns / 1e6, '.3f')} ms of kernels in "
+            "this window: it belongs to other rows. Give the time of one iteration, or choose the window of which it "
+            "was measured."
         )
