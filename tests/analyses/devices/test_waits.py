@@ -32,7 +32,17 @@ def of_ops(*gathers_ns, chips=4):
 def test_a_chip_waits_no_longer_than_the_one_that_takes_least_and_not_in_its_payload(tmp_path, gather_ns, waits_ns):
     case = case_of(tmp_path, of_ops(gather_ns))
     assert case.waits_by_device[0].tolist() == [0, pytest.approx(max(waits_ns, 0))]
-    assert case.scope.critical_device == 0  # it has most kernel time
+    assert case.scope.critical_device == 0  # all work as long, and it has most kernel time
+
+
+@for_all(("chips", "waits_ns"), [([400_000, 400_000, 400_000, 150_000], 250_000), ([400_000] * 4, 0), (400_000, 0)])
+def test_of_an_exchange_that_is_fused_with_work_the_quickest_chip_tells_how_long_the_work_takes(
+    tmp_path, chips, waits_ns
+):
+    program = mesh(devices=1 if chips == 400_000 else 4)
+    x, y, w = program.tensor([1, 1, 128, 64]), program.tensor([1, 1, 128, 256]), program.weight([1, 1, 256, 256])
+    put(program, DeviceOp("AllGatherMatmulAsyncDeviceOperation", (x, w), (y,), chips, attributes={"ring_size": 4}))
+    assert case_of(tmp_path, program).waits_by_device[0].tolist() == [waits_ns]
 
 
 def test_no_pass_takes_less_than_the_work_of_the_chip_that_works_longest(tmp_path):
