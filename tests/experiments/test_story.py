@@ -23,6 +23,8 @@ def chain(*told):
     return known
 
 
+WALLS = {"judged_by": "wall", "wall_before_ms": 4.0, "wall_after_ms": 3.0}
+STARTS = (1_000_000, 4_000_000, 6_000_000, 5_000_000, 5_000_000)
 LOOP = chain(
     ("a", "b", "keep", 900_000, {}),
     ("b", "c", "revert", 500_000, {"pcc": 0.9}),
@@ -53,6 +55,27 @@ def test_different_models_are_different_loops():
     assert story_of([*LOOP, *other], [], "c").baseline.id == "a"
     assert story_of([*LOOP, *other], []).others == 1
     assert story_of([*LOOP, *other], [], "unheard of") is None
+
+
+def test_samples_per_second_are_those_of_the_batch_of_the_best_run():
+    """Kept: eight times the batch by kernel time, then twice it by wall time, then no other batch."""
+    known = chain(
+        ("a", "b", "keep", 4_000_000, {"judged_by": "per_sample", "change_share": -0.5}),
+        ("b", "c", "keep", 6_000_000, {**WALLS, "change_share": 3.0 / 4.0 / 2 - 1}),
+        ("c", "d", "keep", 5_000_000, {"change_share": -1 / 6}),
+        ("d", "e", "revert", 9_000_000, {"judged_by": "per_sample", "change_share": 0.5}),
+        ("d", "f", "keep", 4_900_000, {**WALLS, "wall_after_ms": None, "change_share": -0.5}),
+    )
+    known = [
+        replace(one, baseline=replace(one.baseline, kernel_ns=ns)) for one, ns in zip(known, STARTS, strict=True)
+    ]
+    at = {run: replace(known[0].baseline, id=run) for run in "abf"}
+    story = story_of(known, [Target(at["a"], "samples_per_s", 100.0, batch=3)])
+    assert (story.best.id, story.target.batch, story.gain_share) == ("f", 48, pytest.approx(4.9 / 16 - 1))
+    assert story_of(known, [Target(at["b"], "samples_per_s", 100.0, batch=3)]).target.batch == 6
+    assert story_of(known, [Target(at["f"], "samples_per_s", 100.0, batch=3)]).target.batch == 3
+    nothing_left = [replace(known[0], change_share=-1.0)]
+    assert story_of(nothing_left, [Target(at["a"], "samples_per_s", 100.0, batch=3)]).target.batch == 3
 
 
 def test_a_target_alone_begins_a_loop():

@@ -13,6 +13,7 @@ from ttnn_mcp.records import dataclass
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample", "memory"]
+RATIO_DIGITS = 6  # of a ratio of batches: beyond them only rounding is left (ours)
 LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the call that records it
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Digest = Annotated[str, Field(min_length=1, max_length=64)]
@@ -106,6 +107,18 @@ class Experiment:
     recorded: Moment = 0.0
     uid: Id = field(default_factory=lambda: uuid4().hex)
     id: Number = 0
+
+    @property
+    def batch_ratio(self) -> float:
+        """Samples of an iteration, after over before: a change per sample tells it beside the one per iteration."""
+        times: tuple[float | None, float | None] = (None, None)
+        if self.judged_by == "per_sample":
+            times = self.baseline.kernel_ns, self.candidate.kernel_ns
+        elif self.judged_by == "wall":
+            times = self.wall_before_ms, self.wall_after_ms
+        if times[0] is None or times[1] is None or self.change_share == -1:
+            return 1.0
+        return round(times[1] / times[0] / (1 + self.change_share), RATIO_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ Different models have no run in common, so they are different loops in one store
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
@@ -25,7 +27,7 @@ class Story:
         baseline: the run from which the loop started.
         best: the run to continue from: the last candidate in `kept`, otherwise the baseline.
         kept: the kept experiments that lead from `baseline` to `best`.
-        target: the target; None if none was set.
+        target: the target, with the batch of `best`; None if none was set.
         others: how many other loops the store has.
     """
 
@@ -38,8 +40,9 @@ class Story:
 
     @property
     def gain_share(self) -> float:
-        """Relative change of kernel time from baseline to best; negative is faster."""
-        return self.best.kernel_ns / self.baseline.kernel_ns - 1 if self.baseline.kernel_ns else 0.0
+        """Relative change of kernel time per sample from baseline to best; negative is faster."""
+        per_sample = self.best.kernel_ns / _batch_ratio(self.kept)
+        return per_sample / self.baseline.kernel_ns - 1 if self.baseline.kernel_ns else 0.0
 
     @property
     def wall_ms(self) -> float | None:
@@ -98,7 +101,18 @@ def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: 
     start = max(first, key=lambda run: run.kernel_ns)  # of a part of it less is on record
     chain = _kept_chain(members, start)
     best = chain[-1].candidate if chain else start
-    return Story(members, start, best, chain, goals[-1] if goals else None, len(set(loop_of.values())) - 1)
+    target = _at_best(goals[-1], chain) if goals else None
+    return Story(members, start, best, chain, target, len(set(loop_of.values())) - 1)
+
+
+def _at_best(target: Target, chain: Sequence[Experiment]) -> Target:
+    """The target with the batch of the last run: it was given for the run on which the target was set."""
+    since = next((place for place, one in enumerate(chain) if one.candidate.id == target.baseline.id), -1)
+    return replace(target, batch=max(1, round(target.batch * _batch_ratio(chain[since + 1 :]))))
+
+
+def _batch_ratio(chain: Iterable[Experiment]) -> float:
+    return prod(experiment.batch_ratio for experiment in chain)
 
 
 def _loops(links: Iterable[tuple[str, str]]) -> dict[str, str]:
