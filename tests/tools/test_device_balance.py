@@ -65,6 +65,7 @@ async def test_devices_with_other_ops_are_not_compared(at, tmp_path):
         row["GLOBAL CALL COUNT"] = str(place)  # as before 2025: no device inside
     said = await balance(at, write_rows(tmp_path / "ops_perf_results_1.csv", rows, header_of(rows, "C1")))
     assert said["matched"] == "not_matched"
+    assert [row[3] for row in said["devices"]["rows"]] == [None] * 4
     assert "5 to 6 each" in said["why"]
     assert said["imbalance"] == []
 

@@ -89,6 +89,7 @@ def device_balance(facts: WindowFacts, _asked: OfWindow) -> Answer:
 
 
 def _devices(balance: Balance) -> Table:
+    compared = balance.matched != "not_matched" or len(balance.devices) == 1
     waiting = balance.waiting_ns() / 1e3
     chosen = np.sort(np.argsort(-balance.kernel_ns, kind="stable")[:DEVICES_SHOWN])
     rows: list[tuple[Cell, ...]] = [
@@ -96,7 +97,7 @@ def _devices(balance: Balance) -> Table:
             balance.devices[place],
             float(balance.kernel_ns[place]) / 1e3,
             float(balance.collective_ns[place]) / 1e3,
-            float(waiting[place]),
+            float(waiting[place]) if compared else None,
             int(balance.ops[place]),
         )
         for place in chosen.tolist()
