@@ -5,7 +5,9 @@ like communication.
 
 The line: an op of which the slowest device takes 15 % more than the mean over devices, on at least 2 % of the slowest
 device's kernel time (domain practice). The bound is the critical device's time above the mean: even work cannot take
-less. Collectives are left out: their spread is waiting, not work.
+less. Where another device is the slowest, as with experts of which each layer has others, the critical device waits for
+it in the next collective: the rest of what that device takes above the mean is bounded by this wait. Collectives are
+left out as ops: their spread is waiting, not work.
 
 A known case: causal ring attention with `is_balanced` false. The later half of the sequence attends to three times
 as many keys; on eight p150 it took 6.88 ms on devices 4 to 7 and 3.51 ms on 0 to 3. Zigzag order evens it out
@@ -23,10 +25,10 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.causes import said_of, shows_ring, slow_device, unbalanced_ring
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
+from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import BALANCE
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, spoken
+from ttnn_mcp.checks.shared.mesh import DEVICES, critical_rows, fastest_ns, spoken
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import Worth
 from ttnn_mcp.quoting import figure
@@ -54,17 +56,37 @@ def look(facts: WindowFacts) -> Problems:
     heavy = sorted(by_name.values(), key=lambda launches: -float(longest_ns[launches].sum()))
     for launches in heavy[:3]:
         at_most = np.maximum(0.0, facts.kernel_ns[rows[launches]] - balance.mean_ns[launches])
+        waits, waits_ns = _waits_after(facts, rows[launches], (longest_ns - balance.mean_ns)[launches] - at_most)
         worst = launches[np.argmax(longest_ns[launches])]
-        yield Problem(rows[launches], at_most, tell=partial(_tell, worst, int(rows[worst])))
+        yield Problem(
+            np.append(rows[launches], waits),
+            np.append(at_most, waits_ns),
+            tell=partial(_tell, len(launches), worst, int(rows[worst])),
+        )
 
 
-def _tell(worst: int, row: int, ops: Affected) -> Words:
+def _waits_after(facts: WindowFacts, rows: Rows, late_ns: Floats) -> tuple[Rows, Floats]:
+    """The collectives in which the critical device waits after these ops, and how much of it lies in them.
+
+    `late_ns` is how much longer another device takes for each op.
+    """
+    exchanges = np.sort(critical_rows(facts, facts.balance)[facts.balance.collective])
+    waits_ns = (facts.kernel_ns - fastest_ns(facts, facts.balance))[exchanges]
+    after = np.searchsorted(exchanges, rows)
+    due_ns = np.bincount(after, weights=late_ns, minlength=len(exchanges) + 1)[
+        :-1
+    ]  # the last: before no collective
+    at_most = np.minimum(due_ns, waits_ns)
+    return exchanges[at_most > 0], at_most[at_most > 0]
+
+
+def _tell(launches: int, worst: int, row: int, ops: Affected) -> Words:
     """The words; `worst` is the launch with the slowest device of all, `row` its position."""
     facts, of_all, balance = ops.facts, ops.facts.scope.ops, ops.facts.balance
     times = balance.times_ns[worst]
     slow = times > times.mean()
     slowest, fastest = (int(balance.rows[worst, place]) for place in (times.argmax(), times.argmin()))
-    more = f", in {len(ops.rows)} launches" if len(ops.rows) > 1 else ""
+    more = f", in {launches} launches" if launches > 1 else ""
     others = float(times[~slow].mean())
     ratio = f" ({figure(times[slow].mean() / others, '.2f')}x)" if others else ""
     return Words(
