@@ -283,7 +283,13 @@ REVIEWED: list[
     (
         DEEPSEEK,
         "balance",
-        [(of_line(179), lambda rows, line: us(rows, line) - us(rows, *named("RingJointSDPA")(rows)) / 8)],
+        [
+            (of_line(179), lambda rows, line: us(rows, line) - us(rows, *named("RingJointSDPA")(rows)) / 8),
+            (
+                of_line(203),
+                lambda rows, _: max(us(rows, one) for one in named("RingJointSDPA")(rows)) - us(rows, 179),
+            ),
+        ],
     ),
     (
         DEEPSEEK,
