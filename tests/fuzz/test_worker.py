@@ -49,6 +49,7 @@ def test_answers_and_refusals_are_told_apart(room):
     assert [(one.status, one.flaws) for one in outcomes] == [("answer", ()), ("refusal", ())]
 
 
+@pytest.mark.slow
 def test_a_call_that_never_ends_is_ended_and_the_next_case_is_answered(room):
     async def ask(at, tool, arguments):
         while tool == "open_run":

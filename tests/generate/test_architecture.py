@@ -17,6 +17,7 @@ def test_every_room_says_in_one_sentence_what_it_holds():
     assert [room for room in rooms() if not sentence(room).endswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_question_is_at_most_five_files_from_its_cells():
     ways = [way(f"tools/{tool.name}.py") for tool in TOOLS]
     ways += [shortest(str(path.relative_to(PACKAGE))) for path in PACKAGE.glob("checks/step*/[a-z]*.py")]

@@ -98,6 +98,7 @@ async def test_a_first_round_that_is_slower_hides_no_gain(replayed):
     assert measured["summary"] == "in0_block_w=4 is faster: 15.00 instead of 20.00 us (25.0%)"
 
 
+@pytest.mark.slow
 async def test_a_clock_that_falls_half_way_makes_no_winner_and_no_loser(replayed, tmp_path):
     """The op as profiled comes again, last: within a tenth its drift is noise, and beyond nothing is compared."""
     times = {NOW: [20.0], "1": [20.0], "4": [20.0], "8": [15.0]}

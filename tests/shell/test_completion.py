@@ -54,6 +54,7 @@ def bash(tmp_path):
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_completes_commands_tools_arguments_runs_and_pages(bash):
     assert bash(EXPECTED) == EXPECTED

@@ -324,6 +324,7 @@ models = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(before=models, after=models)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_deltas_add_up_exactly_and_every_op_is_accounted_for_once(tmp_path, before, after):
