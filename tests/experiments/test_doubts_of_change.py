@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import numpy as np
+
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.grouping import Delta
@@ -55,8 +57,18 @@ def test_a_report_is_stale_by_the_time_in_its_name(before, after, stale):
     assert (older_than_baseline(before, after) is not None) == stale
 
 
-def doubts(text, changes=(), *, change=-0.2, step=None, walls=None, complete=True, kernels_ns=(1e6, 0.8e6)):
-    """The codes of what is doubtful about a change of 1 ms."""
+def doubts(
+    text,
+    changes=(),
+    *,
+    change=-0.2,
+    step=None,
+    walls=None,
+    complete=True,
+    kernels_ns=(1e6, 0.8e6),
+    collectives_ns=0,
+):
+    """The codes of what is doubtful about a change of 1 ms, of which collectives take so much more."""
     sides = [
         SimpleNamespace(
             run=SimpleNamespace(
@@ -71,6 +83,8 @@ def doubts(text, changes=(), *, change=-0.2, step=None, walls=None, complete=Tru
         after=sides[1],
         noise=Noise(0.02, "default", ""),
         change_share=change,
+        ops=[SimpleNamespace(of_family=lambda _: np.array([True]))] * 2,
+        times=[np.array([0]), np.array([collectives_ns])],
         total=Delta("total", 1_000_000, round(1_000_000 * (1 + change)), 1, 1),
         alignment=SimpleNamespace(complete=complete),
     )
@@ -81,6 +95,7 @@ def took(kind, op, what, delta_ns):
     return Engaged(kind, op, what, delta_ns=delta_ns)
 
 
+TRACE = took("trace", "all", "replayed", 0)
 QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns in (-200_000, -20_000))
 
 
@@ -97,6 +112,9 @@ QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns i
         ("LoFi", [IDLE, took("added", "Reshard", "Reshard new", -200_000)], {}, []),  # it came with the change
         ("LoFi", [IDLE, took("added", "Softmax", "Softmax new", -200_000)], {}, ["gain_elsewhere"]),
         ("LoFi", [IDLE, took("config", "Reshard", "axis", -200_000)], {}, ["gain_elsewhere"]),
+        ("trace", [TRACE], {}, ["gain_elsewhere"]),
+        ("trace", [TRACE], {"collectives_ns": -190_000}, []),  # which wait less for a chip that the host fed late
+        ("LoFi", [IDLE], {"collectives_ns": -190_000}, ["gain_elsewhere"]),
     ],
 )
 def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more, told):
@@ -104,11 +122,19 @@ def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more,
 
 
 @for_all(
-    ("change", "step", "told"),
-    [(0.021, 4, ["kernels_worse"]), (0.021, 5, ["kernels_worse"]), (0.021, 3, []), (0.019, 4, [])],
+    ("change", "step", "collectives_ns", "told"),
+    [
+        (0.021, 4, 0, ["kernels_worse"]),
+        (0.021, 5, 0, ["kernels_worse"]),
+        (0.021, 3, 0, []),
+        (0.019, 4, 0, []),
+        (0.021, 4, 2_000, []),  # collectives may wait in their kernels where they waited before them
+        (0.021, 4, 900, ["kernels_worse"]),
+        (0.019, 4, -2_000, []),  # and what they wait less hides nothing
+    ],
 )
-def test_trace_and_queues_leave_kernels_as_they_are(change, step, told):
-    assert doubts("x", change=change, step=step) == told
+def test_trace_and_queues_leave_kernels_as_they_are(change, step, collectives_ns, told):
+    assert doubts("x", change=change, step=step, collectives_ns=collectives_ns) == told
 
 
 @for_all(

@@ -69,13 +69,29 @@ def test_samples_per_second_are_those_of_the_batch_of_the_best_run():
     known = [
         replace(one, baseline=replace(one.baseline, kernel_ns=ns)) for one, ns in zip(known, STARTS, strict=True)
     ]
-    at = {run: replace(known[0].baseline, id=run) for run in "abf"}
+    at = {run: replace(known[0].baseline, id=run) for run in "abef"}
     story = story_of(known, [Target(at["a"], "samples_per_s", 100.0, batch=3)])
     assert (story.best.id, story.target.batch, story.gain_share) == ("f", 48, pytest.approx(4.9 / 16 - 1))
     assert story_of(known, [Target(at["b"], "samples_per_s", 100.0, batch=3)]).target.batch == 6
     assert story_of(known, [Target(at["f"], "samples_per_s", 100.0, batch=3)]).target.batch == 3
+    assert (
+        story_of(known, [Target(at["e"], "samples_per_s", 100.0, batch=9)]).target.batch == 8
+    )  # reverted, 1.2 times
     nothing_left = [replace(known[0], change_share=-1.0)]
     assert story_of(nothing_left, [Target(at["a"], "samples_per_s", 100.0, batch=3)]).target.batch == 3
+
+
+def test_a_run_on_an_older_one_takes_over_only_where_it_is_faster_per_sample():
+    wide = (
+        "a",
+        "b",
+        "keep",
+        2_000_000,
+        {"judged_by": "per_sample", "change_share": -0.75},
+    )  # eight samples for one
+    for kernel_ns, best in ((900_000, "b"), (249_000, "c")):
+        known = chain(wide, ("a", "c", "keep", kernel_ns, {}))
+        assert story_of(known, []).best.id == best
 
 
 def test_a_target_alone_begins_a_loop():

@@ -231,7 +231,7 @@ async def test_a_device_that_lost_rows_does_not_wait_for_the_host(at, tmp_path, 
     program = model(10_000, 1_000)
     program.devices = 3
     for op in program.device_ops:
-        op.kernel_ns = (10_000, 10_100, 10_000)
+        op.kernel_ns = (10_000, 12_000, 10_000)
     rows = performance_rows(program, (Iteration(cold=True), *[Iteration()] * 2))
     here = [row for row in rows if str(row["DEVICE ID"]) == "1"]
     gone = [here[-20 + number] for number in lost]
@@ -265,7 +265,7 @@ async def test_a_wall_that_exchanges_help_to_fill_is_not_bound_by_the_device(at,
     if exchange_us:
         out = program.tensor([1, 1, 32, 256])
         gather = collective("AllGatherAsync", x, out, [1_000 * exchange_us] * 3 + [370], ring_size=4)
-        gather.gap_ns = 90_000
+        gather.gap_ns = [90_000] * 3 + [92_000 + 1_000 * exchange_us]
         put(program, gather)
     said = await ask(at, "host_overhead", run=report(tmp_path, program), wall_ms=1)
     assert said["verdict"] == verdict
@@ -274,6 +274,29 @@ async def test_a_wall_that_exchanges_help_to_fill_is_not_bound_by_the_device(at,
     assert said["trace_saving_ms"]["at_most"] == pytest.approx(
         (least_us + (9 if exchange_us else 0)) / 1e3, abs=2e-3
     )
+
+
+async def test_without_a_wall_kernels_that_wait_for_a_late_chip_fill_no_window(at, tmp_path):
+    """Chip 3 works 120 us and waits 400 for the host; the others wait for it in the gather."""
+    program = mesh()
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 256])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), 100_000))
+    gather = collective("AllGatherAsync", x, y, [420_000] * 3 + [20_000], ring_size=4)
+    gather.gap_ns = [1_000] * 3 + [401_000]
+    put(program, gather)
+    run = report(tmp_path, program)
+    said = await ask(at, "host_overhead", run=run)
+    assert (said["verdict"], said["device"]) == ("mixed", 0)
+    assert said["why"].startswith(
+        "kernels fill 100% of the window's wall time, 23% without what exchanges may wait for a chip that the host"
+    )
+    assert said["trace_saving_ms"]["at_most"] == pytest.approx(0.4)
+    for wall_ms, reason in (
+        (0.3, "exchanges wait for chips that the host feeds late: profile a traced pass"),
+        (0.1, "it belongs to other rows"),
+    ):
+        with pytest.raises(QuestionRefused, match=f"wall_ms {wall_ms} is below the 0.520 ms of kernels.*{reason}"):
+            await ask(at, "host_overhead", run=run, wall_ms=wall_ms)
 
 
 async def test_of_a_cold_pass_nothing_is_expected(at, tmp_path):

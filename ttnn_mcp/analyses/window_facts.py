@@ -16,7 +16,7 @@ from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
 from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
 from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of, timelines_of
-from ttnn_mcp.analyses.devices.waits import waits_of
+from ttnn_mcp.analyses.devices.waits import waits_for_host
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
@@ -201,18 +201,21 @@ class WindowFacts:
 
     @cached_property
     def waits_by_device(self) -> dict[int, Floats]:
-        """Per device and op, how much of its kernel may be waiting for other chips, which the host feeds late.
+        """Per device and op, how much of its kernel may be waiting for other chips that the host feeds late.
 
         Nothing under a trace: its replay needs no host.
         """
         lines, chip = timelines_of(self.scope.ops, self.run.chip), self.run.chip
         if self.run.performance_report.traced:
             return {line.device: np.zeros(len(line.spent_ns)) for line in lines}
-        return {line.device: waits_of(self.scope.ops, line, self.balance, chip.on(line.device)) for line in lines}
+        return waits_for_host(self.scope.ops, lines, self.balance, chip)
 
     @cached_property
     def working_ns(self) -> float:
-        """Time in which kernels ran that did not wait, on the device that works longest: no pass takes less."""
+        """Time in which kernels ran that did not wait for the host, on the device that works longest.
+
+        No pass of this program takes less.
+        """
         lines = timelines_of(self.scope.ops, self.run.chip)
         return max(line.busy_ns - float(self.waits_by_device[line.device].sum()) for line in lines)
 

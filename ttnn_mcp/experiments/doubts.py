@@ -75,6 +75,8 @@ def gain_not_from_change(comparison: Comparison, statement: Statement, changes: 
         change for change in changes if change.kind in ("fusion", "added") and family(change.op) in _CONVERSIONS
     ]
     acted = sum(change.delta_ns for change in {*meant, *followed})
+    if any(change.kind == "trace" for change in meant):
+        acted += _in_collectives_ns(comparison)
     if acted < -comparison.noise.share * comparison.total.before_ns:
         return None
     total = comparison.total.delta_ns / 1e3
@@ -85,13 +87,23 @@ def gain_not_from_change(comparison: Comparison, statement: Statement, changes: 
 
 
 def kernels_worse(comparison: Comparison) -> Reason | None:
-    """Kernels that became slower in a step that leaves kernels as they are."""
-    if comparison.change_share <= comparison.noise.share:
+    """Kernels that became slower in a step that leaves kernels as they are; waiting for other chips may move there."""
+    slower_ns = comparison.total.delta_ns - max(0, _in_collectives_ns(comparison))
+    if slower_ns <= comparison.noise.share * comparison.total.before_ns:
         return None
     return Reason(
         "kernels_worse",
         f"kernel time {figure(comparison.change_share, '+.1%')}; trace and queues leave kernels as they are",
     )
+
+
+def _in_collectives_ns(comparison: Comparison) -> int:
+    """What collectives take more: they wait in their kernels for chips that the host feeds late."""
+    before, after = (
+        int(times[ops.of_family("collective")].sum())
+        for ops, times in zip(comparison.ops, comparison.times, strict=True)
+    )
+    return after - before
 
 
 def wall_below_kernels(comparison: Comparison, walls: Walls) -> Reason | None:

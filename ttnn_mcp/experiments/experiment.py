@@ -118,7 +118,7 @@ class Experiment:
             times = self.wall_before_ms, self.wall_after_ms
         if times[0] is None or times[1] is None or self.change_share == -1:
             return 1.0
-        return round(times[1] / times[0] / (1 + self.change_share), RATIO_DIGITS)
+        return round(times[1] / times[0] / (1 + self.change_share), RATIO_DIGITS) or 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def outlook_of(run: Run, wall_ms: float | None = None, *, most_ops: float = CHEA
 
 def _outlook(run: Run, scope: Scope, wall_ms: float | None) -> Outlook:
     facts = facts_of(run, scope)
-    if wall_ms is not None and wall_ms * 1e6 >= facts.working_ns:  # a shorter one is of other rows
+    if wall_ms is not None and wall_ms * 1e6 >= facts.timeline.busy_ns:  # a shorter one is of other rows
         facts = facts.of_wall(wall_ms * 1e6)
     diagnosis = diagnose(facts, CATALOGUE)
     least = float(np.nansum(facts.roofline.efficiency * facts.kernel_ns))

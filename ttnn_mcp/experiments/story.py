@@ -6,9 +6,8 @@ Different models have no run in common, so they are different loops in one store
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
@@ -41,7 +40,8 @@ class Story:
     @property
     def gain_share(self) -> float:
         """Relative change of kernel time per sample from baseline to best; negative is faster."""
-        per_sample = self.best.kernel_ns / _batch_ratio(self.kept)
+        batches = _batches(self.experiments, self.baseline)
+        per_sample = self.best.kernel_ns / batches.get(self.best.id, 1.0)
         return per_sample / self.baseline.kernel_ns - 1 if self.baseline.kernel_ns else 0.0
 
     @property
@@ -101,18 +101,29 @@ def story_of(experiments: Sequence[Experiment], targets: Iterable[Target], run: 
     start = max(first, key=lambda run: run.kernel_ns)  # of a part of it less is on record
     chain = _kept_chain(members, start)
     best = chain[-1].candidate if chain else start
-    target = _at_best(goals[-1], chain) if goals else None
+    target = _at_best(goals[-1], _batches(members, best)) if goals else None
     return Story(members, start, best, chain, target, len(set(loop_of.values())) - 1)
 
 
-def _at_best(target: Target, chain: Sequence[Experiment]) -> Target:
-    """The target with the batch of the last run: it was given for the run on which the target was set."""
-    since = next((place for place, one in enumerate(chain) if one.candidate.id == target.baseline.id), -1)
-    return replace(target, batch=max(1, round(target.batch * _batch_ratio(chain[since + 1 :]))))
+def _at_best(target: Target, batches: Mapping[str, float]) -> Target:
+    """The target with the batch of the best run, of which the batches are shares: it was given for another run."""
+    return replace(target, batch=max(1, round(target.batch / batches.get(target.baseline.id, 1.0))))
 
 
-def _batch_ratio(chain: Iterable[Experiment]) -> float:
-    return prod(experiment.batch_ratio for experiment in chain)
+def _batches(experiments: Iterable[Experiment], run: RunSeen) -> dict[str, float]:
+    """Run id -> its samples per iteration, over those of `run`, as far as experiments lead from one to the other."""
+    links: dict[str, list[tuple[str, float]]] = {}
+    for one in experiments:
+        links.setdefault(one.baseline.id, []).append((one.candidate.id, one.batch_ratio))
+        links.setdefault(one.candidate.id, []).append((one.baseline.id, 1 / one.batch_ratio))
+    batches, waiting = {run.id: 1.0}, [run.id]
+    while waiting:
+        here = waiting.pop()
+        for other, ratio in links.get(here, ()):
+            if other not in batches:
+                batches[other] = batches[here] * ratio
+                waiting.append(other)
+    return batches
 
 
 def _loops(links: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -135,6 +146,7 @@ def _kept_chain(experiments: Sequence[Experiment], start: RunSeen) -> tuple[Expe
     A kept experiment that starts from an earlier run replaces what followed that run, but only if it is faster.
     """
     chain: list[Experiment] = []
+    batches = _batches(experiments, start)
     for experiment in experiments:
         if experiment.verdict != "keep":
             continue
@@ -145,7 +157,9 @@ def _kept_chain(experiments: Sequence[Experiment], start: RunSeen) -> tuple[Expe
         until = next(
             (place for place, former in enumerate(chain) if former.candidate.id == experiment.baseline.id), -1
         )
-        if experiment.judged_by == "kernel" and experiment.candidate.kernel_ns < best.kernel_ns:
+        candidate = experiment.candidate
+        per_sample = candidate.kernel_ns / batches[candidate.id]
+        if experiment.judged_by == "kernel" and per_sample < best.kernel_ns / batches[best.id]:
             chain = [*chain[: until + 1], experiment]
     return tuple(chain)
 

@@ -18,7 +18,6 @@ from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
 from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.artefact import known, stored
-from ttnn_mcp.run.ops.op_names import exchanges
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.wire import Window
@@ -53,7 +52,7 @@ class Scope:
         window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
         doubtful = replace(self, window=window, doubts=every)
         # the same tables, so that what is known of them is not computed again
-        known = ("critical", "critical_device", "own_ns", "in_step")
+        known = ("critical", "critical_device", "own_ns")
         vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
         return doubtful
 
@@ -65,7 +64,7 @@ class Scope:
 
     @cached_property
     def critical_device(self) -> int:
-        """The device that the others wait for: that with most time of its own, of equals that with most kernel time."""
+        """The device that works longest: that with most kernel time of its own, of equals that with most of all."""
         if self.lead is not None:
             return self.lead
         devices = self.ops.numbers("device")
@@ -88,24 +87,10 @@ class Scope:
 
     @cached_property
     def own_ns(self) -> dict[int, float]:
-        """Per device, what it takes without exchanges with others, in whose kernels it may wait for them.
-
-        Gaps count where others can wait for a device that the host feeds late: devices in step, with exchanges.
-        """
-        devices, firsts, places = np.unique(self.ops.numbers("device"), return_index=True, return_inverse=True)
-        exchanging = self.ops.texts("op_code").where(exchanges)
-        own = np.where(exchanging, 0.0, self.ops.numbers("kernel_ns"))
-        if self.in_step and exchanging.any():
-            gaps = np.maximum(np.nan_to_num(self.ops.numbers("gap_ns")), 0.0)
-            gaps[firsts] = 0.0  # before the first op is another window
-            own = own + gaps
+        """Per device, its kernel time without collectives, in which it may wait for the others."""
+        devices, places = np.unique(self.ops.numbers("device"), return_inverse=True)
+        own = np.where(self.ops.of_family("collective"), 0.0, self.ops.numbers("kernel_ns"))
         return dict(zip(devices.astype(int).tolist(), np.bincount(places, weights=own).tolist(), strict=True))
-
-    @cached_property
-    def in_step(self) -> bool:
-        """Whether gaps of the devices compare: the window is warm, and each of them ran as many ops."""
-        _, counts = np.unique(self.ops.numbers("device"), return_counts=True)
-        return self.window.warm and bool((counts == counts[0]).all())
 
     @cached_property
     def critical(self) -> OpTable:

@@ -75,9 +75,9 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     Needs a warm window; refuses a verdict on a cold one. wall_ms measured with the profiler off makes it certain.
     """
     run, scope = facts.run, facts.scope
-    slowest = slowest_of(facts, asked.wall_ms)
+    slowest = slowest_of(facts)
     ops = scope.of_device(slowest.device)
-    refuse_other_rows(facts, asked.wall_ms)
+    refuse_other_rows(facts, slowest, asked.wall_ms)
     verdict, why = judged(facts, slowest, asked.wall_ms)
     if scope.in_doubt:
         verdict, why = "unknown", scope.in_doubt
@@ -104,11 +104,12 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
-def slowest_of(facts: WindowFacts, wall_ms: float | None) -> Timeline:
-    """The timeline of the critical device; without a wall time, where gaps do not compare, the longest."""
-    if wall_ms is not None or facts.scope.in_step:
+def slowest_of(facts: WindowFacts) -> Timeline:
+    """The timeline of the critical device; where it lost rows, of the one that takes longest."""
+    whole = devices_without_loss(facts.scope.ops)
+    if facts.timeline.device in whole:
         return facts.timeline
-    lines, whole = timelines_of(facts.scope.ops, facts.run.chip), devices_without_loss(facts.scope.ops)
+    lines = timelines_of(facts.scope.ops, facts.run.chip)
     return max((line for line in lines if line.device in whole), key=lambda line: line.wall_ns)
 
 
@@ -163,7 +164,8 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
     """The verdict and its reason. A cold window never gets one, unless a profiler-off wall time decides it."""
     report, scope = facts.run.performance_report, facts.scope
     if wall_ms is not None:
-        return _judged_by_wall(line, wall_ms, facts.working_ns / (wall_ms * 1e6))
+        measured = f"{figure(wall_ms, 'g')} ms measured with the profiler off"
+        return _judged_by_share(facts, line.busy_in(wall_ms * 1e6), wall_ms * 1e6, measured)
     if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
@@ -178,8 +180,7 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
             f"of {figure(line.gap_ns / 1e6, '.1f')} ms: "
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
-    busy = _by_busy(line.busy)
-    filled = f"kernels fill {figure(line.busy, '.0%')} of the window's wall time"
+    busy, filled = _judged_by_share(facts, line.busy, line.wall_ns, "window's wall time")
     if busy == "device_bound":
         return busy, filled
     kind = "replayed trace" if report.traced else "profiled run"
@@ -189,9 +190,10 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
     )
 
 
-def _judged_by_wall(line: Timeline, wall_ms: float, working: float) -> tuple[Verdict, str]:
-    share = line.busy_in(wall_ms * 1e6)
-    why = f"kernels fill {figure(share, '.0%')} of the {figure(wall_ms, 'g')} ms measured with the profiler off"
+def _judged_by_share(facts: WindowFacts, share: float, wall_ns: float, wall: str) -> tuple[Verdict, str]:
+    """The verdict by the share of a wall time in which kernels ran, and how much of it waited for no host."""
+    why = f"kernels fill {figure(share, '.0%')} of the {wall}"
+    working = facts.working_ns / wall_ns
     if working < DEVICE_BOUND <= share:
         exchanges = "without what exchanges may wait for a chip that the host feeds late"
         return "mixed", f"{why}, {figure(working, '.0%')} {exchanges}"

@@ -90,7 +90,7 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     how to verify it; `details` names edits. On a memory report alone: predicted by laws of time.
     """
     if asked.wall_ms is not None:
-        refuse_other_rows(facts, asked.wall_ms)
+        refuse_other_rows(facts, facts.timeline, asked.wall_ms)
         facts = facts.of_wall(asked.wall_ms * 1e6)
     wanted = [check for check in CATALOGUE if asked.steps is None or check.step in asked.steps]
     diagnosis = diagnose(

@@ -79,6 +79,21 @@ def test_a_trace_shortens_gaps_to_those_of_a_replay():
     assert left(traced, gap=100.0)[1] == 100
 
 
+def test_of_gaps_no_more_goes_than_their_change_saves_at_most():
+    """As another chip works meanwhile, say: of 2 us above traced gaps half, of what an op took along no more."""
+    half = change(0, (0, 1), gap_ns=(0.0, 2_000.0))
+    remaining = Remaining(ground())
+    remaining.make(half)
+    assert remaining.gaps_ns.tolist() == [2_000, 2_000]
+    one_gone = Remaining(ground())
+    one_gone.make(change(SPENT_NS, (0,)))
+    one_gone.make(half)
+    assert one_gone.gaps_ns.tolist() == [0, 2_000]
+    expected = Remaining(ground())
+    expected.make(half.saving(np.array([500.0, 500.0])))
+    assert expected.gaps_ns.tolist() == [2_500, 2_500]
+
+
 def test_a_setting_is_made_once_and_not_by_what_saves_nothing():
     first, second = change(1_000, slot="program"), change(4_000, slot="program")
     assert left(first, second)[0] == 9_000

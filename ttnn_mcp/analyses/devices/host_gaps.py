@@ -65,8 +65,8 @@ class Timeline:
         return min(1.0, self.busy_ns / self.wall_ns) if self.wall_ns > 0 else float("nan")
 
     def busy_in(self, wall_ns: float) -> float:
-        """Share of a wall time without the profiler in which a kernel ran; kernels that wait may take longer."""
-        return min(1.0, self.busy_ns / wall_ns)
+        """Share of a wall time without the profiler in which a kernel ran."""
+        return self.busy_ns / wall_ns
 
     @property
     def gap_ns(self) -> float:
@@ -166,7 +166,6 @@ def gaps_of_wall(gaps_ns: Floats, left_ns: float) -> Floats:
 
     What they have above a traced gap goes first, in proportion: a trace then saves of them what it saves of the wall.
     """
-    left_ns = max(0.0, left_ns)
     kept = np.minimum(gaps_ns, TRACED_GAP_NS)
     least, above = float(kept.sum()), gaps_ns - kept
     most = least + float(above.sum())

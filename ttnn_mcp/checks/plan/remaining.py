@@ -116,6 +116,7 @@ class Remaining:
         self._peak, count = ground.peak_gb_s, len(self._rows)
         self._spent: Floats = ground.spent[self._rows]
         self._gaps: Floats = ground.gaps[self._rows]
+        self._gaps_before = self._gaps.copy()
         self._floors: Floats = ground.floors[self._rows]
         self._arithmetic: Floats = ground.arithmetic[self._rows]
         self._dram: Floats = ground.dram[self._rows]
@@ -170,7 +171,8 @@ class Remaining:
         free &= change.in_gaps | (change.bounds.at_most_ns[change.at] > 0)
         places, at = places[free], change.at[free]
         if change.in_gaps:
-            self._gaps[places] -= change.gap_part * np.maximum(self._gaps[places] - TRACED_GAP_NS, 0.0)
+            part = change.gap_part * self._gap_share(change)
+            self._gaps[places] -= part * np.maximum(self._gaps[places] - TRACED_GAP_NS, 0.0)
             return
         self._taken.setdefault(change.slot, np.zeros(len(self._rows), dtype=np.bool_))[places] = True
         bounds, spent = change.bounds, self._spent[places]
@@ -188,6 +190,12 @@ class Remaining:
             gone |= np.isin(self._rows[places], bounds.gone)
         self._gone[places[gone]] = True
         self._gaps[places[gone]] = 0.0
+
+    def _gap_share(self, change: Relief) -> float:
+        """Of what its gaps have above traced ones, the part that a change saves at most."""
+        above = np.maximum(self._gaps_before[np.searchsorted(self._rows, change.rows)] - TRACED_GAP_NS, 0.0).sum()
+        most = change.bounds.gap_ns[1] if change.bounds.gap_ns is not None else above
+        return min(1.0, float(most / above)) if above else 1.0
 
 
 def saved_by(ground: Ground, changes: Sequence[Relief]) -> float:

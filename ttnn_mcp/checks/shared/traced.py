@@ -31,7 +31,7 @@ class Traced(NamedTuple):
         most_ns: at most of the gaps.
         by_wall: whether the wall time leaves it less than the gaps of the profile do.
         expected: an equal part for each op; None where nothing is known.
-        in_kernels_ns: at most of what exchanges wait in their kernels; nothing where no wall time is known.
+        in_kernels_ns: at most of what exchanges wait in their kernels for chips that the host feeds late.
     """
 
     most_ns: float
@@ -50,17 +50,15 @@ def traced(facts: WindowFacts, line: Timeline, wall_ns: float | None, ops: int =
         ops: how many share what is expected.
     """
     by_gaps = trace_saving_ns(line)
+    whole_ns = line.wall_ns if wall_ns is None else wall_ns
+    # the kernels that wait for no host stay, on the device that works longest, with the gaps of a trace
+    beyond_ns = max(0.0, whole_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS)
+    most_ns = min(by_gaps if wall_ns is None else trace_saving_of_wall_ns(line, wall_ns), beyond_ns)
+    in_kernels_ns = min(float(facts.waits_by_device[line.device].sum()), beyond_ns - most_ns)
     if wall_ns is None:
-        return Traced(min(by_gaps, _beyond_work_ns(facts, line, line.wall_ns)), by_wall=False, expected=None)
-    beyond_ns = _beyond_work_ns(facts, line, wall_ns)
-    most_ns = min(trace_saving_of_wall_ns(line, wall_ns), beyond_ns)
+        alone = len(facts.balance.devices) == 1  # what other chips do is not known
+        return Traced(most_ns, by_wall=False, expected=None, in_kernels_ns=0.0 if alone else in_kernels_ns)
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
     alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None
-    waits_ns = float(facts.waits_by_device[line.device].sum())
-    return Traced(most_ns, most_ns < by_gaps, expected, min(waits_ns, beyond_ns - most_ns))
-
-
-def _beyond_work_ns(facts: WindowFacts, line: Timeline, wall_ns: float) -> float:
-    """What a pass has beyond the kernels that do not wait, on the device that works longest, and traced gaps."""
-    return max(0.0, wall_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS)
+    return Traced(most_ns, most_ns < by_gaps, expected, in_kernels_ns)

@@ -24,8 +24,8 @@ the profile has gaps, the host works around the pass: the gaps are the bound, an
 
 Exchanges between chips wait in their kernels for a chip that the host feeds late: two layers on four chips took 1.90 ms
 untraced, 1.63 of them kernels, and 1.40 traced (Mistral Small 24B, its port in tt-metal). So what a chip takes for them
-beyond their payload and the quickest chip is a trial of its own, no more than the wall has beyond the work of the chip
-that works longest; and only such work fills a wall.
+beyond their payload and the quickest chip is a trial of its own: no more than other chips had gaps since the exchange
+before, nor than the pass has beyond the work of the chip that works longest. Only such work fills a wall.
 """
 
 from __future__ import annotations
@@ -134,11 +134,12 @@ def _tell(by_wall: bool, ops: Affected) -> Words:
 
 
 def _tell_exchanges(ops: Affected) -> Words:
-    facts, wall_ns = ops.facts, ops.facts.wall_ns or 0.0
+    facts, wall_ns = ops.facts, ops.facts.wall_ns
+    line, wall = facts.timeline, "the warm window" if wall_ns is None else _wall(wall_ns)
     return Words(
         claim=(
-            f"kernels fill {figure(facts.timeline.busy_in(wall_ns), '.0%')} of {_wall(wall_ns)}, of which exchanges "
-            f"take {ops.time}: they wait too while the host is late to feed another chip; heaviest {ops.example}"
+            f"kernels fill {figure(line.busy_in(wall_ns or line.wall_ns), '.0%')} of {wall}, of which exchanges take "
+            f"{ops.time}: they wait too while the host is late to feed another chip; heaviest {ops.example}"
         ),
         assumption="at best only the work of the chip that works longest is left, and a traced gap for each op",
         fix=_fix(facts),

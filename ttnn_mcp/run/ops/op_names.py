@@ -71,7 +71,7 @@ _BY_NAME: dict[str, Family] = {
 
 WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
 _EXCHANGE = re.compile(
-    r"AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
+    r"(?<!Pre)(?<!Post)AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
     r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
     r"|SliceReshardAsync|NeighborPad|^NpHalo"
 )
@@ -98,7 +98,10 @@ def canonical(op_code: str) -> str:
 
 
 def exchanges(op_code: str) -> bool:
-    """Whether the op sends to other chips or waits for them: collectives, and ops that a collective is fused with."""
+    """Whether the op sends to other chips or waits for them: collectives, and ops that a collective is fused with.
+
+    The stages of a norm before and after a gather do not.
+    """
     return _EXCHANGE.search(canonical(op_code)) is not None
 
 

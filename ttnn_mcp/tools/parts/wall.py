@@ -10,6 +10,7 @@ from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
+    from ttnn_mcp.analyses.devices.host_gaps import Timeline
     from ttnn_mcp.analyses.window_facts import WindowFacts
 
 WallMs: TypeAlias = Annotated[
@@ -17,15 +18,23 @@ WallMs: TypeAlias = Annotated[
 ]
 
 
-def refuse_other_rows(facts: WindowFacts, wall_ms: float | None) -> None:
-    """A pass takes no less than its kernels, but for what they wait for other chips.
+def refuse_other_rows(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> None:
+    """A pass takes no less than its kernels; what they wait for other chips a profile tells only of its own pass.
 
     Raises:
         QuestionRefused: the wall time is shorter; says what to do.
     """
-    if wall_ms is not None and wall_ms * 1e6 < facts.working_ns:
+    if wall_ms is None or wall_ms * 1e6 >= line.busy_ns:
+        return
+    below = (
+        f"wall_ms {figure(wall_ms, 'g')} is below the {figure(line.busy_ns / 1e6, '.3f')} ms of kernels in this "
+    )
+    if wall_ms * 1e6 >= facts.working_ns:
         raise QuestionRefused(
-            f"wall_ms {figure(wall_ms, 'g')} is below the {figure(facts.working_ns / 1e6, '.3f')} ms of kernels in "
-            "this window: it belongs to other rows. Give the time of one iteration, or choose the window of which it "
-            "was measured."
+            f"{below}window, of which exchanges wait for chips that the host feeds late: profile a traced pass, or "
+            "leave wall_ms out."
         )
+    raise QuestionRefused(
+        f"{below}window: it belongs to other rows. Give the time of one iteration, or choose the window it was "
+        "measured on."
+    )
