@@ -62,7 +62,7 @@ def test_samples_per_second_are_those_of_the_batch_of_the_best_run():
     known = chain(
         ("a", "b", "keep", 4_000_000, {"judged_by": "per_sample", "change_share": -0.5}),
         ("b", "c", "keep", 6_000_000, {**WALLS, "change_share": 3.0 / 4.0 / 2 - 1}),
-        ("c", "d", "keep", 5_000_000, {"change_share": -1 / 6}),
+        ("c", "d", "keep", 5_000_000, {**WALLS, "judged_by": "kernel", "change_share": -1 / 6}),
         ("d", "e", "revert", 9_000_000, {"judged_by": "per_sample", "change_share": 0.5}),
         ("d", "f", "keep", 4_900_000, {**WALLS, "wall_after_ms": None, "change_share": -0.5}),
     )
@@ -96,6 +96,8 @@ def test_a_run_on_an_older_one_takes_over_only_where_it_is_faster_per_sample():
 
 def test_a_target_alone_begins_a_loop():
     run = RunSeen("a", "a", None, None, 1_000_000, True)
+    assert run.of_ledger
+    assert not replace(run, memory="a.db").of_ledger
     story = story_of([], [Target(run, "latency_ms", 5.0)])
     assert (story.baseline.id, story.best.id, story.target.value) == ("a", "a", 5.0)
 

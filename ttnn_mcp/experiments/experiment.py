@@ -13,7 +13,6 @@ from ttnn_mcp.records import dataclass
 
 Verdict: TypeAlias = Literal["keep", "revert", "inconclusive"]
 JudgedBy: TypeAlias = Literal["kernel", "wall", "per_sample", "memory"]
-RATIO_DIGITS = 6  # of a ratio of batches: beyond them only rounding is left (ours)
 LONGEST_TEXT = 500  # characters of a person's text; the same limit as in the call that records it
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Digest = Annotated[str, Field(min_length=1, max_length=64)]
@@ -118,7 +117,7 @@ class Experiment:
             times = self.wall_before_ms, self.wall_after_ms
         if times[0] is None or times[1] is None or self.change_share == -1:
             return 1.0
-        return round(times[1] / times[0] / (1 + self.change_share), RATIO_DIGITS) or 1.0
+        return times[1] / times[0] / (1 + self.change_share)
 
 
 @dataclass(frozen=True, slots=True)

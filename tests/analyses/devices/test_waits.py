@@ -86,6 +86,15 @@ def test_an_exchange_waits_for_the_host_no_longer_than_another_chip_had_gaps(tmp
     assert case.waits_by_device[0].tolist()[:-1] == [0] * len(gaps_ns)
 
 
+def test_of_chips_that_ran_other_ops_nothing_bounds_how_long_one_waits(tmp_path):
+    rows = late((0, 0), (1_000, 1_000), before=(0, 0))
+    for row in rows:
+        if str(row["DEVICE ID"]) == "1":
+            row["OP CODE"] = {"UnaryDeviceOperation": "Tanh"}.get(row["OP CODE"], "AllReduceAsync")
+    case = read(write_rows(tmp_path / "ops.csv", rows, header_of(rows, "C7")))
+    assert case.waits_by_device[0].tolist() == [0, 0, pytest.approx(400_000, abs=400)]
+
+
 def test_of_one_chip_of_a_mesh_all_beyond_the_payload_may_be_waiting(tmp_path):
     """As the other chips are not in the report; a transfer whose payload is not known keeps its launch."""
     assert case_of(tmp_path / "gather", of_ops(400_000, chips=1)).waits_by_device[0].tolist() == [
