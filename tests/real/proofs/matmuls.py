@@ -120,3 +120,12 @@ def _configured(on: Operands) -> Iterator[Callable[[], object]]:
     yield lambda: ttnn.sparse_matmul(
         x, experts, sparsity=chosen, program_config=sparse, nnz=2, is_input_a_sparse=False, is_input_b_sparse=True
     )
+    for chosen_ones in (on.rows(1, 1, 1, 2, dtype="u16"), on.rows(1, 1, 1, 8, dtype="u16")):
+        yield lambda ids=chosen_ones: ttnn.sparse_matmul(
+            x, experts, sparsity=chosen, indices=ids, program_config=sparse, is_input_b_sparse=True
+        )
+    halves, down = on.tiles(1, 2, 32, 2048), on.tiles(1, 8, 2048, 1024, dtype="b8")
+    yield lambda: ttnn.sparse_matmul(
+        halves, down, sparsity=chosen, indices=on.rows(1, 1, 1, 2, dtype="u16"), program_config=sparse,
+        is_input_a_sparse=True, is_input_b_sparse=True,
+    )  # fmt: skip

@@ -225,6 +225,8 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "gamma": lambda of: of.tiles(1, 1, 1, 512),
     "beta": lambda of: of.tiles(1, 1, 1, 512),
     "users": lambda of: of.words(4),
+    "ids": lambda of: of.tiles(1, 1, 1, 2, dtype="uint16", layout="ROW_MAJOR_LAYOUT"),  # of two of 16 experts
+    "ones": lambda of: of.tiles(1, 1, 1, 16, layout="ROW_MAJOR_LAYOUT"),
     "positions": lambda of: of.words(8),
     "page_table": lambda of: of.words(8, 8),
     "weight": lambda of: of.on_host(64, 64, 3, 3),

@@ -1,4 +1,4 @@
-"""Which experts a router chose for one token: the TopK before their matmuls."""
+"""Which experts a router chose for one token: the TopK, or the op of a grouped gate, before their matmuls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ttnn_mcp.checks.check import WindowFacts
+from ttnn_mcp.run.ops.op_names import canonical
+
+CHOOSES = {"TopK": "k", "MoeGroupedTopk": "n_activated_experts", "DeepseekGroupedGate": "n_activated_experts"}
 
 
 class ActiveExperts(NamedTuple):
@@ -19,10 +22,10 @@ class ActiveExperts(NamedTuple):
 
 
 class Routers:
-    """The TopK ops of a window."""
+    """The routers of a window."""
 
     def __init__(self, facts: WindowFacts) -> None:
-        self._rows: list[int] = np.flatnonzero(facts.named("TopK")).tolist()
+        self._rows: list[int] = np.flatnonzero(facts.named(*CHOOSES)).tolist()
         self._facts = facts
 
     def choice(self, row: int, experts: int) -> ActiveExperts | None:
@@ -34,5 +37,6 @@ class Routers:
         scores = self._facts.ops.inputs[0].logical[router]
         if scores[3] != experts or scores[:3].prod() != 1:
             return None
-        (k,) = self._facts.attributes_of_ops.numbers(np.array([router]), lambda attributes: attributes.number("k"))
-        return ActiveExperts(float(k), router, "k") if 1 <= k <= experts else None
+        name = CHOOSES[canonical(self._facts.names[router])]
+        k = self._facts.attributes(router).number(name) or 0
+        return ActiveExperts(float(k), router, name) if 1 <= k <= experts else None
