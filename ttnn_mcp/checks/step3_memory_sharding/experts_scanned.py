@@ -31,7 +31,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
-OPERANDS = 3  # activation, weights, sparsity; the indices are the fourth (TTNN 0.81.1)
+OPERANDS = 3  # activation, weights, sparsity; the indices are the fourth (tt-metal #50654)
 MANY = 16  # experts: the fewest of a published model with a router of this kind (ours; measured were 128 and 512)
 FEW = 0.5  # of the experts: more, and little is left to spare (ours)
 
