@@ -578,8 +578,9 @@ def test_firmware_that_outlasts_all_kernels_is_doubted(examined, around_ns, coun
             firmware = number(row, KERNEL) + around_ns
             row.update({FIRMWARE: str(firmware), START: str(number(row, END) - firmware)})
 
-    codes, _run = examined(change, iteration="all")
+    codes, run = examined(change, iteration="all")
     assert codes == ["kernels_below_firmware"] * doubted
+    assert ("firmware runs 2.0 us longer" in " ".join(run.scope("all").window.doubts)) == doubted
 
 
 @for_all(("close", "around_ns", "doubted"), [(1, 2_001, True), (2, 10_000, False)])
