@@ -71,6 +71,7 @@ def test_an_impossible_time_is_no_timestamp_and_told_from_the_end_before():
     here = report([DEVICE] * 3, kernel_ns=[90, 7e9, 90], gap_ns=[10, -7e9, 10])
     assert (here.impossible, here.outlasting, here.impossible_left_out) == (1, 0, 0)
     assert here.ops.numbers("kernel_ns").tolist() == [90, 100, 90]
+    assert here.told_otherwise.tolist() == [3]
     assert [here.ops.cite(row, "kernel_ns").column[:6] for row in range(3)] == ["x", "DEVICE", "x"]
 
 
