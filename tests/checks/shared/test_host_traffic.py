@@ -26,10 +26,10 @@ def test_ttnns_own_tutorial_takes_its_heads_through_the_host():
 def test_a_tensor_that_is_sent_once_makes_one_trip():
     """It is read twice before, and once after."""
     tensor = SimpleNamespace(id=1, shape=SimpleNamespace(elements=1_024), size_bytes=2_048, device=0)
-    names = ("ttnn.to_torch", "ttnn.to_torch", "ttnn.from_torch", "ttnn.to_torch")
+    names = ("ttnn.from_torch", "ttnn.to_torch", "ttnn.to_torch", "ttnn.from_torch", "ttnn.to_torch")
     of_all = SimpleNamespace(of=lambda _: (1,))
     memory = SimpleNamespace(
-        operations=SimpleNamespace(ids=np.arange(1, 5), names=names),
+        operations=SimpleNamespace(ids=np.arange(5), names=names),
         tensors={1: tensor},
         inputs=of_all,
         outputs=of_all,
