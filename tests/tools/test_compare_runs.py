@@ -53,6 +53,11 @@ async def test_the_answer_says_verdict_figures_and_where_the_time_went(pair):
     assert "ran_out" not in said
 
 
+async def test_ops_that_are_new_are_named(pair):
+    said = await pair(replace(BASE, fused_relu=True), BASE)
+    assert said["added"]["rows"][0][0] == "Unary"
+
+
 @for_all("group_by", ["op_code", "category", "layer"])
 async def test_the_deltas_of_every_page_add_up_to_the_total(at, pair, group_by):
     everything = await pair(BASE, replace(BASE, fused_qkv=True, jitter=0.07), limit=200)
