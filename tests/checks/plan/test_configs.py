@@ -322,6 +322,14 @@ def test_all_that_findings_want_of_one_conv_config_is_one_value():
     assert "holds conv-config too" in told["wide-weights"].caveat
 
 
+@for_all(("program", "differ"), [("P{row}()", True), ("P()", False)])
+def test_a_fix_says_that_other_shapes_get_another_program(tmp_path, program, differ):
+    some = wants("some", sets_program(lambda _, row: program.format(row=row)), part=0.2, rows=(0, 1))
+    assert (
+        fixes(_convs(tmp_path, 2), some)["some"].endswith("; other shapes differ: details=compute-config") == differ
+    )
+
+
 def test_a_fix_without_a_program_says_nothing_of_programs_of_other_shapes(tmp_path):
     case = _convs(tmp_path, 2)
     some = wants("some", sets_program(lambda _, row: "P()" if row else ""), part=0.2, rows=(0, 1))
