@@ -131,10 +131,15 @@ def _of_tools(path: Path) -> list[Path]:
     users = _users(path, _modules_in(PARTS)) if path.parent == PARTS else set[Path]()
     parts = [name_of(part) for part in (path, *users)]
     tools = [tool for tool in _modules_in(TOOLS) if path.parent == PARTS and imports_of(tool) & {*parts}]
-    tests = (_beside(module.parent) / f"test_{module.name}" for module in (path, *sorted(users), *sorted(tools)))
-    door = () if path.parent == PARTS else ("answering",)
-    held = (*tests, *(_beside(TOOLS) / f"test_{name}.py" for name in door))
-    return [*dict.fromkeys(test for test in held if test.is_file())]
+    door = () if path.parent == PARTS else (TOOLS / "answering.py",)
+    holding = (path, *sorted(users), *sorted(tools), *door)
+    return [*dict.fromkeys(test for module in holding for test in _named_after(module))]
+
+
+def _named_after(module: Path) -> list[Path]:
+    """test_check_setting.py, then test_check_setting_paged.py and others like it."""
+    beside = _beside(module.parent)
+    return sorted((*beside.glob(f"test_{module.stem}.py"), *beside.glob(f"test_{module.stem}_*.py")))
 
 
 @cache

@@ -1,10 +1,11 @@
 """Batches of reports: how many go together, and what happens to one that changes while it is read."""
 
 from tests.archive.passes import passed
-from tests.archive.reports import report
+from tests.archive.reports import ROWS, report
 from tests.for_all import for_all
 from ttnn_mcp.archive import adding
-from ttnn_mcp.archive.adding import batches
+from ttnn_mcp.archive.adding import Batch, add_batch, batches
+from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.sources import Source
 
 OPS_PER_REPORT, BYTES_PER_OP = 20_000, 1_500
@@ -38,3 +39,22 @@ def test_a_report_that_changes_while_it_is_read_is_not_added(tmp_path, monkeypat
     assert outcome.new == 0
     assert "changed while it was read" in outcome.damaged[0].why
     assert passed(str(tmp_path / "archive"), path).new == 1
+
+
+def test_the_same_contents_twice_are_one_run_and_what_cannot_be_read_is_none(tmp_path, monkeypatch):
+    path = report(tmp_path / "nightly")
+    copy, torn = path.with_name("copy.csv"), path.with_name("torn.csv")
+    for other in (copy, torn):
+        other.write_bytes(path.read_bytes())
+    reading = adding.local_copy
+
+    def local_copy(source):
+        if "torn" in source.name:
+            raise PermissionError(13, "secret")
+        return reading(source)
+
+    monkeypatch.setattr(adding, "local_copy", local_copy)
+    sources = tuple(Source(str(one), one.stat().st_size, 5_000_000_000) for one in (path, copy, torn))
+    added = add_batch(str(tmp_path / "archive"), Batch(sources), Provenance(None, None))
+    assert (added.new, added.known, added.ops) == (1, 1, ROWS)
+    assert [one.why for one in added.damaged] == ["It cannot be read (PermissionError)."]

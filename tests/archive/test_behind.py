@@ -21,11 +21,11 @@ def row(run, op_code, kernel_us, *, signature=1, settings=1, ops=1):
     }
 
 
-def named(rows, runs=2 * SIDES, at=SIDES, others=()):
+def named(rows, runs=2 * SIDES, at=SIDES, others=(), devices=1):
     """What stands behind the turn at run `at` of so many."""
     turn = Turn(at, 1.0, 2.0)
     course = Course(tuple(Turn(other, 1.0, 2.0) for other in sorted((at, *others))), 0.01, None)
-    return behind(pd.DataFrame(rows), range(runs), turn, course, 1)
+    return behind(pd.DataFrame(rows), range(runs), turn, course, devices)
 
 
 def changed(**times):
@@ -50,6 +50,12 @@ def test_runs_beyond_another_turn_do_not_count():
     times = [*[50] * 4, *[10, 10], *[20, 20], *[90] * 4]
     (op,) = named([row(run, "Matmul", us) for run, us in enumerate(times)], 12, 6, (4, 8))
     assert (op.before_us, op.after_us) == (10, 20)
+
+
+def test_an_op_is_named_by_its_line_at_the_turn_and_its_time_on_one_device():
+    rows = [{**row, "line": 7 + row["run"]} for row in changed(Matmul=(10, 30))]
+    (op,) = named(rows, devices=2)
+    assert (op.before_us, op.after_us, op.line) == (5, 15, 7 + SIDES)
 
 
 def test_the_four_largest_changes_are_named():

@@ -245,6 +245,10 @@ def test_who_compiles_a_model_reads_the_fix_of_a_compiler(tmp_path, generation, 
 def test_small_savings_are_dropped_and_risks_are_not(case):
     found = diagnose(case, [saves("small", 0.001), saves("risk", 0.0)], min_saving_share=0.005)
     assert [one.check for one in found.findings] == ["risk"]
+    tries = [replace(saves(f"{part}", part), lever=UNTRIED) for part in (0.001, 0.5)]
+    assert [one.check for each in tries for one in diagnose(case, [each], min_saving_share=0.005).findings] == [
+        "0.5"
+    ]
 
 
 def test_a_check_that_breaks_costs_no_other(case, caplog):
@@ -277,6 +281,43 @@ def test_of_a_window_in_doubt_nothing_is_expected(case, gap):
     assert ask_check(check, case).claims[0].expected.basis == "made"
     doubted = WindowFacts(case.run, case.scope.doubted((Doubt("clocks_differ", "made"),)))
     assert ask_check(check, doubted).claims[0].expected is None
+
+
+def test_a_step_of_a_window_in_doubt_is_not_clean_and_what_was_found_there_is_told(case):
+    doubted = WindowFacts(case.run, case.scope.doubted((Doubt("clocks_differ", "made"),)))
+    steps = [diagnose(doubted, [check]).steps[0] for check in (comes_to("none"), comes_to("some", 0.5))]
+    assert [step.status for step in steps] == ["cannot_tell", "found"]
+    assert steps[0].why == doubted.scope.in_doubt
+
+
+def test_a_setting_that_was_not_tried_is_no_problem_of_its_step(case):
+    untried = replace(comes_to("untried", 0.5), lever=UNTRIED)
+    assert diagnose(case, [untried]).steps[0].status == "clean"
+    assert [one.check for one in diagnose(case, [untried]).findings] == ["untried"]
+    unseen = replace(comes_to("unseen", "dark"), lever=UNTRIED)
+    assert diagnose(case, [unseen]).steps[0].status == "cannot_tell"
+
+
+@for_all(("step", "status"), [(1, "cannot_tell"), (2, "found")])
+def test_formats_of_an_architecture_nobody_knows_are_not_judged(case, step, status):
+    vars(case.run)["chip"] = replace(case.run.chip, arch="quasar")
+    foreign = WindowFacts(case.run, case.scope)
+    asked = ask_check(replace(comes_to("made", 0.5), step=step), foreign)
+    assert asked.status == status
+    assert ("architecture whose formats are not known" in asked.why) == (step == 1)
+
+
+def test_a_finding_tells_its_saving_in_microseconds(case):
+    def look(facts):
+        for problem in sure.look(facts):
+            ends = (np.full(4, ns) for ns in (2_000.0, 1_000.0, 3_000.0))
+            yield replace(problem, expected=Expectation(*ends, "law: made"))
+
+    sure = saves("sure", 0.5, sure=0.1)
+    (finding,) = diagnose(case, [replace(sure, look=look)]).findings
+    saving = finding.saving_us
+    assert (saving.at_least, saving.expected, saving.at_most) == (4, 8, 20)
+    assert (saving.interval, saving.basis) == ((4, 12), "law: made")
 
 
 @for_all("other", ["clean", "found"])

@@ -57,7 +57,12 @@ def test_a_report_is_stale_by_the_time_in_its_name(before, after, stale):
     assert (older_than_baseline(before, after) is not None) == stale
 
 
-def doubts(
+def doubts(text, changes=(), **how):
+    """The codes of what is doubtful about a change of 1 ms."""
+    return [each.code for each in reasons(text, changes, **how)]
+
+
+def reasons(
     text,
     changes=(),
     *,
@@ -68,7 +73,7 @@ def doubts(
     kernels_ns=(1e6, 0.8e6),
     collectives_ns=0,
 ):
-    """The codes of what is doubtful about a change of 1 ms, of which collectives take so much more."""
+    """What is doubtful about it; collectives take so much more."""
     sides = [
         SimpleNamespace(
             run=SimpleNamespace(
@@ -88,7 +93,7 @@ def doubts(
         total=Delta("total", 1_000_000, round(1_000_000 * (1 + change)), 1, 1),
         alignment=SimpleNamespace(complete=complete),
     )
-    return [each.code for each in doubts_of_change(comparison, statement_of(text, step), changes, step, walls)]
+    return [*doubts_of_change(comparison, statement_of(text, step), changes, step, walls)]
 
 
 def took(kind, op, what, delta_ns):
@@ -119,6 +124,11 @@ QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns i
 )
 def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more, told):
     assert doubts(text, changes, **more) == told
+
+
+def test_a_gain_elsewhere_is_told_with_both_times():
+    (reason,) = reasons("LoFi", [IDLE])
+    assert reason.what == "ops with the stated change -20.0 us, the window -200.0 us"
 
 
 @for_all(

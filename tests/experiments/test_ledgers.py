@@ -106,6 +106,11 @@ def test_a_sweep_with_rounds_ships_only_what_wins_in_all(read):
     assert lost.change_share == pytest.approx(38.037 / 28.879 - 1)
 
 
+def test_a_column_of_rounds_is_judged_before_one_figure_of_decode(read):
+    (one,) = read('candidate,decode_ms,all_ms\nbaseline,5,"2.0, 2.1, 2.2"\nfast,4,"1.0, 1.1, 1.2"\n').experiments
+    assert (one.baseline.kernel_ns, one.candidate.kernel_ns) == (2_100_000, 1_100_000)
+
+
 def test_a_sweep_of_single_figures(read):
     ledger = read(KOKORO)
     assert verdicts(ledger) == {
@@ -245,7 +250,7 @@ def test_a_ledger_is_read_whole_or_not_at_all(read):
     rows += ",".join(["x" * 100_000] * 20)
     rows = rows[:2_000_000]
     assert len(read(rows, "a.csv").experiments) == 1
-    with pytest.raises(QuestionRefused, match=r"more than a ledger may \(2 MB\)"):
+    with pytest.raises(QuestionRefused, match=r"holds 2 MB, more than a ledger may \(2 MB\)"):
         read(rows + "\n", "b.csv")
 
 

@@ -187,6 +187,12 @@ async def test_a_store_whose_making_was_cut_short_is_empty_and_usable(tmp_path):
     assert (await Store(tmp_path).add(experiment("first"))).id == 1
 
 
+def test_a_row_of_a_ledger_has_no_report(tmp_path):
+    paths = ((None, None, True), (tmp_path, None, False), (None, tmp_path, False))
+    for performance, memory, of_ledger in paths:
+        assert RunSeen("aaaaaaaa", "a", performance, memory, 1, True).of_ledger == of_ledger
+
+
 async def test_an_experiment_is_imported_once_and_a_newer_target_stays(tmp_path):
     here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
     saved = await there.add(experiment("elsewhere"))

@@ -12,6 +12,7 @@ import pytest
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable
+from ttnn_mcp.experiments import exchange
 from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.experiment import Target
 from ttnn_mcp.experiments.store import FILE, Store
@@ -236,6 +237,21 @@ def test_an_export_replaces_an_export_and_no_other_file(tmp_path):
     with pytest.raises(QuestionRefused, match=r"model\.py exists and is no export"):
         write_document(other, [], [])
     assert other.read_text() == "import ttnn"
+
+
+def test_an_export_is_on_disk_before_it_takes_its_place_and_leaves_nothing_where_it_cannot(tmp_path, monkeypatch):
+    path, sizes = tmp_path / "export.json", []
+    with monkeypatch.context() as patch:
+        patch.setattr(exchange.os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
+        write_document(path, [experiment("one")], [])
+    assert sizes == [path.stat().st_size]
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(exchange.os, "fsync", lambda _: os.open(tmp_path / "full", os.O_RDONLY))
+        with pytest.raises(StoreUnusable):
+            write_document(path, [experiment("other")], [])
+    assert [*tmp_path.iterdir()] == [path]
+    assert path.read_bytes() == before
 
 
 def test_why_a_file_cannot_be_read_is_told(tmp_path):

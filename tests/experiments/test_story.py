@@ -47,6 +47,9 @@ def test_a_kept_change_on_an_older_run_takes_over_only_where_it_ends_faster():
     assert story_of(slower, []).best.id == "d"
     assert story_of(faster, []).best.id == "x"
     assert [one.id for one in story_of(faster, []).kept] == [5]
+    more = chain(("d", "f", "keep", 600_000, {}), ("b", "y", "keep", 500_000, {}))
+    longer = [*LOOP, *(replace(one, id=one.id + 4, recorded=one.recorded + 4) for one in more)]
+    assert [one.id for one in story_of(longer, []).kept] == [1, 6]
 
 
 def test_different_models_are_different_loops():
@@ -153,6 +156,7 @@ LATENCY = Target(RunSeen("a", "a", None, None, 1, True), "latency_ms", 10.0)
 def test_the_stop_signal(now, at_best, worth, status, stop):
     said = progress_of(LATENCY, Reach(now, at_best), wall_known=True, worth_trying=worth)
     assert (said.status, said.stop) == (status, stop)
+    assert ("1% to go" in said.why) == (status != "met")
 
 
 def test_a_target_met_by_kernel_time_alone_asks_for_wall_time():

@@ -178,6 +178,8 @@ def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_it
     own, part = held.values()
     assert own == ["test_list_ops.py", "test_answering.py"]
     assert part == ["parts/test_op_groups.py", "test_list_ops.py"]
+    several = [path.name for path in scope.tests_of(scope.TOOLS / "time_budget.py")]
+    assert several == ["test_time_budget.py", "test_time_budget_properties.py", "test_answering.py"]
 
 
 IMPORTED = """

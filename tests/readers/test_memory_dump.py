@@ -59,8 +59,22 @@ def test_of_several_dumps_the_fullest_counts(said):
     assert said(emptier + DUMP) == SAID
 
 
+@for_all(("more", "read"), [(0, True), (1, False)])
+def test_the_first_twenty_megabytes_are_read(said, more, read):
+    head, last = ",L1\n", "\n9 0 1000 none none yes"
+    text = head + "x" * (20_000_000 - len(head + last) + more) + last
+    assert ("L1 has 1,000 B taken in 1 block" in said(text)) == read
+
+
 @for_all(
-    "text", ["", "nothing,here\n", "0 0 8192 1 none yes\n", DUMP.replace(",DRAM", ",HBM").replace(",L1\n", ",X\n")]
+    "text",
+    [
+        "",
+        "nothing,here\n",
+        ",L1\n0 0 \u0664 1 none yes\n",
+        "0 0 8192 1 none yes\n",
+        DUMP.replace(",DRAM", ",HBM").replace(",L1\n", ",X\n"),
+    ],
 )
 def test_what_cannot_be_read_is_named_only(said, text):
     assert said(text).startswith(

@@ -66,6 +66,9 @@ def test_a_log_of_an_architecture_never_heard_of_is_ignored(tmp_path):
 
 def test_a_log_that_agrees_adds_no_word(tmp_path):
     assert chip(tmp_path).caveats == ()
+    write_device_log(tmp_path, [], arch="blackhole", mhz=1350)
+    measured = performance(arch_stated="blackhole", clock_ghz=1.35, csv=SimpleNamespace(path=tmp_path / "x.csv"))
+    assert not any("another chip" in caveat for caveat in chip_of(measured, None).caveats)
 
 
 @for_all("mhz", [0, 1000])
@@ -106,7 +109,9 @@ def test_a_memory_report_alone_tells_architecture_grid_and_card():
     assert (told.arch, told.clock_ghz, told.cores, told.cores_floor) == ("blackhole", 1.35, 110, None)
     assert (told.dram_peak_gb_s, told.caveats) == (448, ())
     assert told.dram_achievable_gb_s < told.dram_peak_gb_s
-    assert chip_of(None, memory(110)).dram_peak_gb_s == 512
+    either = chip_of(None, memory(110))
+    assert (either.dram_peak_gb_s, len(either.caveats)) == (512, 1)
+    assert either.caveats[0].endswith("cannot be told apart")
 
 
 def test_no_report_and_no_device_tell_nothing():
@@ -116,7 +121,11 @@ def test_no_report_and_no_device_tell_nothing():
             *(none.arch, none.clock_ghz, none.worker_cores, none.cores_floor, none.dram_peak_gb_s),
             *(none.dram_achievable_gb_s, none.caveats, none.clocks_apart),
         ) == nothing
-    assert chip_of(None, memory(120, arch="quasar")).dram_achievable_gb_s is None
+    foreign = chip_of(None, memory(120, arch="quasar"))
+    assert foreign.dram_achievable_gb_s is None
+    assert foreign.caveats == (
+        "nothing is known here of architecture 'quasar': no rooflines, no advice on formats",
+    )
 
 
 def test_what_a_performance_report_states_goes_before_what_the_memory_report_says():

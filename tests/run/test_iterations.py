@@ -11,6 +11,7 @@ from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.iterations import repeating_tail
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.window import scope_of
 
 
@@ -139,11 +140,12 @@ def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, paus
 
 @for_all(("embedded", "pause_ns", "doubt"), [(False, 1_500, True), (False, 60_000, False), (True, 1_500, False)])
 def test_equal_layers_and_nothing_else_are_cut_but_not_unsaid(tmp_path, embedded, pause_ns, doubt):
-    found = report(
-        tmp_path, layered(1, 0, embedded=embedded), [Iteration(cold=True)] + [Iteration(before_ns=pause_ns)] * 4
-    )
+    passes = [Iteration(before_ns=pause_ns, kernel_scale=scale) for scale in (1, 1, 1, 2)]
+    found = report(tmp_path, layered(1, 0, embedded=embedded), [Iteration(cold=True), *passes])
     assert (found.iterations.count, found.iterations.may_be_layers) == (5, doubt)
     assert ("equal layers" in scope_of(found).window.why) == doubt
+    unlike = [doubt.code for doubt in Run("x", "x", found, None).scope().doubts]
+    assert unlike == ["pass_unlike_others"] * (not doubt)  # a layer may be unlike the others
 
 
 def test_a_decode_loop_that_feeds_its_token_back_is_no_stack_of_layers(tmp_path):

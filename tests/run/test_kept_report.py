@@ -17,8 +17,12 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.performance.kept_columns import LENGTH
 from ttnn_mcp.run import kept_report
 from ttnn_mcp.run import reading_digest as digests
+from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.kept_report import performance_of
+from ttnn_mcp.run.ops.artefact import stored
+from ttnn_mcp.run.performance import FIGURES
 from ttnn_mcp.run.reading_digest import reading_digest
+from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.session.session import Session, Settings
 
 MB = 1_000_000
@@ -47,13 +51,22 @@ def check_same(copy, original):
     for name in ("count", "ops", "found_by", "may_be_layers"):
         assert getattr(copy.iterations, name) == getattr(original.iterations, name)
     np.testing.assert_array_equal(copy.iterations.number, original.iterations.number, strict=True)
+    np.testing.assert_array_equal(signatures(copy.steady), signatures(original.steady), strict=True)
+    assert caveats_of(copy) == caveats_of(original)
+    (figures, bits), (others, other_bits) = copy.figures(), original.figures()
+    assert figures == others
+    np.testing.assert_array_equal(bits, other_bits, strict=True)
 
 
 def from_copy(path, kept, monkeypatch):
-    """The report, which must come from the copy."""
+    """The report, which must come from the copy, with what was computed of it."""
     with monkeypatch.context() as no_reading:
         no_reading.setattr(kept_report, "read_performance_csv", lambda path: pytest.fail(f"{path} was parsed"))
-        return performance_of(path, kept, 0)
+        report = performance_of(path, kept, 0)
+    assert {*FIGURES} <= vars(report).keys()
+    assert report.known_caveats is not None
+    assert stored(report.steady, signatures) is not None
+    return report
 
 
 @for_all("generation", CSV_GENERATIONS)
@@ -131,6 +144,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_copied(tmp_path, kept, monk
 
     monkeypatch.setattr(kept_report, "read_performance_csv", read_and_change)
     performance_of(path, kept, 0)
+    kept.finish()
     assert not kept.folder.exists() or not copies(kept)
 
 
@@ -178,11 +192,14 @@ def test_a_copy_that_is_whole_but_not_ours_is_no_error(tmp_path, kept, contents)
 def test_another_version_of_the_code_has_copies_of_its_own(tmp_path, kept, monkeypatch):
     path = written(tmp_path / "report")
     performance_of(path, kept, 0)
-    monkeypatch.setattr(digests, "__version__", "0.0.0")
-    reading_digest.cache_clear()
     try:
-        performance_of(path, kept, 0)
-        assert len(copies(kept)) == 2
+        for count, (name, value) in enumerate(
+            (("__version__", "0.0.0"), ("CODE", ("wire.py",)), ("CODE", ("run",))), 2
+        ):
+            monkeypatch.setattr(digests, name, value)
+            reading_digest.cache_clear()
+            performance_of(path, kept, 0)
+            assert len(copies(kept)) == count
     finally:
         reading_digest.cache_clear()
 
@@ -190,7 +207,9 @@ def test_another_version_of_the_code_has_copies_of_its_own(tmp_path, kept, monke
 def test_small_reports_have_no_copy_and_neither_has_anything_with_the_cache_off(tmp_path, kept):
     path = written(tmp_path / "report")
     performance_of(path, kept)
-    performance_of(path, KeptFiles(kept.folder, 0), 0)
+    performance_of(path, nothing := KeptFiles(kept.folder, 0), 0)
+    kept.finish()
+    nothing.finish()
     assert not kept.folder.exists()
 
 

@@ -61,6 +61,11 @@ def test_a_part_of_the_model_that_no_trace_replays_is_told(tmp_path):
     assert why(tmp_path, *parts) == "found by trace replays" + told(33, 0.33)
 
 
+def test_what_ran_more_often_than_in_whole_passes_is_told(tmp_path):
+    more = model(["Matmul"] * 20)
+    assert why(tmp_path, (model(), [COLD]), (more, [COLD]), (model(), REPLAYS)).endswith(told(42, 0.42))
+
+
 @for_all(("kernel_ns", "said"), [(10_900, False), (11_100, True)])
 def test_a_twentieth_of_the_iteration_is_worth_telling(tmp_path, kernel_ns, said):
     """Weights are prepared once in almost every report."""

@@ -48,6 +48,11 @@ def test_a_host_row_with_figures_of_a_device_is_none_of_its_ops():
     assert (here.impossible, here.outlasting, here.unplaced) == (0, 0, 0)
 
 
+def test_call_counts_name_their_device_where_every_row_says_so():
+    assert report([DEVICE] * 2, call_count=[1 << 10, 2 << 10]).encodes_device is True
+    assert report([DEVICE] * 2, call_count=[5, 6]).encodes_device is False
+
+
 def test_an_op_without_a_device_is_counted_and_left_out():
     here = report([DEVICE, DEVICE, HOST], device=[0, NONE, NONE], kernel_ns=[90, 5_000, NONE])
     assert (lines(here.ops), here.unplaced, here.outlasting, lines(here.untimed)) == ([2], 1, 0, [])
@@ -71,6 +76,7 @@ def test_an_impossible_time_is_no_timestamp_and_told_from_the_end_before():
     here = report([DEVICE] * 3, kernel_ns=[90, 7e9, 90], gap_ns=[10, -7e9, 10])
     assert (here.impossible, here.outlasting, here.impossible_left_out) == (1, 0, 0)
     assert here.ops.numbers("kernel_ns").tolist() == [90, 100, 90]
+    assert here.told_otherwise.tolist() == [3]
     assert [here.ops.cite(row, "kernel_ns").column[:6] for row in range(3)] == ["x", "DEVICE", "x"]
 
 

@@ -20,6 +20,7 @@ def test_what_needs_a_report_is_refused_without_it():
         _ = run.memory_report
     both = Run("0a", "name", (performance := object()), (memory := object()))
     assert (both.performance_report, both.memory_report) == (performance, memory)
+    assert (both.id, both.name, both.renamed, both.notes) == ("0a", "name", "", ())
 
 
 def test_a_window_is_chosen_once(tmp_path):

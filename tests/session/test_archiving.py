@@ -5,6 +5,7 @@ import logging
 import sys
 import threading
 import time
+from subprocess import TimeoutExpired
 from types import SimpleNamespace
 
 import pytest
@@ -221,6 +222,25 @@ def test_a_process_that_failed_is_quoted_once_and_one_that_did_not_is_not(tmp_pa
     assert caplog.messages == (
         [] if why is None else [f"Runs are not archived in this session: {why} (--archive-mb 0 switches it off)"]
     )
+
+
+def test_a_process_that_does_not_end_is_ended(tmp_path, started, monkeypatch, caplog):
+    ended = []
+
+    def wait(process, timeout):
+        process.kill = lambda: ended.append(process)
+        raise TimeoutExpired("archive", timeout)
+
+    monkeypatch.setattr(started[1], "communicate", wait)
+    at = archiving(tmp_path)
+    at.note(run_of(tmp_path / "a.csv"))
+    at.begin()
+    wait_for_threads()
+    wait_for_threads()
+    assert len(ended) == 1
+    assert caplog.messages == [
+        "Runs are not archived in this session: TimeoutExpired (--archive-mb 0 switches it off)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from tests.asking import ask, session
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session.clients import CLIENT, Clients, folder_of
+from ttnn_mcp.session.session import SHARED, Session
+from ttnn_mcp.session.settings import Settings
 
 
 @pytest.fixture
@@ -38,6 +40,15 @@ async def test_a_name_is_its_clients_alone(of, report):
     assert of("ada") is of("ada") is not of("bob")
     with pytest.raises(RunUnknown):
         await of("carl").run("main")
+
+
+async def test_only_a_name_that_all_share_is_said_to_be_shared(tmp_path, report):
+    path = str(report("one"))
+    clients = Clients(Session(Settings(roots=[tmp_path], state=tmp_path / "state", confined=True)))
+    assert SHARED in (await clients.session.open(path, None, "main")).notes
+    named = CLIENT.set("ada")
+    assert SHARED not in (await clients.session.open(path, None, "mine")).notes
+    CLIENT.reset(named)
 
 
 async def test_a_client_that_comes_back_finds_its_names(tmp_path, of, report):

@@ -22,6 +22,11 @@ def test_a_text_that_is_no_path_is_said_to_be_none(written):
         place_of(written)
 
 
+def test_a_text_that_no_system_could_write_is_no_path_here():
+    with pytest.raises(ReportMissing, match="cannot be a path on this machine"):
+        place_of("\ud800")
+
+
 def test_a_path_is_absolute_and_may_be_as_long_as_the_system_allows(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.for_all import for_all
-from tests.profiles import write_run
+from tests.profiles import write_performance_report, write_run
 from tests.programs import block
 from ttnn_mcp.errors import ReportForeign, ReportMissing, RunUnknown, shown_path
 from ttnn_mcp.session.session import Session, Settings
@@ -66,6 +66,24 @@ async def test_what_was_not_looked_at_is_said_of_the_newest(tmp_path, made, skip
     told = "taken as the newest, but a crowd has 9 entries or more, and no others were looked at"
     assert (told in notes) == skipped
     assert "taken as" not in str((await session(tmp_path, made.root).run(str(made.performance))).notes)
+
+
+async def test_what_its_own_folder_says_of_the_newest_is_not_said_twice(tmp_path, monkeypatch):
+    folder = tmp_path / "crowd"
+    report = write_performance_report(folder, block())
+    for number in range(9):
+        report.with_name(f"ops_perf_results_2026_03_02_10_00_0{number}.csv").write_bytes(report.read_bytes())
+    monkeypatch.setattr("ttnn_mcp.readers.discover._ENTRIES", 9)
+    notes = (await session(tmp_path, folder).run(None)).notes
+    assert str(notes).count("no others were looked at") == 1
+
+
+async def test_a_run_that_was_opened_knows_the_replays_of_its_session(tmp_path, made):
+    at = session(tmp_path)
+    run = await at.run(str(made.performance))
+    (known,) = at.opened
+    assert known.id.startswith(run.id)
+    assert run.kept.get(type(at.replays)) is at.replays
 
 
 async def test_without_any_report_the_way_out_is_said(tmp_path):

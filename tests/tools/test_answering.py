@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.memory import replay
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.outlook import outlook_of
 from ttnn_mcp.tools import TOOLS, answering
-from ttnn_mcp.tools.parts import loop_runs
+from ttnn_mcp.tools.parts import loop_runs, memory_errors
 from ttnn_mcp.tools.tool import Arguments, Tool
 from ttnn_mcp.wire import Wire, bytes_of
 
@@ -129,6 +129,43 @@ async def test_a_run_without_what_a_tool_needs_is_refused_in_one_voice(tmp_path)
     card = await ask(at, "open_run", memory=memory)
     assert "memory_summary" in card["answerable"]
     assert "host_overhead: no device times" in card["not_answerable"]
+
+
+def test_tools_need_the_reports_that_they_speak_of():
+    times = {*("check_setting", "compare_runs", "device_balance", "host_overhead", "list_ops", "model_stages")}
+    times |= {*("op_detail", "optimization_check", "reshard_detect", "sharding_summary", "tensor_formats")}
+    needs = {tool.name: tool.needs for tool in TOOLS}
+    assert {name for name, needed in needs.items() if "performance" in needed} == {*times, "time_budget"}
+    assert {name for name, needed in needs.items() if "memory" in needed} == {"memory_summary"}
+
+
+async def test_memory_that_ran_out_is_told_before_what_a_run_lacks(tmp_path, monkeypatch):
+    at = session(tmp_path)
+    memory = str(write_memory_report(tmp_path / "memory", block()))
+
+    async def ending(_):
+        return memory_errors.Ending("ran out of L1 in ttnn.linear", None)
+
+    monkeypatch.setattr(memory_errors, "ending_of", ending)
+    with pytest.raises(QuestionRefused, match=r"^Run \w+ ran out of L1 in ttnn\.linear\. .*no performance report"):
+        await ask(at, "host_overhead", run=memory)
+    monkeypatch.undo()
+    with pytest.raises(QuestionRefused, match=r"^Run \w+ has no performance report"):
+        await ask(at, "host_overhead", run=memory)
+
+
+async def test_the_shell_gets_all_findings_and_rows_by_their_names(tmp_path, monkeypatch):
+    at, begun = session(tmp_path), []
+    monkeypatch.setattr(at.archiving, "begin", lambda: begun.append("archiving"))
+    tool = answering.tool_named("optimization_check", TOOLS)
+    whole = await answering.all_findings(at, tool, {"run": "demo"})
+    page, _ = await answering.answer(at, tool, {"run": "demo"})
+    assert begun == ["archiving"] * 2
+    assert len(whole["findings"]) > len(page["findings"])
+    rows = answering.records(whole["plan"])
+    assert [row["edit"] for row in rows] == [
+        row[whole["plan"]["columns"].index("edit")] for row in whole["plan"]["rows"]
+    ]
 
 
 async def test_what_is_answerable_is_read_off_the_tools(tmp_path):

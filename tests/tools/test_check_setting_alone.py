@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.analyses.settings.graphs import TWO_D, report
+from tests.analyses.settings.graphs import matmul as matmul_graph
 from tests.asking import ask, session
 from tests.for_all import for_all
 from tests.profiles import Program, write_run
@@ -26,6 +28,21 @@ def asked(tmp_path):
         )
 
     return of
+
+
+async def test_a_made_graph_is_told_its_rules_and_the_time_of_a_law(tmp_path):
+    path = str(report(tmp_path / "memory", ("ttnn.linear", matmul_graph(), {"program_config": TWO_D})))
+
+    async def told(setting, value=None):
+        return await ask(session(tmp_path), "check_setting", run=path, op=1, setting=setting, value=value)
+
+    said = await told("math_fidelity", "LoFi")
+    assert (said["now"], said["verdict"], said["law"]) == ("HiFi2", "legal", "matmul of many rows, 2D")
+    assert said["predicted"]["low_us"] < said["predicted"]["expected_us"] < said["predicted"]["high_us"]
+    assert "now_us" not in said
+    listed = await told("in0_block_w")
+    assert (listed["now"], listed["verdict"], listed["expected"]) == (2, "cannot_tell", "not known")
+    assert listed["why"] == "MatmulMultiCoreReuseMultiCastProgramConfig is not modelled"
 
 
 @for_all(

@@ -49,6 +49,13 @@ async def test_the_answer_says_verdict_figures_and_where_the_time_went(pair):
     assert said["rewritten"]["rows"][0][:3] == ["Matmul + Unary", "Matmul", 4]
     assert said["window"]["kind"] == said["baseline_window"]["kind"] == "iteration"
     assert said["wall_ms"]["after"] < said["wall_ms"]["before"]
+    assert 1 < said["wall_ms"]["before"] / said["kernel_ms"]["before"] < 1_000
+    assert "ran_out" not in said
+
+
+async def test_ops_that_are_new_are_named(pair):
+    said = await pair(replace(BASE, fused_relu=True), BASE)
+    assert said["added"]["rows"][0][0] == "Unary"
 
 
 @for_all("group_by", ["op_code", "category", "layer"])
@@ -72,6 +79,8 @@ async def test_a_different_batch_is_not_comparable_but_comes_per_sample(pair):
     assert said["verdict"] == "not_comparable"
     assert said["why"].startswith("batch 1 -> 4")
     assert said["per_sample"]["batch_after"] == 4
+    before, after = (said["per_sample"][f"{side}_ms"] for side in ("before", "after"))
+    assert (before, after) == pytest.approx((said["kernel_ms"]["before"], said["kernel_ms"]["after"] / 4), abs=1e-3)
     assert said["per_sample"]["change_share"] == pytest.approx(0, abs=1e-4)
 
 

@@ -124,7 +124,7 @@ async def test_the_whole_loop_keeps_reverts_and_meets_its_target(looped, tell):
     assert looped == ["keep", "keep", "revert", "inconclusive"]
     said = await tell()
     assert [row["verdict"] for row in rows(said["log"])] == looped
-    assert said["best"]["kernel_ms"] < said["baseline"]["kernel_ms"]
+    assert 0.1 < said["best"]["kernel_ms"] < said["baseline"]["kernel_ms"] < 100
     assert said["best"]["gain_share"] == pytest.approx(
         said["best"]["kernel_ms"] / said["baseline"]["kernel_ms"] - 1, abs=1e-3
     )

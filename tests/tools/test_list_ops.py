@@ -208,6 +208,9 @@ async def test_operations_are_folded_by_name_and_small_ones_dropped(at, tmp_path
     assert [row[:3] for row in groups[:2]] == [["ttnn.relu", 12, 9], ["ttnn.linear", 12, 3]]
     in_order = (await ask(at, "list_ops", run=memory, group_by="op_code", sort="order"))["host"]["groups"]["rows"]
     assert [row[3] for row in in_order] == [*ids[:2], ids[-1]]
+    alone = (await ask(at, "list_ops", run=memory, op_code="relu"))["host"]
+    assert (alone["operations"], alone["host_ms"]) == (12, 9)
+    assert [row[2] for row in alone["listed"]["rows"][:2]] == [9, 0]
     heavy = (await ask(at, "list_ops", run=memory, group_by="op_code", min_share=0.5))["host"]["groups"]["rows"]
     assert [row[0] for row in heavy] == ["ttnn.relu"]
 

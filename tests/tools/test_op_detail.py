@@ -32,6 +32,7 @@ def at(tmp_path):
 
 async def test_a_matmul_s_roofline_can_be_recomputed_by_hand(at, tmp_path):
     said = await ask(at, "op_detail", run=str(write_performance_report(tmp_path, block())), op=2)
+    assert (said["kernel_us"], said["cores"], said["worker_cores"]) == (20, 64, 64)
     roofline = said["roofline"]
     assert roofline["flops"] == 2 * 64 * 64 * 128
     assert roofline["dram_bytes"] == 2 * (64 * 64 + 64 * 128 + 64 * 128)

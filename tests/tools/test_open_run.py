@@ -43,6 +43,24 @@ async def test_the_card_of_a_performance_report_alone(tmp_path):
     assert "memory_summary: no memory report" in card["not_answerable"]
 
 
+async def test_a_card_counts_ops_without_a_time_and_adds_up_each_device(tmp_path):
+    """Kernels of 20, 4, 40, 4 and 3 us; the ops that a trace recorded have no time."""
+    passes = [Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1))]
+    path = write_performance_report(tmp_path / "perf", block(devices=2), passes)
+    card = await ask(session(tmp_path), "open_run", performance=str(path))
+    assert card["rows"]["device"] == 3 * 2 * 5
+    assert card["kernel_ms"] == pytest.approx(0.071)
+    assert [row[:2] for row in card["kernel_ms_by_device"]["rows"]] == [[0, 5], [1, 5]]
+    assert [row[2] for row in card["kernel_ms_by_device"]["rows"]] == pytest.approx([0.071] * 2)
+    assert any("10 device ops have no kernel time" in caveat for caveat in card["caveats"])
+
+
+async def test_a_card_says_why_a_run_died(tmp_path):
+    run = await session(tmp_path).run(str(write_memory_report(tmp_path / "memory", block())))
+    told = [module.card(run, [], Ending(None, died)) for died in (None, "it died")]
+    assert [*told[1].caveats] == [*told[0].caveats, "it died"]
+
+
 async def test_an_architecture_of_two_lines_is_told_on_one(tmp_path):
     """The fuzz: such a cell is text of the report."""
     rows = performance_rows(block())

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.asking import ask, session
-from ttnn_mcp.errors import QuestionRefused, ReportMissing
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing
 
 
 async def test_an_op_of_the_demo_gets_a_script_and_its_candidates(tmp_path):
@@ -25,6 +25,18 @@ async def test_the_l1_beside_an_op_and_what_it_took_itself_are_written_as_its_me
     assert "'settings': {}, 'buffer_bytes': 724992}" in path.read_text()
     await ask(at, "replay_op", run="demo", op=9, path=str(path), sweep=[])
     assert "'free_bytes': None," in path.read_text()
+
+
+async def test_twelve_candidates_are_tried_unasked_and_two_hundred_at_most(tmp_path):
+    at, asked = session(tmp_path), {"run": "demo", "op": 75, "path": str(tmp_path / "try.py")}
+    counts = [
+        len((await ask(at, "replay_op", **asked, **more)).get("candidates", {"rows": []})["rows"])
+        for more in ({}, {"limit": 0}, {"limit": 200})
+    ]
+    assert counts == [12, 0, 20]
+    for limit in (-1, 201):
+        with pytest.raises(ArgumentsInvalid, match="'limit' is 0 to 200"):
+            await ask(at, "replay_op", **asked, limit=limit)
 
 
 async def test_results_that_are_not_there_are_missing(tmp_path):

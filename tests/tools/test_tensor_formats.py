@@ -161,6 +161,18 @@ def test_a_candidate_names_its_check_and_an_op_to_look_up(tmp_path, program):
     assert 0 < candidate["at_most_us"] < 300
 
 
+def test_candidates_of_both_steps_are_ranked_by_what_they_save(tmp_path, program):
+    """A weight in BFLOAT16, and a round trip of layouts that takes longer."""
+    decode(program)
+    x = program.tensor([1, 1, 2048, 2048])
+    y = program.op("UntilizeDeviceOperation", [x], kernel_ns=400_000, layout="ROW_MAJOR")
+    program.op("TilizeDeviceOperation", [y], kernel_ns=400_000, layout="TILE")
+    said = rows(tensor_formats(case_of(tmp_path, program), Arguments()).spoken()["candidates"])
+    saved = [row["at_most_us"] for row in said]
+    assert {row["check"] for row in said} == {"wide-weights", "tilize-round-trip", "layout-conversion-share"}
+    assert saved == sorted(saved, reverse=True)
+
+
 def test_a_run_with_nothing_to_say_still_answers(tmp_path, program):
     pass_time(program, 1000)
     said = tensor_formats(case_of(tmp_path, program), Arguments()).spoken()

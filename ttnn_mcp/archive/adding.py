@@ -97,7 +97,7 @@ def add_batch(folder: str, batch: Batch, provenance: Provenance) -> Added:
     return Added(len(batch.sources), batch.size, new, held, ops, tuple(damaged))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=2)  # unmoved: what is forgotten is looked up again
 def _archive(folder: str) -> Archive:
     """The archive, the same for all batches of a worker: it reads the index of a part once."""
     return Archive(folder)

@@ -124,7 +124,11 @@ def _csv(text: str) -> list[Row]:
 
 
 def _row(cells: Mapping[str | None, str | list[str]]) -> Row:
-    return {name.strip(): cell for name, cell in cells.items() if name is not None and isinstance(cell, str)}
+    return {
+        name.strip(): cell
+        for name, cell in cells.items()
+        if name is not None and isinstance(cell, str)  # unmoved: cells beyond the header are a list under no name
+    }
 
 
 def _markdown(text: str) -> Iterator[list[Row]]:
@@ -144,7 +148,7 @@ def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterato
         yield from (_side_by_side(file, row, *sides) for row in rows)
         return
     name = next((columns[one] for one in NAMES if one in columns), None)
-    if name is None:
+    if name is None:  # unmoved: a row without a name is none
         return
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:

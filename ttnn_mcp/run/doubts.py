@@ -51,9 +51,9 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
 
 
 def _unlike_other_passes(report: Performance, scope: Scope) -> Doubt | None:
-    number, count = scope.window.iteration, scope.window.of_iterations
-    iterations = report.iterations
-    if number is None or count is None or count < 2 or count != iterations.count:
+    number, iterations = scope.window.iteration, report.iterations
+    count = iterations.count
+    if number is None or count < 2 or scope.window.of_iterations != count:
         return None
     if iterations.may_be_layers or report.impossible:
         return None

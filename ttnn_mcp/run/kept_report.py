@@ -59,11 +59,9 @@ def performance_of(path: Path, kept: KeptFiles | None = None, large_bytes: int =
     name = f"{contents}-{code}"
     report = _from_copy(path, kept, name)
     if report is not None:
-        report.contents = contents
         return report
     report = _read(path)
     if fingerprint(path, kept) == contents:  # else it changed meanwhile
-        report.contents = contents
         kept.write_later(name, _parts_of(report))
     return report
 

@@ -46,13 +46,11 @@ class Performance:
         csv: the report as it was read.
         no_device_ids: whether no row has a DEVICE ID; then all rows count as rows of device 0.
         rows: all rows of the report.
-        contents: the fingerprint of the file's contents, where the report has a copy; else None.
         known_caveats: what `trust` says of the report, where that was computed before.
     """
 
     def __init__(self, csv: PerformanceCsv, iterations: Iterations | None = None) -> None:
         self.csv = csv
-        self.contents: str | None = None
         self.known_caveats: tuple[str, ...] | None = None
         self._known_iterations = iterations  # where they were computed before
         rows = OpTable.of(csv)

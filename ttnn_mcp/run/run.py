@@ -30,6 +30,7 @@ class Run:
         linked: which ttnn operation launched which device op; None unless the run has both reports.
         sources: ttnn operation id -> the line of the model that called it; empty unless the reports are linked.
         notes: what a reader should know about how the reports were found.
+        notes_of_reading: those that hold for whoever opens them.
         renamed: whose name it took when it was opened last; empty where it took none.
         kept: results of later layers for this run, by their type.
     """
@@ -51,6 +52,7 @@ class Run:
         self.linked = linked
         self.sources = sources or {}
         self.notes: tuple[str, ...] = ()
+        self.notes_of_reading: tuple[str, ...] = ()
         self.renamed = ""
         self.kept = Kept()
         self._scopes: dict[tuple[object, str | None, str | None], Scope] = {}

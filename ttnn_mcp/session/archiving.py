@@ -55,7 +55,7 @@ class Archiving:
         """Remember a run that was opened; nothing is read or written yet. The demo's times are made: it is left out."""
         if self._folder is None or run.performance is None or run.id == DEMO:
             return
-        if self._folder.is_dir() and self.archive is not None:
+        if self._folder.is_dir():
             run.kept.store(self.archive)  # answers about the run may ask it for earlier ones
         if self._failed:
             return
@@ -93,8 +93,7 @@ class Archiving:
         Thread(target=self._await, args=(started,), name="archived", daemon=True).start()
 
     def _is_new(self, path: Path) -> bool:
-        if self._folder is None or not self._folder.is_dir() or self.archive is None:
-            return True
+        assert self.archive is not None  # noqa: S101 - else nothing is noted
         from ttnn_mcp.archive.sources import Source  # noqa: PLC0415
 
         status = path.stat()

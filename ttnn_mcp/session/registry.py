@@ -137,7 +137,6 @@ class Registry:
         import sqlite3  # noqa: PLC0415
 
         try:
-            value.encode()
             if not is_there(self._path):
                 return []
             async with connected(self._path, "rw", PATIENCE_S) as database:  # to undo what a kill left half done

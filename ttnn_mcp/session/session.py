@@ -267,10 +267,12 @@ class Session:
         known, renamed = await self._known.with_name(known, move=move_name)
         shown_id = await self._known.shown_id(run_id)
         opened = await self._runs.run(Opening(run_id, pair, stamps), lambda: self._read(known, stamps))
-        run = opened if self._known.shared is None else copy.copy(opened)  # other clients call it otherwise
+        alone = self._known.shared is None
+        run = opened if alone else copy.copy(opened)  # other clients call it otherwise, and found it otherwise
         run.id, run.name, run.renamed = shown_id, known.name, renamed
-        shared = (SHARED,) if known.named_by_hand and self.settings.confined and self._known.shared is None else ()
-        run.notes = tuple(dict.fromkeys((*run.notes, *known.caveats, *shared)))
+        notes = (*run.notes_of_reading, *(run.notes if alone else ()), *known.caveats)
+        shared = (SHARED,) if known.named_by_hand and self.settings.confined and alone else ()
+        run.notes = tuple(dict.fromkeys((*notes, *shared)))
         self.archiving.note(run)
         run.kept.store(self.replays)
         if run_id != DEMO and not self._known.holds(known):
@@ -288,5 +290,5 @@ class Session:
         run = await read_unchanged(known, stamps, self.kept)
         earlier = [former for former in self._known.opened if former.pair == known.pair and former.id != known.id]
         if earlier:
-            run.notes = (OVERWRITTEN.format(id=earlier[-1].shown_id),)
+            run.notes_of_reading = (OVERWRITTEN.format(id=earlier[-1].shown_id),)
         return run

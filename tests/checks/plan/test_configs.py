@@ -240,6 +240,15 @@ def test_edits_that_set_no_config_have_no_settings():
     assert settings_table(case, diagnosis.configs, [fused]) is None
 
 
+def test_an_edit_that_sets_nothing_has_no_settings(case):
+    diagnosis = diagnose(case, [saves("some", 0.2, rows=[0]), FASTER])
+    settings = {
+        each.edit.lever: settings_table(case, diagnosis.configs, [each.edit]) for each in diagnosis.plan.ranked
+    }
+    assert settings.pop(KERNEL_CONFIG) is not None
+    assert [*settings.values()] == [None]
+
+
 def _convs(tmp_path, count, **how):
     """Convs of other shapes, the heaviest first."""
     program = Program("wormhole_b0")
@@ -313,6 +322,14 @@ def test_all_that_findings_want_of_one_conv_config_is_one_value():
     assert "holds conv-config too" in told["wide-weights"].caveat
 
 
+@for_all(("program", "differ"), [("P{row}()", True), ("P()", False)])
+def test_a_fix_says_that_other_shapes_get_another_program(tmp_path, program, differ):
+    some = wants("some", sets_program(lambda _, row: program.format(row=row)), part=0.2, rows=(0, 1))
+    assert (
+        fixes(_convs(tmp_path, 2), some)["some"].endswith("; other shapes differ: details=compute-config") == differ
+    )
+
+
 def test_a_fix_without_a_program_says_nothing_of_programs_of_other_shapes(tmp_path):
     case = _convs(tmp_path, 2)
     some = wants("some", sets_program(lambda _, row: "P()" if row else ""), part=0.2, rows=(0, 1))
@@ -326,6 +343,25 @@ def test_edits_that_save_time_share_one_conv_config_whatever_they_change(tmp_pat
     assert "enable_weights_double_buffer=True" in told["block"]
 
 
+def test_a_fix_that_tells_one_of_its_configs_has_the_whole_of_that_one(case):
+    both = wants("both", lambda config: grown(config.computing(packer_l1_acc="True")), CONV_CONFIG, part=0.2)
+    words = Words("both", "made", present(case, 0).computing(packer_l1_acc="True").compute_text, ())
+
+    def look(facts):
+        yield from (replace(problem, tell=lambda _: words) for problem in both.look(facts))
+
+    told = fields(fixes(case, FASTER, replace(both, look=look))["both"])
+    assert (told["math_fidelity"], told["packer_l1_acc"]) == ("ttnn.MathFidelity.LoFi", "True")
+
+
+def test_a_value_names_no_edit_that_is_overruled_by_the_same(case):
+    first, other = (
+        wants(name, sets_compute(math_fidelity="LoFi"), lever, part, slot="passes")
+        for name, lever, part in (("first", KERNEL_CONFIG, 0.5), ("other", CONV_CONFIG, 0.2))
+    )
+    assert {one.check: one.caveat for one in diagnose(case, [first, other]).findings}["first"] is None
+
+
 def test_what_does_not_fit_l1_is_not_set_even_where_it_does_not_look_at_l1(tmp_path):
     case = case_of(tmp_path, with_conv(layout="BLOCK", channel_cores=8, allocated=1_300_000), ONE_PASS)
 
@@ -336,10 +372,18 @@ def test_what_does_not_fit_l1_is_not_set_even_where_it_does_not_look_at_l1(tmp_p
     assert finding.caveat.startswith("not with the configs of the edits above: no room in L1")
 
 
+def test_an_op_between_those_that_an_edit_sets_keeps_its_config(tmp_path):
+    faster = wants("faster", sets_compute(math_fidelity="LoFi"), part=0.5, rows=(0, 2))
+    packer = wants("packer", sets_compute(packer_l1_acc="True"), part=0.2, rows=(1,))
+    case = _convs(tmp_path, 3)
+    assert fixes(case, faster, packer)["packer"] == fixes(case, packer)["packer"]
+
+
 def test_a_fix_written_for_another_op_names_its_line_once(tmp_path):
-    case = _convs(tmp_path, 2)
+    case = _convs(tmp_path, 3)
     first = wants("first", grown, CONV_CONFIG, part=0.5, slot="block")
     both = wants("both", grown, CONV_CONFIG, part=0.2, rows=(0, 1), slot="block")
     told = fixes(case, first, both)["both"]
+    assert told.startswith("`ttnn.Conv2dConfig(act_block_h_override=128)`")
     assert told.count("# line") == 1
     assert f"# line {case.line(1)}" in told

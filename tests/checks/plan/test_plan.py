@@ -11,10 +11,11 @@ from tests.checks.made_checks import four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of
 from tests.for_all import for_all
 from tests.profiles import L1, Program
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.checks import diagnosis
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.checks.expectation import Expectation
-from ttnn_mcp.checks.levers import CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
+from ttnn_mcp.checks.levers import BLOCKS, CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
 from ttnn_mcp.checks.plan.plan import plan_of
 
 OP_US = 10.0
@@ -108,6 +109,15 @@ def test_what_brings_more_is_what_counts_more_on_the_ops_of_both(tmp_path, how, 
     narrow = check("narrow", how.pop("part"), how.pop("lever"), rows=[0], **how)
     plan = planned(case_of(tmp_path, four_ops(), ONE_PASS), check("wide", 0.3, MATMUL_CONFIG), narrow)
     assert plan.ranked[0].edit.parts[0].check.id == first
+
+
+def test_what_an_edit_counts_on_other_ops_does_not_bring_it_forward(cold):
+    """5 us of 6 on the op of both, and 5 more elsewhere."""
+    above, below = (
+        check("above", 0.6, MATMUL_CONFIG, rows=[0, 2, 3]),
+        check("below", 0.5, MATMUL_CONFIG, rows=[0, 1]),
+    )
+    assert us(planned(cold, below, above)) == [("matmul-config", 18.0, 18.0), ("matmul-config-2", 10.0, 5.0)]
 
 
 def test_what_an_edit_expects_on_the_ops_of_both_is_what_it_counts_there(cold):
@@ -225,6 +235,32 @@ def test_what_saves_no_known_time_is_a_trial_and_what_only_warns_a_risk(cold):
     assert plan.ranked == ()
     assert [edit.name for edit in plan.trials] == ["fusion"]
     assert [edit.name for edit in plan.risks] == ["constants"]
+
+
+def test_what_was_not_tried_is_in_no_sum_unless_something_is_expected_of_it(cold):
+    """Nor is it one edit with what is known."""
+    untried, others = check("untried", 0.5, BLOCKS, rows=[0]), check("others", 0.4, BLOCKS, rows=[1])
+    plan = planned(cold, untried)
+    assert (plan.ranked, [edit.name for edit in plan.trials], plan.expected_ns) == ((), ["blocks"], 40_000)
+    plan = planned(cold, expecting(check("known", 0.5, BLOCKS, rows=[0]), 1.0), others)
+    assert us(plan) == [("blocks", 5.0, 5.0)]
+    assert ([edit.name for edit in plan.trials], plan.expected_ns) == (["blocks-2"], 35_000)
+
+
+def test_what_saves_time_is_no_edit_with_what_saves_no_known_time(cold):
+    plan = planned(cold, check("try", 0.0, CONSTANTS, rows=[0]), check("saves", 0.5, CONSTANTS, rows=[1]))
+    assert us(plan) == [("constants", 5.0, 5.0)]
+    assert [edit.name for edit in plan.trials] == ["constants-2"]
+
+
+def test_what_no_op_can_save_is_no_edit(tmp_path):
+    """An op that takes no longer than its launch."""
+    facts, passes = case_of(tmp_path, ops_of(2, round(LAUNCH_FLOOR_NS)), ONE_PASS), check("passes", 0.5)
+
+    def look(facts):
+        yield from (replace(problem, passes=np.full(2, 0.5)) for problem in passes.look(facts))
+
+    assert planned(facts, replace(passes, look=look)).edits == ()
 
 
 def test_a_lever_that_merges_is_one_edit_of_all_its_checks(cold):
@@ -380,6 +416,17 @@ def test_an_alternative_is_one_to_what_sets_the_same_not_to_all_that_changes_its
     assert [rivals[name] for name in ("trace", "weights-format", "matmul-config")] == [None, None, None]
 
 
+def test_what_is_about_ops_that_go_away_is_not_instead_of_a_trace(tmp_path):
+    plan = planned(
+        case_of(tmp_path, ops_of(3, gap_ns=20_000)),
+        check("trace", 1.0, TRACE, gap=True),
+        check("gone", 1.0, rows=[1]),
+        check("config", 0.2, MATMUL_CONFIG, rows=[1]),
+    )
+    told = [(each.edit.name, each.instead_of) for each in plan.ranked]
+    assert told == [("trace", None), ("fusion", None), ("matmul-config", 1)]
+
+
 def test_a_trace_is_no_alternative_to_ops_that_go_away(case):
     plan = planned(case, check("gone", 1.0, rows=[1, 2, 3]), check("trace", 0.2, TRACE, gap=True))
     assert [each.instead_of for each in plan.ranked if each.edit.name == "trace"] == [None]
@@ -392,10 +439,10 @@ def test_as_many_edits_above_are_named_as_a_number_has_bits(tmp_path):
     assert last.after == tuple(range(62))
 
 
-def ops_of(count):
+def ops_of(count, kernel_ns=10_000, gap_ns=1_500):
     """Ops of 10 us."""
     program = Program()
     for width in range(1, count + 1):
         x = program.tensor([1, 1, 32, 32 * width], "UINT16", placement=L1)
-        program.op("MadeUpOfNoFamily", [x], kernel_ns=10_000)
+        program.op("MadeUpOfNoFamily", [x], kernel_ns=kernel_ns, gap_ns=gap_ns)
     return program

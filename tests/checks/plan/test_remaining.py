@@ -15,10 +15,10 @@ SPENT_NS = 10_000.0
 FLOOR_NS = 6_000.0
 
 
-def ground(ops=2, *, gap=3_000.0, arithmetic=FLOOR_NS, dram=2_000.0):
-    """Ops of 10 us that must take 6; DRAM moves a byte in a nanosecond."""
+def ground(ops=2, *, gap=3_000.0, arithmetic=FLOOR_NS, dram=2_000.0, peak=1.0, scale=1.0):
+    """Ops of 10 us that must take 6; DRAM moves a byte in a nanosecond, and no wall bounds the kernels."""
     ones = np.ones(ops)
-    return Ground(SPENT_NS * ones, gap * ones, FLOOR_NS * ones, arithmetic * ones, dram * ones, 1.0, ones)
+    return Ground(SPENT_NS * ones, gap * ones, FLOOR_NS * ones, arithmetic * ones, dram * ones, peak, scale * ones)
 
 
 def change(most, rows=(0,), slot="", **how):
@@ -50,6 +50,12 @@ def test_bytes_that_are_spared_lower_the_floor_of_an_op_that_waits_for_them():
     spared = change(9_000, spared_bytes=np.array([1_500.0]))
     assert left(spared, arithmetic=200.0)[0] == 1_000  # what is left of the time; 500 of 2,000 bytes
     assert left(spared, change(900, spared_bytes=np.array([300.0])), arithmetic=200.0)[0] == pytest.approx(910)
+
+
+def test_what_kernels_save_is_scaled_to_the_wall_that_bounds_them():
+    assert left(change(4_000), scale=0.5)[0] == 8_000
+    spared = change(19_000, spared_bytes=np.array([4_000.0]))  # half of them at two bytes in a nanosecond
+    assert left(spared, arithmetic=200.0, dram=6_000.0, peak=2.0, scale=0.5)[0] == 5_000
 
 
 def test_no_op_takes_less_than_its_launch():

@@ -10,6 +10,8 @@ from tests.checks.rows import put
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
+from ttnn_mcp.analyses.programs.attention import Attention
+from ttnn_mcp.checks.shared import attention_chunks
 from ttnn_mcp.checks.shared.attention_chunks import fits, larger_chunks, printed_chunks
 
 NO_CORES = "CORE COUNT"  # neither those an op used nor those there are
@@ -19,8 +21,8 @@ NO_CORES = "CORE COUNT"  # neither those an op used nor those there are
 def facts(tmp_path):
     asker = Asker("", tmp_path, iter(range(9)))
 
-    def of(*ops, generation="C7", without="", clock_ghz=None):
-        program = Program("wormhole_b0", clock_ghz=clock_ghz)
+    def of(*ops, generation="C7", without="", clock_ghz=None, arch="wormhole_b0"):
+        program = Program(arch, clock_ghz=clock_ghz)
         for op in ops:
             put(program, op(program))
         return asker.case(program, generation=generation, without=without)
@@ -45,6 +47,14 @@ def attention(chunks=(32, 32), *, heads=8, rows=4096, width=64, mask="", sums="0
         return op
 
     return made
+
+
+@for_all(("arch", "chains"), [("wormhole_b0", False), ("blackhole", True)])
+def test_cores_of_a_blackhole_may_pass_keys_on(facts, monkeypatch, arch, chains):
+    told = []
+    monkeypatch.setattr(attention_chunks, "Attention", lambda **how: told.append(how["chains"]) or Attention(**how))
+    assert fits(facts(attention(), arch=arch), 0, 32, 32)
+    assert told == [chains]
 
 
 @for_all(("q", "k", "there"), [(0, 32, False), (32, 0, False), (32, 32, True)])

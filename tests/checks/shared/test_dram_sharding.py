@@ -15,6 +15,7 @@ from ttnn_mcp.checks.shared.dram_sharding import (
     deeper_in_shards,
     dram_sharded,
     fastest,
+    fastest_form,
     fastest_ns,
     multicast,
     sharded_ns,
@@ -75,6 +76,11 @@ def test_what_was_measured_decides_by_chip(facts):
     assert fastest_ns(blackhole, blackhole.matmuls.rows) == pytest.approx(size / 390)
 
 
+def test_the_form_of_the_fastest_call_is_what_a_law_is_asked(facts):
+    forms = [fastest_form(of, 0) for of in (facts(4096, 4096), facts(1024, 4096), facts(4096, 4096, "blackhole"))]
+    assert [form.in1_place for form in forms] == ["DRAM_WIDTH_SHARDED", "DRAM_INTERLEAVED", "DRAM_INTERLEAVED"]
+
+
 def test_sharded_weights_stream_no_faster_than_the_banks_cores_compute(facts):
     """2 x 32 x 4096 x 4096 at HiFi2 on 8 cores of 1.35 GHz, 87 % of them used: 55.8 us; 9.7 MB take 20 at 492 GB/s."""
     narrow, wide = (facts(4096, 4096, "blackhole", dtype=dtype) for dtype in ("BFLOAT4_B", "FLOAT32"))
@@ -99,9 +105,9 @@ def test_what_has_no_config_has_no_deeper_block(facts):
     assert deeper_in_shards(facts(4096, 4096), 0, 38) == []
 
 
-def of_shards(facts, n, per_n):
+def of_shards(facts, n, per_n, deepest=38):
     given = f"MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N={per_n})"
-    return deeper_in_shards(facts(4096, n, config=given), 0, 38)
+    return deeper_in_shards(facts(4096, n, config=given), 0, deepest)
 
 
 def test_deeper_blocks_take_three_quarters_of_l1_at_most(facts):
@@ -112,7 +118,8 @@ def test_deeper_blocks_take_three_quarters_of_l1_at_most(facts):
 
 def test_deeper_blocks_are_held_by_as_many_cores_as_they_let(facts):
     """128 tiles of K: four on each of 32 cores, eight on 16, sixteen on eight, or on the four of now."""
-    assert of_shards(facts, 4096, 4) == [(8, 16, 8), (16, 8, 16)]
+    assert of_shards(facts, 4096, 4) == of_shards(facts, 4096, 4, 16) == [(8, 16, 8), (16, 8, 16)]
+    assert of_shards(facts, 4096, 4, 15) == [(8, 16, 8)]
     assert of_shards(facts, 4096, 32)[-1] == (16, 4, 32)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.checks.asking import Asker
@@ -9,22 +10,42 @@ from tests.checks.rows import put
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.shared.floors import achievable_ns, least_ns
+from ttnn_mcp.checks.shared.floors import accumulation_saves, achievable_ns, least_ns, trial_saves
 
 
 @pytest.fixture
-def floors(tmp_path):
-    """What stays of a matmul of 50 us: at achievable bandwidth, and at least."""
+def of_matmul(tmp_path):
+    """What is known of a matmul of 50 us."""
 
-    def ask(k, n, *, placement, fidelity="LoFi", kernel_ns=50_000):
+    def ask(k, n, *, placement, fidelity="LoFi", kernel_ns=50_000, out=L1):
         program = Program("wormhole_b0")
-        x, y = program.tensor([1, 1, 32, k], placement=L1), program.tensor([1, 1, 32, n], placement=L1)
+        x, y = program.tensor([1, 1, 32, k], placement=L1), program.tensor([1, 1, 32, n], placement=out)
         w = program.tensor([1, 1, k, n], placement=placement)
         put(program, DeviceOp("MinimalMatmulOp", (x, w), (y,), kernel_ns, fidelity=fidelity))
-        facts = Asker("", tmp_path, iter(range(9))).case(program)
+        return Asker("", tmp_path, iter(range(9))).case(program)
+
+    return ask
+
+
+@pytest.fixture
+def floors(of_matmul):
+    """What stays of it: at achievable bandwidth, and at least."""
+
+    def ask(k, n, **how):
+        facts = of_matmul(k, n, **how)
         return float(achievable_ns(facts)[0]), float(least_ns(facts)[0])
 
     return ask
+
+
+def test_partial_sums_save_no_more_than_the_bytes_leave(of_matmul):
+    facts = of_matmul(2048, 2048, placement=DRAM, kernel_ns=32_000)
+    assert accumulation_saves(facts, np.array([0])) == pytest.approx([32_000 - 2**23 / 288])
+
+
+def test_a_try_may_keep_the_result_in_l1(of_matmul):
+    facts = of_matmul(2048, 2048, placement=DRAM, kernel_ns=100_000, out=DRAM)
+    assert trial_saves(facts) == pytest.approx([100_000 - 2**23 / 288])
 
 
 def test_a_launch_stays(floors):

@@ -11,7 +11,7 @@ from tests.profiles.ops import unary
 from tests.run.ops.test_op_table import table
 from tests.shared_reports import DEEPSEEK, shared
 from ttnn_mcp.analyses.devices.host_gaps import timelines_of
-from ttnn_mcp.run.ops.device_clocks import clock_of, clock_of_rows, clocks_apart
+from ttnn_mcp.run.ops.device_clocks import at_odds, clock_of, clock_of_rows, clocks_apart, implied_clocks
 from ttnn_mcp.run.window import scope_of
 
 CYCLES = ("DEVICE FW START CYCLE", "DEVICE FW END CYCLE")
@@ -55,10 +55,40 @@ def test_without_cycles_no_clocks_are_compared():
     assert clocks_apart(ops, None) == []
 
 
+def clocked(*cycles, took=100_000.0):
+    """Ops of one device that took so many cycles, and so long."""
+    none = np.zeros(len(cycles))
+    return table(device=none, fw_start_cycle=none, fw_end_cycle=np.array(cycles, dtype=float), fw_ns=none + took)
+
+
+@for_all(("cycles", "known"), [(19_900, False), (20_100, True), (149_900, True), (150_100, False)])
+def test_a_clock_is_one_that_a_chip_can_have(cycles, known):
+    ops = clocked(cycles, cycles)
+    assert (clock_of(ops) is not None) == known
+    assert implied_clocks(ops).tolist() == [cycles / 1e5] * 2
+
+
+@for_all(("cycles", "odd"), [(98_950, True), (98_970, False), (101_030, False), (101_050, True)])
+def test_an_op_may_be_off_by_a_hundredth_and_40_cycles(cycles, odd):
+    assert at_odds(clocked(100_000, cycles), 1.0).tolist() == [False, odd]
+
+
+@for_all(("odd", "known"), [(10, True), (11, False)])
+def test_a_tenth_of_the_rows_may_be_at_odds(odd, known):
+    assert (clock_of(clocked(*[50_000] * odd, *[100_000] * (100 - odd))) is not None) == known
+
+
+def test_without_a_clock_all_that_tells_one_is_at_odds():
+    ops = clocked(100.0, np.nan)
+    assert at_odds(ops, None).tolist() == [True, False]
+    assert at_odds(ops, 1e-3).tolist() == [False, False]
+    assert implied_clocks(ops).tolist() == [1e-3]
+
+
 def test_a_device_that_tells_no_clock_counts_as_the_others():
-    cycles, took = np.array([100.0, 100.0, 50.0, 100.0]), np.array([100.0, 100.0, 100.0, 0.0])
+    cycles, took = np.array([80.0, 80.0, 40.0, 80.0]), np.array([100.0, 100.0, 100.0, 0.0])
     ops = table(device=np.array([0.0, 0.0, 1.0, 2.0]), fw_start_cycle=np.zeros(4), fw_end_cycle=cycles, fw_ns=took)
-    assert clocks_apart(ops, clock_of(ops)) == [(1, 0.5)]
+    assert clocks_apart(ops, clock_of(ops)) == [(1, 0.4)]
     assert clock_of_rows(ops, 1.0, [(1, 0.5)]).tolist() == [1, 1, 0.5, 1]
 
 

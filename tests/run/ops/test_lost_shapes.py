@@ -49,10 +49,12 @@ def test_a_shape_that_cannot_be_is_lost(tmp_path, op_code, operand, cell, lost):
 
 def test_keys_and_values_are_never_empty_and_what_is_beside_them_may_be(tmp_path):
     header = {f"INPUT_{place}_{part}_PAD[LOGICAL]": "64[64]" for place in (2, 3) for part in "WZYX"}
-    for place, lost in ((2, True), (3, False)):
-        row = {"OP CODE": "SDPAOperation", **header, HEIGHT.format(f"INPUT_{place}"): "0[0]"}
+    for name, place, lost in (("SDPA", 2, True), ("SDPA", 3, False), ("Matmul", 2, False), ("Conv2d", 2, False)):
+        row = {"OP CODE": f"{name}Operation", **header, HEIGHT.format(f"INPUT_{place}"): "0[0]"}
         report = Performance(read_performance_csv(damaged(tmp_path, **row)))
         assert bool(len(report.lost)) == lost
+        left_out = Performance(read_performance_csv(damaged(tmp_path, **row, **{"DEVICE ID": ""})))
+        assert left_out.lost.tolist() == []
 
 
 @for_all(

@@ -85,6 +85,40 @@ def test_shapes_name_only_the_operands_that_a_row_has():
     assert [ops.shapes(row) for row in range(3)] == ["32x64 * 32x96 -> 32x32", "32x64 -> 32x32 * 32x160", " -> "]
 
 
+def test_a_report_has_the_columns_of_its_headers():
+    frame = Frame(1, {"device": np.zeros(1), "cores": np.zeros(1)})
+    headers = {"device": "DEVICE"}
+    ops = OpTable.of(SimpleNamespace(frame=frame, path=Path("x.csv"), headers=headers, logical_shapes=True))
+    assert (ops.has("device"), ops.has("cores")) == (True, False)
+    assert [ops.cite(0, name).column for name in ("device", "cores")] == ["DEVICE", "CORE COUNT"]
+
+
+def test_ops_of_a_family_are_masked_for_all_that_ask():
+    mask = table(op_code=column("MatmulDeviceOperation", "UnaryDeviceOperation")).of_family("matmul", "conv")
+    assert (mask.tolist(), mask.flags.writeable) == ([True, False], False)
+
+
+def test_a_table_with_other_cells_is_another_one():
+    numbers = {name: np.array([1.0, 2.0]) for name in ("device", "fw_start_cycle", "fw_end_cycle")}
+    memory = column("L1", "DRAM")
+    ops = table(
+        op_code=column("A", "B"),
+        attributes=column("a", "b"),
+        **numbers,
+        **operand("INPUT_0", "64", "64"),
+        INPUT_0_MEMORY=memory,
+    )
+    assert np.isnan([ops.without_cycles().numbers(name) for name in ("fw_start_cycle", "fw_end_cycle")]).all()
+    assert ops.of_one_device().numbers("device").tolist() == [0, 0]
+    assert [ops.with_attributes("c").texts("attributes")[row] for row in range(2)] == ["c", "c"]
+    lost = ops.renamed(np.array([True, False]), "Lost")
+    told = [[lost.texts(name)[row] for row in range(2)] for name in ("op_code", "attributes")]
+    assert (told, lost.inputs[0].present.tolist()) == ([["Lost", "B"], ["", "b"]], [False, True])
+    assert [ops.texts("attributes")[row] for row in range(2)] == ["a", "b"]
+    cited = lost.cite_operand(1, lost.inputs[0], "MEMORY")
+    assert (cited.source, cited.row, cited.column, cited.value) == ("x.csv", 3, "INPUT_0_MEMORY", "DRAM")
+
+
 def test_only_times_that_were_corrected_are_cited_from_the_firmware():
     ops = table(kernel_ns=np.array([1.0, 2.5, np.nan]), cores=np.array([8, 8, 8]))
     told = ops.corrected(

@@ -58,11 +58,18 @@ def test_a_layout_tells_an_operand_where_the_report_tells_shapes(others, broken)
     assert here.broken.tolist() == here.empty.tolist() == [False, broken]
 
 
+def test_a_row_without_an_operand_has_none_of_its_sizes():
+    here = operand(("1", "2", "32[19]", "64"), ("", "", "", ""))
+    assert (here.height.tolist(), here.elements.tolist()) == ([64, 0], [2 * 19 * 64, 0])
+    assert (here.padded.tolist(), here.logical.tolist()) == ([[1, 2, 32, 64], [0] * 4], [[1, 2, 19, 64], [0] * 4])
+
+
 def test_a_placement_that_cannot_be_read_is_nowhere():
     memory = ("DEV_1_DRAM_INTERLEAVED", "DEV_1_L1_HEIGHT_SHARDED", "somewhere", "")
     here = operand(*[("1", "1", "32", "32")] * 4, memory=memory)
     assert here.in_dram.tolist() == [True, False, False, False]
     assert here.in_l1.tolist() == here.sharded.tolist() == [False, True, False, False]
+    assert [here.cell(row, "MEMORY") for row in range(4)] == [*memory]
 
 
 @for_all(

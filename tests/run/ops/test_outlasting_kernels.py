@@ -77,12 +77,13 @@ def test_a_firmware_that_took_no_time_proves_nothing(ends, outlasts):
     assert outlasting(ops, 1.0).tolist() == [outlasts]
 
 
-def test_the_first_op_of_a_device_has_no_end_before_it():
+@for_all("clock_ghz", [1.0, 2.0])
+def test_the_first_op_of_a_device_has_no_end_before_it(clock_ghz):
     ops = cycles_of(kernel_ns=[9, 9, 9], fw_start_cycle=[0, 50, 99], fw_end_cycle=[40, 90, 120], device=[0, 1, 1])
     times = np.array([9.0, 9.0, 9.0]), np.array([1.0, 2.0, 3.0])
-    kernel, gap = within_firmware(ops, np.array([False, True, True]), times, 1.0)
-    assert kernel.tolist() == [9, 40, 21]
-    assert gap.tolist() == [1, 2, 9]
+    kernel, gap = within_firmware(ops, np.array([False, True, True]), times, clock_ghz)
+    assert kernel.tolist() == [9, 40 / clock_ghz, 21 / clock_ghz]
+    assert gap.tolist() == [1, 2, 9 / clock_ghz]
 
 
 @for_all("without", ["FW START CYCLE", "FW DURATION"])

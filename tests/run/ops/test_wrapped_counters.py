@@ -151,16 +151,16 @@ def test_an_op_beside_a_longer_one_keeps_its_own_time(tmp_path):
     assert here.ops.numbers("kernel_ns")[5] == float(rows[5][KERNEL])
 
 
-def told(doubtful, gaps, ends, devices=None, sessions=None):
+def told(doubtful, gaps, ends, *, clock_ghz=1.0, **of):
     """(kernel times, gaps) of ops that take 5 us each; with NaN as None."""
     ops = table(
         kernel_ns=np.full(len(ends), 5_000.0),
         gap_ns=np.array(gaps, dtype=float),
         fw_end_cycle=np.array(ends, dtype=float),
-        device=np.array(devices or [0] * len(ends), dtype=float),
-        trace_session=np.array(sessions or [np.nan] * len(ends), dtype=float),
+        device=np.array(of.get("devices") or [0] * len(ends), dtype=float),
+        trace_session=np.array(of.get("sessions") or [np.nan] * len(ends), dtype=float),
     )
-    times = unwrapped(ops, np.isin(np.arange(len(ends)), doubtful), 1.0)
+    times = unwrapped(ops, np.isin(np.arange(len(ends)), doubtful), clock_ghz)
     return [[None if np.isnan(value) else value for value in each.tolist()] for each in times]
 
 
@@ -173,6 +173,7 @@ def test_the_usual_gap_is_the_median_of_what_can_be_gaps():
 
 def test_where_no_row_tells_a_gap_a_microsecond_is_usual():
     assert told([1], [0, 0], [10_000, 18_000]) == [[5_000, 7_000], [0, 1_000]]
+    assert told([1], [0, 0], [20_000, 36_000], clock_ghz=2.0) == [[5_000, 7_000], [0, 1_000]]
 
 
 @for_all(("end", "kernel_ns"), [(10_700, None), (10_701, 1)])

@@ -72,6 +72,16 @@ def test_the_approximate_exponential_is_suspect_beyond_16_k_keys(tmp_path, keys,
     config = f"SDPAProgramConfig(compute_with_storage_grid_size=(x=8,y=8),q_chunk_size=128,k_chunk_size=128,exp_approx_mode={approximate})"
     told = suspects(tmp_path, ATTENTION, [WIDE] * 3, keys=keys, program_config=config)
     assert told == ([("approximate exp beyond 16 k keys", None)] if is_suspect else [])
+    assert suspects(tmp_path, ATTENTION, [WIDE] * 3, keys=keys) == []
+    assert suspects(tmp_path, "Matmul", [WIDE, NARROW], keys=keys, program_config=config) == []
+
+
+def test_each_kind_of_op_that_has_a_risk_is_one_suspect(tmp_path):
+    program = Program("wormhole_b0")
+    for name, dtype in (("LayerNorm", NARROW), ("GroupNorm", NARROW), ("LayerNorm", WIDE)):
+        put(program, name, [dtype])
+    told = {one.op_code: one.rows.tolist() for one in suspects_of(case_of(tmp_path, program))}
+    assert told == {"LayerNorm": [0], "GroupNorm": [1]}
 
 
 def test_the_worst_by_what_others_lost_comes_first_then_the_heavier(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.comparison import Change, Delta
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
-from ttnn_mcp.tools.parts.compare_tables import changed, groups, memory, rewritten
+from ttnn_mcp.tools.parts.compare_tables import changed, exact_us, groups, memory, rewritten
 
 
 @for_all(
@@ -26,6 +26,10 @@ def test_the_largest_changes_and_all_others_add_up(count, keys):
     assert [row[0] for row in rows] == keys
     for column, total in ((1, sum(range(count))), (2, 1.5 * count), (4, sum(range(count))), (5, 2 * count)):
         assert sum(row[column] for row in rows) == total
+
+
+def test_whole_microseconds_are_written_without_a_point():
+    assert [repr(exact_us(ns)) for ns in (2_000, -3_000, 1_500, 1)] == ["2", "-3", "1.5", "0.001"]
 
 
 def test_nothing_rewritten_and_no_memory_compared_are_no_empty_tables():

@@ -85,6 +85,12 @@ async def test_a_run_on_record_that_was_overwritten_is_refused_by_its_id(at, rec
     with pytest.raises(QuestionRefused, match="Run aaaaaaaa no longer exists: its report was overwritten"):
         await record(at, Arguments(action="record", change="two", baseline="aaaaaaaa", candidate=path))
     answer = await recorded(up_ns=60_000)
+    of_best = {"baseline": answer.experiment.candidate, "candidate": "aaaaaaaa"}
+    with pytest.raises(QuestionRefused, match="Run aaaaaaaa no longer exists: its report was overwritten"):
+        await record(at, Arguments(action="record", change="two", **of_best))
+    times = answer.experiment.kernel_ms
+    assert times.after / times.before - 1 == pytest.approx(answer.experiment.change_share, abs=1e-3)
+    assert 0.1 < times.after < 100
     asked = Arguments(
         action="record", change="two", baseline=path, candidate=answer.experiment.candidate, pcc=0.9999
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,8 @@ from tests.asking import memory_summary_of, session
 from tests.for_all import for_all
 from tests.profiles import DRAM, CircularBuffer, DeviceOp, Placement, Program, height_sharded, write_memory_report
 from tests.tools.test_memory_summary import BASE, BEYOND, CLASH, NO_ROOM, SHAPE, SHARD, crashing
+from ttnn_mcp.errors import ReportBroken
+from ttnn_mcp.tools.parts import memory_errors
 
 NO_L1 = NO_ROOM.format(64 * 1_300_000, 1_300_000)
 CLASHED = CLASH.format(1_376_256, 1_403_712)
@@ -28,6 +31,31 @@ def told(tmp_path):
         return (await memory_summary_of(session(tmp_path), str(path))).errors
 
     return of
+
+
+@for_all(
+    ("failed", "died", "told"),
+    [
+        (4, None, ("ran out", None)),
+        (4, 4, ("ran out", None)),  # of that it died
+        (4, 5, ("ran out", "it died")),  # the shortage was survived
+        (None, 5, (None, "it died")),
+        (0, 0, (None, "it died")),  # of something else than a shortage
+    ],
+)
+async def test_how_a_run_died_is_told_unless_its_shortage_tells_it(monkeypatch, failed, died, told):
+    async def replayed(_):
+        if failed is None:
+            raise ReportBroken("torn")
+
+    async def explained(*_):
+        return SimpleNamespace(operation=failed), "ran out" if failed else None
+
+    death = None if died is None else SimpleNamespace(operation=died, sentence="it died")
+    stubs = {"went_wrong": lambda _: True, "death_of": lambda _: death, "failures_of": lambda _: [None]}
+    for name, stub in {**stubs, "replay_of": replayed, "explained": explained}.items():
+        monkeypatch.setattr(memory_errors, name, stub)
+    assert await memory_errors.ending_of(SimpleNamespace(memory=object())) == told
 
 
 def erring(name, message, operation=0):

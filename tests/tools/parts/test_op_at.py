@@ -9,7 +9,7 @@ from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_at import doubt_at, facts_at, row_at
 
 HOST = {"OP CODE": "ttnn.from_torch", "OP TYPE": "python_fallback"}
 MARK = {"OP CODE": "start", "OP TYPE": "signpost"}
@@ -24,6 +24,17 @@ async def opened(folder, rows):
 async def test_an_op_is_found_by_its_line_among_rows_of_other_kinds(tmp_path):
     run = await opened(tmp_path, lambda rows: [MARK, rows[0], HOST, rows[1]])
     assert (row_at(run, 3), row_at(run, 5)) == (0, 1)
+
+
+async def test_an_op_outside_of_the_default_window_has_the_doubts_of_all_rows(tmp_path):
+    """The last op of five passes, on no grid of 500 cores, and one of the first pass."""
+    rows = performance_rows(block(), [Iteration(cold=True), *[Iteration()] * 4])
+    rows[-1]["CORE COUNT"] = "500"
+    run = await session(tmp_path).run(str(write_rows(tmp_path / "report.csv", rows, header_of(rows, "C7"))))
+    assert [facts_at(run, line).scope.window.kind for line in (26, 2)] == ["iteration", "whole_report"]
+    assert facts_at(run, 99) is None
+    assert [doubt_at(run, line) for line in (26, 2)] == ["the report contradicts itself: cores_outside_grid"] * 2
+    assert doubt_at(run, 99) == ""
 
 
 @for_all(

@@ -57,6 +57,17 @@ async def test_layers_of_different_ops_are_groups_and_have_no_roles(at, tmp_path
         await grouped(at, path, "role")
 
 
+async def test_a_group_tells_its_middle_gap_and_its_heaviest_op(at, tmp_path):
+    groups = await grouped(at, write_performance_report(tmp_path / "perf", block(), PASSES), "op_code")
+    matmul = groups["MatmulDeviceOperation"]
+    assert [matmul[name] for name in ("kernel_us", "median_gap_us", "min_cores", "heaviest_us")] == [
+        60,
+        1.5,
+        64,
+        40,
+    ]
+
+
 @for_all(("layers", "named"), [(8, "1, 2, 3, 4, 5, 6, 7, 8"), (10, "1, 2, 3, 4, 5, 6, 7, 8 and 2 more"), (0, None)])
 async def test_eight_layers_that_differ_are_named_and_the_others_counted(at, tmp_path, layers, named):
     program = Program("wormhole_b0")
@@ -95,6 +106,10 @@ async def test_rates_are_of_the_ops_that_show_what_they_computed_and_moved(at, t
     assert matmul["flop_share"] == pytest.approx(clocks / 10_000, abs=0.001)
     assert matmul["tflop_s"] == pytest.approx(2 * 512**3 / 10_000 / 1e3, abs=0.01)
     assert matmul["gb_s"] == pytest.approx(5 * 512 * 512 * 2 / 20_000, abs=0.1)
+    assert matmul["dram_share"] == pytest.approx(5 * 512 * 512 * 2 / 20_000 / 288, abs=0.001)
+    assert matmul["dram_mb"] == pytest.approx(5 * 512 * 512 * 2 / 1e6, abs=0.01)
+    assert matmul["gflop"] == matmul["padded_gflop"] == pytest.approx(2 * 512**3 / 1e9, abs=0.01)
+    assert (matmul["kernel_us"], matmul["heaviest_us"], matmul["heaviest_op"]) == (20, 10, 2)
     bare = {name: cell for name, cell in bare.items() if not name.startswith(("INPUT", "OUTPUT"))}
     path = write_rows(tmp_path / "bare" / "report.csv", [bare], header)
     (matmul,) = (await grouped(at, path, "op_code")).values()

@@ -13,6 +13,7 @@ from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.programs import LAYERS, layered
+from ttnn_mcp.checks.plan.expected import ExpectedSaving
 from ttnn_mcp.tools.parts.plan_tables import (
     other_edits,
     plan_table,
@@ -54,6 +55,14 @@ def plan(*edits):
 def test_edits_that_save_less_have_no_line(case):
     table = plan_table(case, plan(ranked("large", 5.0), ranked("enough", 4.0), ranked("small", 3.9)), 4.0)
     assert [row[:2] for row in table.rows] == [(1, "large"), (2, "enough")]
+
+
+def test_what_is_expected_of_an_edit_is_told_in_microseconds(case):
+    known = ranked("known", 5_000.0)
+    known.expected = ExpectedSaving(3_000.0, 1_000.0, 4_000.0, "law: tilize")
+    table = plan_table(case, plan(known), 0.0)
+    (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+    assert [row[name] for name in ("expected_us", "low_us", "high_us", "basis")] == [3, 1, 4, "law"]
 
 
 @for_all(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.asking import ask, session
 from tests.shared_reports import shared
 from tests.shell.test_shortage import ADD_ERROR, NO_L1
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.settings import unmeasured
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.places import demo_reports
@@ -141,6 +144,30 @@ async def test_what_needs_device_times_is_refused_and_nothing_is_predicted_witho
         await ask(session(tmp_path), "time_budget", run=none)
     with pytest.raises(QuestionRefused, match="cursor"):
         await ask(at, "optimization_check", run=one, cursor="5-00000000")
+
+
+async def test_what_changes_save_is_taken_off_the_total_the_most_first(tmp_path, monkeypatch):
+    linear = ("ttnn.linear", matmul(), {"program_config": TWO_D})
+    run = await session(tmp_path).run(report(tmp_path / "memory", linear, linear))
+
+    async def changes(_run, ops, _most):
+        now = ops[0].expected
+        return [
+            SimpleNamespace(
+                ops=ops[:count], setting="made", now=1, value=count, before=now, then=replace(now, us=us)
+            )
+            for count, us in ((1, now.us - 10), (2, now.us - 20))
+        ]
+
+    monkeypatch.setattr(unmeasured, "promising_changes", changes)
+    plan = await predicted_run.predicted_plan(run)
+    columns = plan.changes.columns
+    told = [dict(zip(columns, row, strict=True)) for row in plan.changes.rows]
+    assert [(one["ops"], one["change"]) for one in told] == [(2, "made: 1 -> 2"), (1, "made: 1 -> 1")]
+    assert [one["predicted_us"] - one["then_us"] for one in told] == pytest.approx([40, 10], abs=0.05)
+    (_, before, *lowest), (_, after, *rest) = plan.total.rows
+    assert (before - after, rest) == (pytest.approx(50, abs=0.05), lowest)
+    assert await predicted_run.predicted_plan(run) is plan
 
 
 async def test_a_plan_without_hardware_has_changes_that_fit_and_that_a_law_expects_to_be_faster(tmp_path):

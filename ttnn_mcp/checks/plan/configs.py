@@ -14,7 +14,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks.arrays import Mask, Rows
-from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig, present, set_alone
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig, Sets, present, set_alone
 from ttnn_mcp.checks.plan.edits import Edit, Resolved
 from ttnn_mcp.checks.plan.plan import Plan
 from ttnn_mcp.run.iterations import signatures
@@ -28,6 +28,7 @@ class Setting(NamedTuple):
 
     edit: Edit
     part: Resolved
+    sets: Sets
     rows: Rows
 
 
@@ -127,23 +128,18 @@ class Configs:
         """The other edits of which a value holds a field: who leaves one of them out, leaves its fields as now."""
         names: dict[str, str] = {}
         for step in self._steps:
-            sets = step.part.claim.sets
-            if sets is None or step.edit == edit or step.part.place not in planned.places:
+            if step.edit == edit or step.part.place not in planned.places:
                 continue
-            fields = set_alone(self._facts, planned.config.row, sets).field_codes
+            fields = set_alone(self._facts, planned.config.row, step.sets).field_codes
             if any(f"{name}={code}" in value for name, code in fields.items()):
                 names[step.edit.name] = " (may cost accuracy)" * step.edit.costs_accuracy
         return ", ".join(f"{name}{costs}" for name, costs in names.items())
 
     def _own(self, edit: Edit, planned: Planned) -> tuple[str, ...]:
         """Of a value the arguments that this edit has a part in."""
-        parts, config = [part for part in edit.parts if part.place in planned.places], planned.config
-        sets = [
-            part.claim.sets
-            for part in parts
-            if part.claim.sets is not None  # unmoved: all of them do
-        ]
-        alone = {argument for one in sets for argument in set_alone(self._facts, config.row, one).changes}
+        config = planned.config
+        own = [step.sets for step in self._steps if step.edit == edit and step.part.place in planned.places]
+        alone = {argument for sets in own for argument in set_alone(self._facts, config.row, sets).changes}
         return tuple(text for argument, text in config.changes.items() if argument in alone)
 
     def _others(self, edit: Edit, part: Resolved, program: str) -> str:
@@ -177,10 +173,9 @@ class Configs:
         if known is not None:  # unmoved: only spares making it again
             return known
         config, places = present(self._facts, row), set[int]()
-        for _, part, rows in islice(self._steps, stop):
-            sets = part.claim.sets
+        for _, part, sets, rows in islice(self._steps, stop):
             at = int(np.searchsorted(rows, row))
-            if sets is None or at == len(rows) or rows[at] != row:  # unmoved: steps set something
+            if at == len(rows) or rows[at] != row:
                 continue
             changed = sets(config)
             if changed is not None and changed.fits:
@@ -208,7 +203,8 @@ def _steps(edits: Sequence[tuple[Edit, tuple[Mask, ...]]]) -> Iterator[Setting]:
     for edit, overruled in edits:
         for part, lost in zip(edit.parts, overruled, strict=True):
             if part.claim.sets is not None:
-                yield Setting(edit, part, part.claim.set_rows(part.change.rows[~lost]))
+                rows = part.claim.set_rows(part.change.rows[~lost])
+                yield Setting(edit, part, part.claim.sets, rows)
 
 
 def _none(part: Resolved) -> Mask:

@@ -44,7 +44,10 @@ def expected_alone(ground: Ground, parts: Sequence[Resolved]) -> ExpectedSaving 
     if not known:
         return None
     most = saved_by(ground, [part.change for part in parts])
-    if len(known) < len(parts) and saved_by(ground, [part.change for part, _ in known]) < MOSTLY * most:
+    if (
+        len(known) < len(parts)  # unmoved: all of them save all of it, and need not be added up again
+        and saved_by(ground, [part.change for part, _ in known]) < MOSTLY * most
+    ):
         return None
     ends = zip(*((expected.saved_ns, expected.low_ns, expected.high_ns) for _, expected in known), strict=True)
     saved, low, high = (

@@ -213,7 +213,7 @@ def _causes(ground: Ground, edits: list[Edit]) -> Mask:
     """The ops that edits change whose reason is no symptom: not formats and passes, which lessen it at most."""
     changed = np.zeros(len(ground.spent), dtype=np.bool_)
     for edit in edits:
-        if edit.promises and not edit.general and not edit.costs_accuracy:
+        if not edit.general and not edit.costs_accuracy:
             for part in edit.parts:
                 changed[part.change.rows] |= not part.change.in_gaps
     return changed

@@ -94,7 +94,7 @@ def sharded_ns(facts: WindowFacts, rows: Rows) -> ShardedTimes:
 def _law_of_sharded(facts: WindowFacts, row: int) -> Expected | None:
     """What the law expects: its bytes are padded to the banks, and each block of K costs."""
     after = banked(facts, row)
-    return after and expected(after)
+    return after and expected(after)  # unmoved: no law speaks of nothing
 
 
 def dram_sharded(facts: WindowFacts, row: int) -> str | None:

@@ -40,12 +40,11 @@ def at_odds(ops: OpTable, clock_ghz: float | None) -> Booleans:
         clock_ghz: the clock of the report; without one every row that tells cycles and nanoseconds is at odds.
     """
     ratios = _ratios(ops)
-    known = np.isfinite(ratios)
     if clock_ghz is None:
-        return known
+        return np.isfinite(ratios)
     clocks = clock_of_rows(ops, clock_ghz, clocks_apart(ops, clock_ghz))
     expected = ops.numbers("fw_ns") * clocks
-    return known & (np.abs(ratios * ops.numbers("fw_ns") - expected) > AGREE * expected + AGREE_CYCLES)
+    return np.abs(ratios * ops.numbers("fw_ns") - expected) > AGREE * expected + AGREE_CYCLES
 
 
 def implied_clocks(ops: OpTable) -> Floats:

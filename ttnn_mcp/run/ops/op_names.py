@@ -87,9 +87,7 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fi
 )
 
 
-@lru_cache(
-    maxsize=1024
-)  # unmoved: it only saves time; a window has some dozen names, and every check asks for them
+@lru_cache(maxsize=1024)  # a window has some dozen names  # unmoved: what is forgotten is told again
 def canonical(op_code: str) -> str:
     """The op's one name: `LayerNorm` for `LayerNormDeviceOperation`."""
     name = op_code.strip()

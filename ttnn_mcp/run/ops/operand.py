@@ -143,7 +143,11 @@ class Operand:
     @property
     def written_by(self) -> tuple[Integers, ...]:
         """All columns of the operand as the file has them, as numbers: what the operand is follows from them."""
-        return tuple(texts_of(column, self.places).codes for column in self.columns.values() if column.distinct)
+        return tuple(
+            texts_of(column, self.places).codes
+            for column in self.columns.values()
+            if column.distinct  # unmoved: a column without a text tells no rows apart
+        )
 
     @cached_property
     def broken(self) -> Booleans:
@@ -199,7 +203,8 @@ def operands_of(
     )
 
 
-@lru_cache(maxsize=32)  # asked again for every window and every few rows of the same report
+# Asked again for every window and every few rows of the same report.
+@lru_cache(maxsize=32)  # unmoved: what is forgotten is looked up again
 def _operand_headers(columns: tuple[str, ...], role: str) -> tuple[tuple[int, tuple[tuple[str, str], ...]], ...]:
     """The operands of a role in order: their numbers, and per part (W, LAYOUT, ...) the header of its column."""
     parts: dict[int, dict[str, str]] = {}
