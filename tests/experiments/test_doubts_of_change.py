@@ -57,6 +57,14 @@ def test_a_report_is_stale_by_the_time_in_its_name(before, after, stale):
     assert (older_than_baseline(before, after) is not None) == stale
 
 
+def mesh(exchange_ns):
+    """The ops of devices 4 and 6: an op of 1 ms, and a gather that is fused with a matmul and takes so long."""
+    codes = ["UnaryDeviceOperation", "AllGatherMatmulAsyncDeviceOperation"] * 2
+    columns = {"device": [4, 4, 6, 6], "kernel_ns": [1e6, exchange_ns[0], 1e6, exchange_ns[1]]}
+    where = SimpleNamespace(where=lambda is_one: np.array([is_one(code) for code in codes]))
+    return SimpleNamespace(numbers=lambda name: np.array(columns[name]), texts=lambda _: where)
+
+
 def doubts(text, changes=(), **how):
     """The codes of what is doubtful about a change of 1 ms."""
     return [each.code for each in reasons(text, changes, **how)]
@@ -71,25 +79,25 @@ def reasons(
     walls=None,
     complete=True,
     kernels_ns=(1e6, 0.8e6),
-    collectives_ns=0,
+    exchanges_ns=((50_000, 40_000), (50_000, 40_000)),
 ):
-    """What is doubtful about it; collectives take so much more."""
+    """What is doubtful about it; exchanges take so much on two devices, before and after."""
     sides = [
         SimpleNamespace(
             run=SimpleNamespace(
                 performance_report=SimpleNamespace(csv=SimpleNamespace(path=SimpleNamespace(name="a.csv")))
             ),
             kernel_ns=kernel_ns,
+            scope=SimpleNamespace(critical_device=4, ops=mesh(exchange_ns)),
         )
-        for kernel_ns in kernels_ns
+        for kernel_ns, exchange_ns in zip(kernels_ns, exchanges_ns, strict=True)
     ]
     comparison = SimpleNamespace(
         before=sides[0],
         after=sides[1],
         noise=Noise(0.02, "default", ""),
         change_share=change,
-        ops=[SimpleNamespace(of_family=lambda _: np.array([True]))] * 2,
-        times=[np.array([0]), np.array([collectives_ns])],
+        clock_ratio=1.0,
         total=Delta("total", 1_000_000, round(1_000_000 * (1 + change)), 1, 1),
         alignment=SimpleNamespace(complete=complete),
     )
@@ -118,8 +126,14 @@ QUICK, IDLE = (took("fidelity", "Matmul", "fidelity HiFi4 -> LoFi", ns) for ns i
         ("LoFi", [IDLE, took("added", "Softmax", "Softmax new", -200_000)], {}, ["gain_elsewhere"]),
         ("LoFi", [IDLE, took("config", "Reshard", "axis", -200_000)], {}, ["gain_elsewhere"]),
         ("trace", [TRACE], {}, ["gain_elsewhere"]),
-        ("trace", [TRACE], {"collectives_ns": -190_000}, []),  # which wait less for a chip that the host fed late
-        ("LoFi", [IDLE], {"collectives_ns": -190_000}, ["gain_elsewhere"]),
+        (
+            "trace",
+            [TRACE],
+            {"exchanges_ns": ((230_000, 40_000), (40_000, 40_000))},
+            [],
+        ),  # exchanges wait less for a chip that the host fed late
+        ("trace", [TRACE], {"exchanges_ns": ((230_000, 230_000), (40_000, 40_000))}, ["gain_elsewhere"]),  # all do
+        ("LoFi", [IDLE], {"exchanges_ns": ((230_000, 40_000), (40_000, 40_000))}, ["gain_elsewhere"]),
     ],
 )
 def test_a_gain_is_that_of_the_ops_that_the_change_is_about(text, changes, more, told):
@@ -132,19 +146,21 @@ def test_a_gain_elsewhere_is_told_with_both_times():
 
 
 @for_all(
-    ("change", "step", "collectives_ns", "told"),
+    ("change", "step", "more_ns", "told"),
     [
-        (0.021, 4, 0, ["kernels_worse"]),
-        (0.021, 5, 0, ["kernels_worse"]),
-        (0.021, 3, 0, []),
-        (0.019, 4, 0, []),
-        (0.021, 4, 2_000, []),  # collectives may wait in their kernels where they waited before them
-        (0.021, 4, 900, ["kernels_worse"]),
-        (0.019, 4, -2_000, []),  # and what they wait less hides nothing
+        (0.021, 4, (0, 0), ["kernels_worse"]),
+        (0.021, 5, (0, 0), ["kernels_worse"]),
+        (0.021, 3, (0, 0), []),
+        (0.019, 4, (0, 0), []),
+        (0.021, 4, (2_000, 0), []),  # exchanges may wait in their kernels where they waited before them
+        (0.021, 4, (2_000, 2_000), ["kernels_worse"]),  # of which both devices take more
+        (0.021, 4, (900, 0), ["kernels_worse"]),
+        (0.019, 4, (-2_000, 0), []),  # and what they wait less hides nothing
     ],
 )
-def test_trace_and_queues_leave_kernels_as_they_are(change, step, collectives_ns, told):
-    assert doubts("x", change=change, step=step, collectives_ns=collectives_ns) == told
+def test_trace_and_queues_leave_kernels_as_they_are(change, step, more_ns, told):
+    exchanges_ns = (50_000, 40_000), (50_000 + more_ns[0], 40_000 + more_ns[1])
+    assert doubts("x", change=change, step=step, exchanges_ns=exchanges_ns) == told
 
 
 @for_all(

@@ -16,7 +16,8 @@ from ttnn_mcp.analyses.dataflow.readers import Joins, joins_of
 from ttnn_mcp.analyses.devices.balance import Balance, balance_of
 from ttnn_mcp.analyses.devices.collectives import Collectives, collectives_of
 from ttnn_mcp.analyses.devices.host_gaps import Timeline, gaps_of_wall, timeline_of, timelines_of
-from ttnn_mcp.analyses.devices.waits import waits_for_host
+from ttnn_mcp.analyses.devices.waits import Waits, waits_for_host
+from ttnn_mcp.analyses.devices.working_device import led_by_work
 from ttnn_mcp.analyses.layers.layering import Layering, layering_of
 from ttnn_mcp.analyses.memory.l1_limit import L1Limit, l1_limit
 from ttnn_mcp.analyses.memory.replay import replayed
@@ -44,7 +45,7 @@ class WindowFacts:
 
     Attributes:
         run: the run.
-        ops: the ops of the device that the others wait for.
+        ops: the ops of the device that works longest: the others wait for it.
         wall_ns: what a pass takes with the profiler off; None where nobody has measured it.
         outcomes: the answer of each check about this window; filled by the diagnosis.
         lock: held while an outcome is computed.
@@ -54,7 +55,7 @@ class WindowFacts:
         self.run = run
         self.wall_ns = wall_ns
         self._of_wall: WindowFacts | None = None
-        self._scope = scope
+        self._scope = scope = led_by_work(scope, run.chip)
         self.ops: OpTable = scope.critical
         self.outcomes: dict[str, object] = {}
         self.lock = RLock()
@@ -200,14 +201,14 @@ class WindowFacts:
         return collectives_of(self.ops, len(self.balance.devices))
 
     @cached_property
-    def waits_by_device(self) -> dict[int, Floats]:
-        """Per device and op, how much of its kernel may be waiting for other chips that the host feeds late.
+    def waits(self) -> Waits:
+        """How much of the kernels may be waiting for other chips that the host feeds late.
 
         Nothing under a trace: its replay needs no host.
         """
         lines, chip = timelines_of(self.scope.ops, self.run.chip), self.run.chip
         if self.run.performance_report.traced:
-            return {line.device: np.zeros(len(line.spent_ns)) for line in lines}
+            return Waits({line.device: np.zeros(len(line.spent_ns)) for line in lines}, bounded=True)
         return waits_for_host(self.scope.ops, lines, self.balance, chip)
 
     @cached_property
@@ -217,7 +218,7 @@ class WindowFacts:
         No pass of this program takes less.
         """
         lines = timelines_of(self.scope.ops, self.run.chip)
-        return max(line.busy_ns - float(self.waits_by_device[line.device].sum()) for line in lines)
+        return max(line.busy_ns - float(self.waits.by_device[line.device].sum()) for line in lines)
 
     @property
     def roofline_of_devices(self) -> Roofline:

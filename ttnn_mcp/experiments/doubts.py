@@ -9,14 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ttnn_mcp.analyses.comparison.reasons import Code, Reason
 from ttnn_mcp.experiments.rules import HOST_STEPS
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.run.ops.op_names import exchanges, family
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.comparison.comparison import Comparison
     from ttnn_mcp.analyses.comparison.engaged import Engaged
+    from ttnn_mcp.analyses.comparison.noise import Measured
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen
     from ttnn_mcp.experiments.rules import Walls
     from ttnn_mcp.experiments.statement import Statement
@@ -76,7 +79,7 @@ def gain_not_from_change(comparison: Comparison, statement: Statement, changes: 
     ]
     acted = sum(change.delta_ns for change in {*meant, *followed})
     if any(change.kind == "trace" for change in meant):
-        acted += _in_collectives_ns(comparison)
+        acted += _waited_ns(comparison)
     if acted < -comparison.noise.share * comparison.total.before_ns:
         return None
     total = comparison.total.delta_ns / 1e3
@@ -88,7 +91,7 @@ def gain_not_from_change(comparison: Comparison, statement: Statement, changes: 
 
 def kernels_worse(comparison: Comparison) -> Reason | None:
     """Kernels that became slower in a step that leaves kernels as they are; waiting for other chips may move there."""
-    slower_ns = comparison.total.delta_ns - max(0, _in_collectives_ns(comparison))
+    slower_ns = comparison.total.delta_ns - max(0, _waited_ns(comparison))
     if slower_ns <= comparison.noise.share * comparison.total.before_ns:
         return None
     return Reason(
@@ -97,13 +100,18 @@ def kernels_worse(comparison: Comparison) -> Reason | None:
     )
 
 
-def _in_collectives_ns(comparison: Comparison) -> int:
-    """What collectives take more: they wait in their kernels for chips that the host feeds late."""
-    before, after = (
-        int(times[ops.of_family("collective")].sum())
-        for ops, times in zip(comparison.ops, comparison.times, strict=True)
-    )
-    return after - before
+def _waited_ns(comparison: Comparison) -> int:
+    """What exchanges take more, beyond those of the quickest device: they wait for chips that the host feeds late."""
+    before, after = (_waits_ns(side) for side in (comparison.before, comparison.after))
+    return round(after * comparison.clock_ratio - before)
+
+
+def _waits_ns(side: Measured) -> float:
+    ops = side.scope.ops
+    times = np.where(ops.texts("op_code").where(exchanges), ops.numbers("kernel_ns"), 0.0)
+    devices, places = np.unique(ops.numbers("device"), return_inverse=True)
+    sums = np.bincount(places, weights=times)
+    return float(sums[devices == side.scope.critical_device][0] - sums.min())
 
 
 def wall_below_kernels(comparison: Comparison, walls: Walls) -> Reason | None:

@@ -22,7 +22,6 @@ from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.wire import Window
 
-AS_SLOW = 0.005  # devices whose times are less apart are equally slow: few repeats of a run differ by less (ours)
 REPROFILE = "re-profile 2 or more iterations in one run (3 if compiled)"
 
 
@@ -52,7 +51,7 @@ class Scope:
         window = self.window.model_copy(update={"doubts": tuple(map(str, every))})
         doubtful = replace(self, window=window, doubts=every)
         # the same tables, so that what is known of them is not computed again
-        known = ("critical", "critical_device", "own_ns")
+        known = ("critical", "critical_device")
         vars(doubtful).update({name: vars(self)[name] for name in known if name in vars(self)})
         return doubtful
 
@@ -64,33 +63,12 @@ class Scope:
 
     @cached_property
     def critical_device(self) -> int:
-        """The device that works longest: that with most kernel time of its own, of equals that with most of all."""
+        """The device with the most kernel time: the other devices wait for it."""
         if self.lead is not None:
             return self.lead
-        devices = self.ops.numbers("device")
-        if (devices == devices[0]).all():  # unmoved: sums over a million rows would choose the same
-            return int(devices[0])
-        most = max(self.own_ns.values())
-        return max(
-            (device for device, own_ns in self.own_ns.items() if own_ns >= (1 - AS_SLOW) * most), key=self.kernel_ns
-        )
-
-    def as_slow(self, device: int) -> bool:
-        """Whether a device takes as long as the critical one, but for the least noise of two runs."""
-        critical, own_ns = self.critical_device, self.own_ns
-        slow = own_ns.get(device, 0.0) >= (1 - AS_SLOW) * own_ns[critical]
-        return slow and self.kernel_ns(device) >= (1 - AS_SLOW) * self.kernel_ns(critical)
-
-    def kernel_ns(self, device: int) -> float:
-        """Kernel time of one device."""
-        return float(self.ops.numbers("kernel_ns")[self.ops.numbers("device") == device].sum())
-
-    @cached_property
-    def own_ns(self) -> dict[int, float]:
-        """Per device, its kernel time without collectives, in which it may wait for the others."""
-        devices, places = np.unique(self.ops.numbers("device"), return_inverse=True)
-        own = np.where(self.ops.of_family("collective"), 0.0, self.ops.numbers("kernel_ns"))
-        return dict(zip(devices.astype(int).tolist(), np.bincount(places, weights=own).tolist(), strict=True))
+        devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
+        ids, places = np.unique(devices, return_inverse=True)
+        return int(ids[np.argmax(np.bincount(places, weights=kernel))])
 
     @cached_property
     def critical(self) -> OpTable:

@@ -165,7 +165,7 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
     report, scope = facts.run.performance_report, facts.scope
     if wall_ms is not None:
         measured = f"{figure(wall_ms, 'g')} ms measured with the profiler off"
-        return _judged_by_share(facts, line.busy_in(wall_ms * 1e6), wall_ms * 1e6, measured)
+        return _judged_by_share(line.busy_in(wall_ms * 1e6), facts.working_ns / (wall_ms * 1e6), measured)
     if not np.isfinite(line.gaps_ns).any():
         return "unknown", "no gaps were measured (OP TO OP LATENCY is empty)"
     if not scope.window.warm:
@@ -180,7 +180,8 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
             f"of {figure(line.gap_ns / 1e6, '.1f')} ms: "
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
-    busy, filled = _judged_by_share(facts, line.busy, line.wall_ns, "window's wall time")
+    working = facts.working_ns / line.wall_ns if facts.waits.bounded else line.busy  # else nobody knows
+    busy, filled = _judged_by_share(line.busy, working, "window's wall time")
     if busy == "device_bound":
         return busy, filled
     kind = "replayed trace" if report.traced else "profiled run"
@@ -190,10 +191,9 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
     )
 
 
-def _judged_by_share(facts: WindowFacts, share: float, wall_ns: float, wall: str) -> tuple[Verdict, str]:
-    """The verdict by the share of a wall time in which kernels ran, and how much of it waited for no host."""
+def _judged_by_share(share: float, working: float, wall: str) -> tuple[Verdict, str]:
+    """The verdict by the shares of a wall time in which kernels ran, and in which they waited for no host."""
     why = f"kernels fill {figure(share, '.0%')} of the {wall}"
-    working = facts.working_ns / wall_ns
     if working < DEVICE_BOUND <= share:
         exchanges = "without what exchanges may wait for a chip that the host feeds late"
         return "mixed", f"{why}, {figure(working, '.0%')} {exchanges}"

@@ -2,6 +2,10 @@
 
 import csv
 import random
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
 
 from tests import lies
 from tests.analyses.comparison.test_comparison import opened
@@ -9,7 +13,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.shared_reports import DEEPSEEK, shared
 from ttnn_mcp.analyses.comparison.comparability import judgement_of
-from ttnn_mcp.analyses.comparison.comparison import Comparison
+from ttnn_mcp.analyses.comparison.comparison import Comparison, on_one_device
 from ttnn_mcp.analyses.comparison.engagement import engaged_of
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 from ttnn_mcp.experiments.runs_seen import seen
@@ -40,10 +44,35 @@ def test_ops_are_those_of_one_device_where_two_are_as_slow(tmp_path, before, aft
     assert not [caveat for caveat in judgement_of(found).caveats if "slowest device" in caveat]
 
 
-@for_all(("after", "led"), [((0.9955, 1.0), 0), ((0.9945, 1.0), 1), ((1.0, 0.9955), 0)])
-def test_half_a_percent_is_the_line(tmp_path, after, led):
-    """AS_SLOW, the least noise of two runs."""
-    assert compared(tmp_path, (1.0, 0.9), after).after.scope.critical_device == led
+@dataclass(frozen=True)
+class Devices:
+    """Two devices with these times, of which one leads."""
+
+    times: tuple[float, float]
+    lead: int | None = None
+
+    @property
+    def critical_device(self):
+        return self.times.index(max(self.times)) if self.lead is None else self.lead
+
+    def of_device(self, device):
+        return SimpleNamespace(numbers=lambda _: np.array([self.times[device]]))
+
+
+@dataclass(frozen=True)
+class Side:
+    scope: Devices
+
+    @property
+    def kernel_ns(self):
+        return max(self.scope.times)
+
+
+@for_all(("after", "led"), [((995.5, 1_000), 0), ((994.5, 1_000), 1), ((1_000, 995.5), 0)])
+def test_half_a_percent_is_the_line(after, led):
+    """FLOOR_SHARE, the least noise of two runs."""
+    _, second = on_one_device(Side(Devices((1_000, 900))), Side(Devices(after)))
+    assert second.scope.critical_device == led
 
 
 def test_the_slower_side_may_give_the_device(tmp_path):

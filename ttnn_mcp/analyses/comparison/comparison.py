@@ -29,7 +29,7 @@ from ttnn_mcp.analyses.comparison.grouping import (
     layer_labels,
     stage_labels,
 )
-from ttnn_mcp.analyses.comparison.noise import Measured, Noise, noise_of
+from ttnn_mcp.analyses.comparison.noise import FLOOR_SHARE, Measured, Noise, noise_of
 from ttnn_mcp.analyses.comparison.op_tokens import Tokens, tokens_of
 from ttnn_mcp.analyses.layers.layer_blocks import LayerBlocks, blocks_of
 from ttnn_mcp.arrays import Integers
@@ -222,18 +222,23 @@ def _check_repeat(repeat: Measured, baseline: Measured) -> None:
 
 
 def on_one_device(before: Measured, after: Measured) -> tuple[Measured, Measured]:
-    """Both sides on one device, where on either side it is as slow as the slowest one."""
+    """Both sides on one device, where on either side it takes as long as the slowest one but for the least noise."""
     first, second = before.scope.critical_device, after.scope.critical_device
     if first == second:  # unmoved: another scope of the same device would only compute all again
         return before, after
-    if after.scope.as_slow(first):
+    if _as_slow(after, first):
         return before, led_by(after, first)
-    return (led_by(before, second), after) if before.scope.as_slow(second) else (before, after)
+    return (led_by(before, second), after) if _as_slow(before, second) else (before, after)
 
 
 def led_by(side: Measured, device: int) -> Measured:
     """The side with this device in place of its slowest one."""
     return replace(side, scope=replace(side.scope, lead=device))
+
+
+def _as_slow(side: Measured, device: int) -> bool:
+    kernel_ns = float(side.scope.of_device(device).numbers("kernel_ns").sum())
+    return kernel_ns >= (1 - FLOOR_SHARE) * side.kernel_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import collectives_of
-from ttnn_mcp.analyses.devices.host_gaps import TRACED_GAP_NS
 from ttnn_mcp.run.ops.op_names import exchanges
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from ttnn_mcp.analyses.devices.balance import Balance
     from ttnn_mcp.analyses.devices.host_gaps import Timeline
-    from ttnn_mcp.arrays import Booleans, Floats, Integers
+    from ttnn_mcp.arrays import Floats
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -41,39 +40,46 @@ def waits_of(ops: OpTable, line: Timeline, balance: Balance, chip: Chip) -> Floa
     return np.minimum(waits, line.spent_ns)  # less where ops ran side by side
 
 
-def waits_for_host(ops: OpTable, lines: Sequence[Timeline], balance: Balance, chip: Chip) -> dict[int, Floats]:
-    """The same per device, of it what the host may cause, which feeds another chip late.
+class Waits(NamedTuple):
+    """What exchanges may wait for chips that the host feeds late.
 
-    Where launches are matched no more than the gaps of other chips since the exchange before, each beyond that of a
-    traced op: the rest is uneven work, or the exchange itself. Of the gap before the window counts what it is longer
-    than the shortest one, as chips do not start at one time.
+    Attributes:
+        by_device: per device and op of it, in nanoseconds.
+        bounded: whether gaps of all chips bound it: all their ops are matched, and their gaps were measured.
+    """
+
+    by_device: dict[int, Floats]
+    bounded: bool
+
+
+def waits_for_host(ops: OpTable, lines: Sequence[Timeline], balance: Balance, chip: Chip) -> Waits:
+    """What exchanges wait, as far as the host may cause it, which feeds another chip late.
+
+    Up to each exchange that is no more than what gaps of another chip were longer than its own, launch by launch: the
+    rest is uneven work, or the exchange itself. Where launches or gaps do not tell, all of it may be.
     """
     waits = {line.device: waits_of(ops, line, balance, chip.on(line.device)) for line in lines}
-    if len(lines) == 1 or not len(balance.rows) or not all(np.isfinite(line.gaps_ns).any() for line in lines):
-        return waits
-    late, devices = np.zeros(len(ops)), ops.numbers("device")
-    for line in lines:
-        late[devices == line.device] = np.maximum(line.idle_ns - TRACED_GAP_NS, 0.0)
-    starts = np.searchsorted(devices, [line.device for line in lines])
-    before = np.nan_to_num(ops.numbers("gap_ns")[starts])
-    late[starts] = before - before.min()
-    late_ns, exchanging = late[balance.rows], ops.texts("op_code").where(exchanges)
+    told = len(lines) > 1 and len(balance.rows) > 0 and all(np.isfinite(line.gaps_ns).any() for line in lines)
+    if not told:
+        return Waits(waits, bounded=False)
+    devices = ops.numbers("device")
+    idle, gaps = np.zeros(len(ops)), np.zeros((len(balance.rows), len(lines)))
     for column, line in enumerate(lines):
-        rows = np.flatnonzero(ops.numbers("device") == line.device)
-        places = np.searchsorted(rows, balance.rows[:, column])
-        others = np.delete(late_ns, column, axis=1).max(axis=1)
-        due = _since_exchange(places, others, exchanging[rows])
-        waits[line.device] = np.minimum(waits[line.device], due)
-    return waits
+        here = devices == line.device
+        idle[here] = np.cumsum(line.idle_ns)
+        gaps[:, column] = np.diff(idle[balance.rows[:, column]], prepend=0.0)  # with those of ops left out
+    for column, line in enumerate(lines):
+        rows = balance.rows[:, column] - int(np.flatnonzero(devices == line.device)[0])
+        late = np.zeros(len(line.spent_ns))
+        late[rows] = np.maximum(np.delete(gaps, column, axis=1).max(axis=1) - gaps[:, column], 0.0)
+        waits[line.device] = _within(waits[line.device], np.cumsum(late))
+    return Waits(waits, bounded=balance.left_out == 0)
 
 
-def _since_exchange(places: Integers, late_ns: Floats, exchanging: Booleans) -> Floats:
-    """Per op of a device, the sum of what others were late before the launches since the exchange before it.
-
-    `places` are those of the launches among the ops; of ops that do not exchange it is 0.
-    """
-    late = np.zeros(len(exchanging))
-    late[places] = late_ns
-    due, at = np.zeros(len(exchanging)), np.flatnonzero(exchanging)
-    due[at] = np.diff(np.cumsum(late)[at], prepend=0.0)
-    return due
+def _within(waits_ns: Floats, late_ns: Floats) -> Floats:
+    """Waits, shortened from the first one on so that their sum never exceeds a growing one."""
+    kept, over = np.zeros(len(waits_ns)), 0.0
+    for row in np.flatnonzero(waits_ns).tolist():
+        kept[row] = min(waits_ns[row], late_ns[row] - over)
+        over += kept[row]
+    return kept

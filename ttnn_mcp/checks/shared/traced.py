@@ -54,10 +54,10 @@ def traced(facts: WindowFacts, line: Timeline, wall_ns: float | None, ops: int =
     # the kernels that wait for no host stay, on the device that works longest, with the gaps of a trace
     beyond_ns = max(0.0, whole_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS)
     most_ns = min(by_gaps if wall_ns is None else trace_saving_of_wall_ns(line, wall_ns), beyond_ns)
-    in_kernels_ns = min(float(facts.waits_by_device[line.device].sum()), beyond_ns - most_ns)
+    in_kernels_ns = min(float(facts.waits.by_device[line.device].sum()), beyond_ns - most_ns)
     if wall_ns is None:
-        alone = len(facts.balance.devices) == 1  # what other chips do is not known
-        return Traced(most_ns, by_wall=False, expected=None, in_kernels_ns=0.0 if alone else in_kernels_ns)
+        in_kernels_ns *= facts.waits.bounded  # else a profile alone tells nothing of it
+        return Traced(most_ns, by_wall=False, expected=None, in_kernels_ns=in_kernels_ns)
     # the measured pairs are of passes that wait, and whose walls have less beyond the kernels than a profile has gaps
     alike = line.busy_in(wall_ns) < DEVICE_BOUND and 0 < most_ns < by_gaps and not line.interrupted
     expected = by_wall(TRACE.name, np.full(ops, most_ns / ops)) if alike else None

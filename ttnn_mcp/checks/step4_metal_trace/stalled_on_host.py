@@ -24,8 +24,8 @@ the profile has gaps, the host works around the pass: the gaps are the bound, an
 
 Exchanges between chips wait in their kernels for a chip that the host feeds late: two layers on four chips took 1.90 ms
 untraced, 1.63 of them kernels, and 1.40 traced (Mistral Small 24B, its port in tt-metal). So what a chip takes for them
-beyond their payload and the quickest chip is a trial of its own: no more than other chips had gaps since the exchange
-before, nor than the pass has beyond the work of the chip that works longest. Only such work fills a wall.
+beyond their payload and the quickest chip is a trial of its own: no more than gaps of another chip were longer than
+its own until then, nor than the pass has beyond the work of the chip that works longest. Only such work fills a wall.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def look(facts: WindowFacts) -> Problems:
             rows, no_saving(rows), gap_ns=gap_ns, expected=saving.expected, tell=partial(_tell, saving.by_wall)
         )
     if saving.in_kernels_ns:
-        waits_ns = facts.waits_by_device[line.device]
+        waits_ns = facts.waits.by_device[line.device]
         rows = np.flatnonzero(waits_ns)
         at_most = waits_ns[rows] * (saving.in_kernels_ns / waits_ns.sum())
         yield Problem(rows, at_most, lever=LATE_CHIPS, tell=_tell_exchanges, is_trial=True)

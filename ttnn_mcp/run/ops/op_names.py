@@ -65,6 +65,7 @@ _BY_NAME: dict[str, Family] = {
     **dict.fromkeys(("Reduce", "FastReduceNC", "ArgMax", "Argmax", "TopK", "Sum", "Prod", "IntImg"), "reduction"),
     **dict.fromkeys(("ArgMaxNC", "ProdAll", "ProdNc", "MorehSum", "MorehMean"), "reduction"),
     **dict.fromkeys(("Embeddings", "Embedding"), "embedding"),
+    "MeshPartition": "shape",  # each device cuts out its own part
     "Softmax": "softmax",
     "Conv2d": "conv",
 }
@@ -72,7 +73,7 @@ _BY_NAME: dict[str, Family] = {
 WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
 _EXCHANGE = re.compile(
     r"(?<!Pre)(?<!Post)AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
-    r"|MeshPartition|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
+    r"|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
     r"|SliceReshardAsync|NeighborPad|^NpHalo"
 )
 _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits

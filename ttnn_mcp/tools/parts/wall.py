@@ -24,11 +24,12 @@ def refuse_other_rows(facts: WindowFacts, line: Timeline, wall_ms: float | None)
     Raises:
         QuestionRefused: the wall time is shorter; says what to do.
     """
-    if wall_ms is None or wall_ms * 1e6 >= line.busy_ns:
+    if wall_ms is None:
         return
-    below = (
-        f"wall_ms {figure(wall_ms, 'g')} is below the {figure(line.busy_ns / 1e6, '.3f')} ms of kernels in this "
-    )
+    kernels_ns = max(line.busy_ns, facts.working_ns)
+    if wall_ms * 1e6 >= kernels_ns:
+        return
+    below = f"wall_ms {figure(wall_ms, 'g')} is below the {figure(kernels_ns / 1e6, '.3f')} ms of kernels in this "
     if wall_ms * 1e6 >= facts.working_ns:
         raise QuestionRefused(
             f"{below}window, of which exchanges wait for chips that the host feeds late: profile a traced pass, or "
