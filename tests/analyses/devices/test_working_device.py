@@ -1,10 +1,13 @@
 """The device that works longest, however long others wait in collectives."""
 
+from dataclasses import replace
+
 from tests.checks.mesh_programs import mesh
 from tests.checks.rows import case_of, put
 from tests.for_all import for_all
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective
+from ttnn_mcp.analyses.devices.working_device import led_by_work
 
 GATHER, LOCAL = "AllGatherAsync", "Concat"
 
@@ -17,6 +20,22 @@ def device(folder, work, kernel=(500_000, 20_000), op=GATHER, gap_ns=1_000):
     put(program, collective(op, x, y, kernel, ring_size=2))
     program.device_ops[-1].gap_ns = gap_ns
     return case_of(folder, program).scope.critical_device
+
+
+def test_without_collectives_nobody_waits_and_gaps_are_the_hosts(tmp_path):
+    """Device 1 has most kernel time, and device 0 the longer pass."""
+    assert device(tmp_path / "a", (100_000, 500_000), (20_000, 20_000), LOCAL, gap_ns=(900_000, 1_000)) == 1
+    assert device(tmp_path / "b", (100_000, 500_000), (20_000, 20_000), GATHER, gap_ns=(900_000, 1_000)) == 0
+
+
+def test_a_window_that_is_led_stays_so(tmp_path):
+    program = mesh(devices=2)
+    x = program.tensor([1, 1, 32, 64])
+    put(program, DeviceOp("UnaryDeviceOperation", (x,), (x,), (100_000, 500_000)))
+    put(program, collective(GATHER, x, program.tensor([1, 1, 32, 128]), (420_000, 20_000), ring_size=2))
+    case = case_of(tmp_path, program)
+    scopes = [replace(case.run.scope(), lead=lead) for lead in (None, 0)]
+    assert [led_by_work(scope, case.run.chip).critical_device for scope in scopes] == [1, 0]
 
 
 @for_all(

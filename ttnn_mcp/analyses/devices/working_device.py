@@ -24,7 +24,9 @@ def led_by_work(scope: Scope, chip: Chip) -> Scope:
     it is that with most kernel time. A scope that is led already stays, and so does one of a single device.
     """
     ops, devices = scope.ops, scope.ops.numbers("device")
-    if scope.lead is not None or (devices == devices[0]).all() or not ops.of_family("collective").any():
+    if (devices == devices[0]).all():  # unmoved: it only saves time
+        return scope
+    if scope.lead is not None or not ops.of_family("collective").any():
         return scope
     lines = timelines_of(ops, chip)
     longest = max(line.wall_ns for line in lines)

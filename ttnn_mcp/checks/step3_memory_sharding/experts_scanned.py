@@ -90,9 +90,10 @@ def _around(facts: WindowFacts, scan: Scan) -> Rows:
     reads, makes = ((shapes[:, :3] == scan.experts).any(axis=1) for shapes in (x, y))
     ends = np.flatnonzero(reads[last + 1 :] & ~makes[last + 1 :])
     end = last + 2 + int(ends[0]) if len(ends) else last + 1
+    holds = reads | makes
+    holds[:first] |= y[:first, 3] == scan.experts  # scores and sparsity, a number for each
     rows = np.arange(scan.choice.row + 1, end)
-    before = (rows < first) & (makes | (y[:, 3] == scan.experts))[rows]  # scores and sparsity, a number for each
-    return np.setdiff1d(rows[before | ((rows > first) & (reads | makes)[rows])], scan.rows)
+    return np.setdiff1d(rows[holds[rows]], scan.rows)
 
 
 def _tell(scan: Scan, ops: Affected) -> Words:
