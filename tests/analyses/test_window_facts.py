@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from tests.checks.rows import case_of
+from tests.checks.rows import COLD_THEN_WARM, case_of, put
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program
+from tests.profiles.ops import collective
 from tests.programs import LAYERS, layered
 from ttnn_mcp.analyses.layers.layering import AFTER, BEFORE
 
@@ -50,3 +51,16 @@ def test_the_window_with_its_wall_is_kept_for_the_next_page(tmp_path):
     assert case.of_wall(None) is case
     assert case.of_wall(30_000.0).wall_ns == 30_000
     assert first.ops is case.ops
+
+
+def test_a_trace_waits_for_no_host(tmp_path):
+    """Chip 0 waits in a gather for chip 1, before which the host was late."""
+    program = Program("blackhole", devices=2)
+    x, y = program.tensor([1, 1, 32, 64]), program.tensor([1, 1, 32, 128])
+    program.op("UnaryDeviceOperation", [x], kernel_ns=100_000)
+    gather = collective("AllGatherAsync", x, y, [400_000, 20_000], ring_size=2)
+    gather.gap_ns = [1_000, 381_000]
+    put(program, gather)
+    traced = (Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2)))
+    waits = [case_of(tmp_path, program, passes).waits.by_device[0] for passes in (COLD_THEN_WARM, traced)]
+    assert [each[-1] > 0 for each in waits] == [True, False]

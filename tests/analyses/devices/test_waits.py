@@ -5,7 +5,7 @@ import pytest
 from tests.checks.mesh_programs import PAYLOAD, Gather, mesh
 from tests.checks.rows import COLD_THEN_WARM, case_of, put, read
 from tests.for_all import for_all
-from tests.profiles import Iteration, header_of, performance_rows, write_rows
+from tests.profiles import header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import collective
 
@@ -83,12 +83,6 @@ def test_an_exchange_waits_for_the_host_no_longer_than_another_chip_had_gaps(tmp
     case = read(write_rows(tmp_path / "ops.csv", rows, header_of(rows, "C7")))
     assert case.waits.by_device[0].tolist()[-1] == pytest.approx(waits_ns, abs=400)  # its launch is no waiting
     assert case.waits.by_device[0].tolist()[:-1] == [0] * len(gaps_ns)
-
-
-def test_a_trace_waits_for_no_host(tmp_path):
-    passes = (Iteration(cold=True), Iteration(capture=True), Iteration(trace=(1, 1)), Iteration(trace=(1, 2)))
-    waits = [case_of(tmp_path, of_ops([400_000] * 3 + [20_000]), each).waits for each in (COLD_THEN_WARM, passes)]
-    assert [each.by_device[0].tolist()[-1] > 0 for each in waits] == [True, False]
 
 
 def test_of_chips_that_ran_other_ops_nothing_bounds_how_long_one_waits(tmp_path):
