@@ -47,7 +47,7 @@ def test_the_function_goes_into_the_matmul(check):
     assert {one.value for one in claim.evidence} == {"UnaryOpType::GELU", 7_600}
 
 
-@for_all("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID"])
+@for_all("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID", "GELU_TANH"])
 def test_what_ttnn_applies_can_be_fused(check, kind):
     assert f'activation="{kind.lower()}"' in check.ask(of_activated(kind)).claim.fix
 
@@ -73,6 +73,21 @@ def test_configs_that_fuse_another_or_stream_weights_stay(check, given):
 
 def test_only_matmuls_apply_functions(check):
     check.pair(lambda name: of_activated(name=name), silent="MadeUp", fires="LinearDeviceOperation")
+
+
+def behind_minimal(fused=None, kind="GELU_TANH"):
+    program = of_activated(kind, name="MinimalMatmulDeviceOperation")
+    program.device_ops[-2].attributes = {"config": None, "fused_activation": fused}
+    return program
+
+
+def test_minimal_matmuls_apply_them_by_an_argument_of_their_own(check):
+    claim = check.assert_sound(behind_minimal())
+    assert "minimal_matmul(x, w, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU_TANH)" in claim.fix
+    check.pair(behind_minimal, silent="UnaryWithParam(op_type=UnaryOpType::RELU,param={})", fires="std::nullopt")
+    program = behind_minimal()
+    activated(program)
+    assert [claim.rows.tolist() for claim in check.ask(program).claims] == [[3], [1]]
 
 
 def test_half_a_percent_of_the_window_is_the_line(check):

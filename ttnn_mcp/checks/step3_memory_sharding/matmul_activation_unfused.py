@@ -3,11 +3,12 @@
 A matmul applies one function while it packs its output. `ttnn.linear(..., activation="gelu")` alone is not enough:
 TTNN fuses the function only if `core_grid` is also set, or if the program config names it. Otherwise it runs as an op
 after the matmul (TTNN 0.81.1; the same holds for 1x1 convs over DRAM with `Conv2dConfig(activation=...)`). Matmul and
-GELU took 56.1 us separately and 49.3 fused, 0.8 more than the matmul alone (tt-metal's perf_automation guide).
+GELU took 56.1 us separately and 49.3 fused, 0.8 more than the matmul alone (tt-metal's perf_automation guide). Behind
+minimal matmuls a GELU went into a 2D one: 132 and 171 us became 260, 786 and 1353 became 1630 (public ledger of Nomic).
 
 The line: a unary op of one function that is the only reader of a matmul's output and keeps its type; relu, relu6,
-gelu, silu, sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is safe: the
-same function, applied earlier). The bound is the unary ops' whole time.
+gelu (by tanh too), silu, sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is
+safe: the same function, applied earlier). The bound is the unary ops' whole time.
 
 Silent if another op also reads the matmul's output, if the program config fuses a function already, after matmuls
 on DRAM-sharded weights, which an activation slows down (tt-metal #9642), and where an element-wise op alone reads the
@@ -16,6 +17,8 @@ there, and nothing in the matmuls before them (public ledger of Muse).
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -27,9 +30,10 @@ from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.readers.printed.attributes import Attributes
 
-MATMULS = ("Matmul", "Linear")
+MINIMAL = "MinimalMatmul"
+MATMULS = ("Matmul", "Linear", MINIMAL)
 APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on others (mish, exp)
-    ("RELU", "RELU6", "GELU", "SILU", "SIGMOID", "TANH", "HARDSIGMOID")
+    ("RELU", "RELU6", "GELU", "GELU_TANH", "SILU", "SIGMOID", "TANH", "HARDSIGMOID")
 )
 
 
@@ -44,12 +48,25 @@ APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on other
 def look(facts: WindowFacts) -> Problems:
     """Yield all activations that a matmul could apply."""
     rows = _unfused(facts)
-    yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
+    minimal = facts.named(MINIMAL)[facts.joins.makers[rows]]
+    for is_minimal in (False, True):
+        alike = rows[minimal == is_minimal]
+        yield Problem(alike, facts.kernel_ns[alike], tell=partial(_tell, is_minimal))
 
 
-def _tell(ops: Affected) -> Words:
+def _tell(is_minimal: bool, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function, maker = function_of(facts, row), int(facts.joins.makers[row])
+    fix = (
+        f'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="{function.lower()}", '
+        "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>), also for a 1x1 conv; "
+        "without core_grid it stays an op; or fused_activation in the config"
+    )
+    if is_minimal:
+        fix = (
+            "ttnn.experimental.minimal_matmul(x, w, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType."
+            f"{function}), config=<as now>), or a 2D config with fused_activation"
+        )
     return Words(
         claim=(
             f"Activations run as ops of their own behind matmuls ({len(ops.rows)}x, {ops.time}): heaviest "
@@ -58,11 +75,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="applied while packing, the function costs the matmul next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
-        fix=(
-            f'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="{function.lower()}", '
-            "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>), also for a 1x1 conv; "
-            "without core_grid it stays an op; or fused_activation in the config"
-        ),
+        fix=fix,
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; compare the matmul's time too: core_grid may change its config",
     )
@@ -83,4 +96,6 @@ def _unfused(facts: WindowFacts) -> Rows:
 
 def _could_apply_one(matmul: Attributes) -> bool:
     config = matmul.struct("program_config")
+    if matmul.get("fused_activation", "None") not in ("None", "std::nullopt"):  # of a minimal matmul
+        return False
     return config is None or ("DRAMSharded" not in config.name and config.text_of("fused_activation") is None)
