@@ -130,6 +130,7 @@ def _sliced(of: Examples) -> tuple[list[Any], dict[str, Any]]:
 CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.linear": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
+    "ttnn.experimental.minimal_matmul": lambda of: ([of.tiles(1, 1, 512, 1024), of.tiles(1, 1, 1024, 2048)], {}),
     "ttnn.sparse_matmul": _experts,
     "ttnn.mul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1, 1, 32, 1024)], {}),
     "ttnn.concat": lambda of: ([[of.tiles(1, 1, 32, 64), of.tiles(1, 1, 32, 64)]], {"dim": -1}),

@@ -78,7 +78,9 @@ class Ops:
         return True
 
     def minimal(self, **changed: Any) -> bool:
-        """The matmul as a minimal one, with what the fix changes."""
+        """The matmul as a minimal one, with what the fix changes; False where the op is none."""
+        if len(self.job["inputs"]) == 1:
+            return False
         kept = {name: value for name, value in self.rest.items() if name == "compute_kernel_config"}
         self.ttnn.experimental.minimal_matmul(self.tensor(0), self.tensor(1), **{**kept, **changed})
         return True
