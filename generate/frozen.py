@@ -122,7 +122,8 @@ do not divide a shard of the input.
 * A dead end is **promised** where findings that name it promise more than 5% of the kernel time at most, or expect
   more than 1% of it. Where a finding says "a trial", without an expectation, nothing is promised.
 * What a printed call leaves as it is (`fused_activation=None`, `fp32_dest_acc_en=True`) names no change: since the
-  sixth meeting, for every "now". By it two promised dead ends and four named gains of the sets were chance.
+  sixth meeting, for every "now". By it two promised dead ends and four named gains of the sets were chance. And weights
+  that are stacked are packed, since the twelfth: gains and dead ends of experts' gate and up.
 * Of a finding on many ops counts what it says of the ops of the change. At the first two meetings all of it counted,
   and the bound of a trial too: their "now" is by the rule of the third, their "at first" is not. By the rule of the
   first two the third meeting is 18 of 48 right (38%), 9 near (19%) and 10 of 54 dead ends promised (19%).

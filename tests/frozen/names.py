@@ -13,7 +13,7 @@ BFP4 = r"bfloat4_b|\bBFP4\b"
 CORES = r"more cores|all (the |of the )?cores|core_grid|compute_with_storage_grid_size|\d+ cores|grid"
 SHARDED = r"shard"
 IN_L1 = r"L1_MEMORY_CONFIG|in L1|into L1|L1 interleaved|L1_INTERLEAVED|BufferType\.L1"
-PACKED = r"one (wider |packed |fused )?(matmul|linear|projection)|pack|concatenat|(merge|fuse|join).{0,40}(projections|weights|matmuls|linears)"
+PACKED = r"one (wider |packed |fused )?(matmul|linear|projection)|pack|concatenat|stack both|(merge|fuse|join).{0,40}(projections|weights|matmuls|linears)"
 ACTIVATION_IN_MATMUL = r"fused_activation|activation="
 ACTIVATION_IN_BINARY = (
     r"input_tensor_[ab]_activations|lhs_activations|rhs_activations|activations=|fus.{0,60}(multipl|binary|mul\b)"
