@@ -68,7 +68,7 @@ def test_sparse_matmuls_leave_the_chosen_experts_and_other_ops_their_part(check)
         **dict.fromkeys((4, 10), weights_left),
     }
     assert claim.claim.startswith(
-        "2 sparse matmuls of one token and 7 ops around them go through 16 experts, of which 2 are active (270 us"
+        "2 sparse matmuls of one token and 7 around them go through 16 experts, of which 2 are active (270 us"
     )
     assert "indices=ids, is_input_b_sparse=True) without nnz" in claim.fix
     assert "[1, 1, 1, 2], ROW_MAJOR, uint16" in claim.fix
@@ -107,8 +107,8 @@ def test_gate_and_up_apart_are_of_one_claim_and_each_router_has_its_own(check):
     put_router(program, k=4)
     put_experts(program)
     first, second = check.ask(program).claims
-    assert first.claim.startswith("3 sparse matmuls of one token and 7 ops around them")
-    assert second.claim.startswith("2 sparse matmuls of one token and 7 ops around them")
+    assert first.claim.startswith("3 sparse matmuls of one token and 7 around them")
+    assert second.claim.startswith("2 sparse matmuls of one token and 7 around them")
     assert second.rows.tolist() == [17, 18, 19, 20, 21, 23, 24, 25, 27]
 
 
@@ -136,7 +136,7 @@ def test_without_a_sum_the_last_sparse_matmul_is_the_end(check):
     op(program, "Tanh", program.tensor([1, 16, 32, 512]), [1, 16, 32, 512])
     claim = check.ask(program).claim
     assert claim.rows.tolist() == [1]
-    assert claim.claim.startswith("1 sparse matmul of one token and 0 ops around them go through 16 experts")
+    assert claim.claim.startswith("1 sparse matmul of one token and 0 around them go through 16 experts")
 
 
 def test_one_percent_of_the_window_is_the_line(check):

@@ -59,8 +59,8 @@ def waits_for_host(ops: OpTable, lines: Sequence[Timeline], balance: Balance, ch
     rest is uneven work, or the exchange itself. Where launches or gaps do not tell, all of it may be.
     """
     waits = {line.device: waits_of(ops, line, balance, chip.on(line.device)) for line in lines}
-    told = len(lines) > 1 and len(balance.rows) > 0 and all(np.isfinite(line.gaps_ns).any() for line in lines)
-    if not told:
+    bounded = len(lines) > 1 and len(balance.rows) > 0 and all(np.isfinite(line.gaps_ns).any() for line in lines)
+    if not bounded:
         return Waits(waits, bounded=False)
     devices = ops.numbers("device")
     idle, gaps = np.zeros(len(ops)), np.zeros((len(balance.rows), len(lines)))

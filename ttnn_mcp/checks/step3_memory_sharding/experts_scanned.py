@@ -97,11 +97,12 @@ def _around(facts: WindowFacts, scan: Scan) -> Rows:
 
 
 def _tell(scan: Scan, ops: Affected) -> Words:
-    sparse, active = len(scan.rows), figure(scan.choice.active, ".0f")
+    sparse, around = len(scan.rows), len(ops.rows) - len(scan.rows)
+    active = figure(scan.choice.active, ".0f")
     return Words(
         claim=(
-            f"{sparse} sparse matmul{'s' if sparse > 1 else ''} of one token and {len(ops.rows) - sparse} ops around "
-            f"them go through {scan.experts} experts, of which {active} are active ({ops.time}): {ops.example}"
+            f"{sparse} sparse matmul{'' if sparse == 1 else 's'} of one token and {around} around them go through "
+            f"{scan.experts} experts, of which {active} are active ({ops.time}): {ops.example}"
         ),
         assumption=f"reading the weights of {active} experts stays, and of the other ops their part",
         also=(cite_attribute(ops.facts, scan.choice.row, scan.choice.column),),
