@@ -116,7 +116,7 @@ class Remaining:
         self._peak, count = ground.peak_gb_s, len(self._rows)
         self._spent: Floats = ground.spent[self._rows]
         self._gaps: Floats = ground.gaps[self._rows]
-        self._gaps_before = self._gaps.copy()
+        self._gaps_before: Floats = ground.gaps[self._rows]
         self._floors: Floats = ground.floors[self._rows]
         self._arithmetic: Floats = ground.arithmetic[self._rows]
         self._dram: Floats = ground.dram[self._rows]
