@@ -85,8 +85,8 @@ def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
     joins, attributes_of_ops = facts.joins, facts.attributes_of_ops
     made_alone = facts.named(*MATMULS) & (joins.reader_counts == 1)  # the last op has no reader
-    behind, partners = neighbours(facts)
-    rows = np.flatnonzero(made_alone[joins.makers] & (behind | (partners < 0)))
+    _, partners = neighbours(facts)
+    rows = np.flatnonzero(made_alone[joins.makers] & (partners < 0))
     rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
     rows = rows[
         attributes_of_ops.numbers(joins.makers[rows], lambda attributes: float(_could_apply_one(attributes))) > 0
