@@ -126,6 +126,17 @@ def routed(**how) -> Program:
     return program
 
 
+def test_a_grouped_gate_behind_a_top_k_tells_it_as_well(check):
+    program = Program("blackhole", grid=(11, 10))
+    put_router(program, among=64, products=0)
+    put_router(program)
+    router = program.device_ops[1]
+    router.op_code, router.attributes = "MoeGroupedTopkDeviceOperation", {"n_activated_experts": 2}
+    claim = check.ask(program).claim
+    assert claim.rows.tolist() == [2, 3]
+    assert "sparsity=<1 where chosen, else 0>" in claim.fix
+
+
 def test_one_token_chooses_as_many_as_its_router_says(check):
     outcome = check.ask(routed())
     claim, case = outcome.claim, outcome.case

@@ -31,17 +31,14 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import ActiveExperts, Routers
+from ttnn_mcp.checks.shared.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
 ABLE = ops_named("no SparseMatmul and no TopK ops", "SparseMatmul", "TopK")
 STEPS_AT_MOST = 6  # back: the activation, the product, the slices of gate and up, and shapes (ours)
-MANY = 16  # experts: the fewest of a published model with a router of this kind (ours; measured were 32 and 128)
 PRODUCTS = 2  # of a feed-forward: gate and up, and down (ours)
-_SPARSITY = {"nnz": "as before", "k": "1 where chosen, else 0"}
-FEW = 0.5  # of the experts: more, and the rest is hardly worth another op (ours)
 
 
 class Dense(NamedTuple):
@@ -75,6 +72,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
     heaviest = dense[ops.row]
+    sparsity = "as before" if heaviest.choice.column == "nnz" else "1 where chosen, else 0"
     return Words(
         claim=(
             f"{ops.many('matmul', ('multiplies', 'multiply'))} {heaviest.experts} experts ({ops.time}) of which "
@@ -83,7 +81,7 @@ def _tell(dense: dict[int, Dense], ops: Affected) -> Words:
         assumption="time falls with the experts that are read",
         also=(cite_attribute(ops.facts, heaviest.choice.row, heaviest.choice.column),),
         fix=(
-            f"ttnn.sparse_matmul(x, w, sparsity=<{_SPARSITY[heaviest.choice.column]}>, is_input_a_sparse=True, "
+            f"ttnn.sparse_matmul(x, w, sparsity=<{sparsity}>, is_input_a_sparse=True, "
             f"is_input_b_sparse=False, nnz={figure(heaviest.choice.active, '.0f')}, program_config=...)"
         ),
         verify="re-profile; the Matmul over all experts is a SparseMatmul and takes less; PCC >= 0.99",

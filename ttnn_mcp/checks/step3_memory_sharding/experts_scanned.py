@@ -25,15 +25,13 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import ActiveExperts, Routers
+from ttnn_mcp.checks.shared.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
 SPARSE = ops_named("no SparseMatmul ops", "SparseMatmul")
 OPERANDS = 3  # activation, weights, sparsity; the indices are the fourth (tt-metal #50654)
-MANY = 16  # experts: the fewest of a published model with a router of this kind (ours; measured were 128 and 512)
-FEW = 0.5  # of the experts: more, and little is left to spare (ours)
 
 
 class Scan(NamedTuple):
