@@ -200,16 +200,22 @@ class WindowFacts:
         """The collectives of the critical device."""
         return collectives_of(self.ops, len(self.balance.devices))
 
-    @cached_property
+    @property
     def waits(self) -> Waits:
         """How much of the kernels may be waiting for other chips that the host feeds late.
 
         Nothing under a trace: its replay needs no host.
         """
-        lines, chip = timelines_of(self.scope.ops, self.run.chip), self.run.chip
+        ops, chip = self.scope.ops, self.run.chip
         if self.run.performance_report.traced:
+            lines = timelines_of(ops, chip)
             return Waits({line.device: np.zeros(len(line.spent_ns)) for line in lines}, bounded=True)
-        return waits_for_host(self.scope.ops, lines, self.balance, chip)
+        return waits_for_host(ops, self.balance, chip)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the window holds one device: what others do is not known, or there are none."""
+        return len(self.ops) == len(self._scope.ops)
 
     @cached_property
     def working_ns(self) -> float:

@@ -33,7 +33,7 @@ class Scope:
         ops: device ops, sorted by device, then by time.
         window: the description of these rows that the answer carries.
         cold: the first iteration if the window is a later one; otherwise no rows.
-        lead: the device to be taken as the critical one, where another window chose it; None: the slowest.
+        lead: the device to be taken as the critical one, where another window or its work chose it; None: the slowest.
         doubts: what contradicts itself among these rows.
     """
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import collectives_of
+from ttnn_mcp.analyses.devices.host_gaps import timelines_of
+from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import exchanges
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ttnn_mcp.analyses.devices.balance import Balance
     from ttnn_mcp.analyses.devices.host_gaps import Timeline
     from ttnn_mcp.arrays import Floats
@@ -52,12 +52,14 @@ class Waits(NamedTuple):
     bounded: bool
 
 
-def waits_for_host(ops: OpTable, lines: Sequence[Timeline], balance: Balance, chip: Chip) -> Waits:
+@artefact
+def waits_for_host(ops: OpTable, balance: Balance, chip: Chip) -> Waits:
     """What exchanges wait, as far as the host may cause it, which feeds another chip late.
 
     Up to each exchange that is no more than what gaps of another chip were longer than its own, launch by launch: the
     rest is uneven work, or the exchange itself. Where launches or gaps do not tell, all of it may be.
     """
+    lines = timelines_of(ops, chip)
     waits = {line.device: waits_of(ops, line, balance, chip.on(line.device)) for line in lines}
     bounded = len(lines) > 1 and len(balance.rows) > 0 and all(np.isfinite(line.gaps_ns).any() for line in lines)
     if not bounded:

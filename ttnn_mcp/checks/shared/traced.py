@@ -50,6 +50,8 @@ def traced(facts: WindowFacts, line: Timeline, wall_ns: float | None, ops: int =
         ops: how many share what is expected.
     """
     by_gaps = trace_saving_ns(line)
+    if wall_ns is None and facts.alone:
+        return Traced(by_gaps, by_wall=False, expected=None)
     whole_ns = line.wall_ns if wall_ns is None else wall_ns
     # the kernels that wait for no host stay, on the device that works longest, with the gaps of a trace
     beyond_ns = max(0.0, whole_ns - facts.working_ns - len(line.gaps_ns) * TRACED_GAP_NS)

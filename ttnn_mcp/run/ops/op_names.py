@@ -72,8 +72,8 @@ _BY_NAME: dict[str, Family] = {
 
 WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdateCache, PagedFillCache
 _EXCHANGE = re.compile(
-    r"(?<!Pre)(?<!Post)AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint|SendAsync|RecvAsync|SendDirect|RecvDirect"
-    r"|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
+    r"(?<!Pre)(?<!Post)AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint"
+    r"|SendAsync|RecvAsync|SendDirect|RecvDirect|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
     r"|SliceReshardAsync|NeighborPad|^NpHalo"
 )
 _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits
