@@ -60,9 +60,13 @@ def test_a_report_is_stale_by_the_time_in_its_name(before, after, stale):
 def mesh(exchange_ns):
     """The ops of devices 4 and 6: an op of 1 ms, and a gather that is fused with a matmul and takes so long."""
     codes = ["UnaryDeviceOperation", "AllGatherMatmulAsyncDeviceOperation"] * 2
-    columns = {"device": [4, 4, 6, 6], "kernel_ns": [1e6, exchange_ns[0], 1e6, exchange_ns[1]]}
+    kernel_ns = np.array([1e6, exchange_ns[0], 1e6, exchange_ns[1]])
     where = SimpleNamespace(where=lambda is_one: np.array([is_one(code) for code in codes]))
-    return SimpleNamespace(numbers=lambda name: np.array(columns[name]), texts=lambda _: where)
+    return SimpleNamespace(
+        numbers=lambda _: kernel_ns,
+        texts=lambda _: where,
+        by_device=lambda values: {4: values[:2].sum(), 6: values[2:].sum()},
+    )
 
 
 def doubts(text, changes=(), **how):

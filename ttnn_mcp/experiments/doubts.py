@@ -109,9 +109,8 @@ def _waited_ns(comparison: Comparison) -> int:
 def _waits_ns(side: Measured) -> float:
     ops = side.scope.ops
     times = np.where(ops.texts("op_code").where(exchanges), ops.numbers("kernel_ns"), 0.0)
-    devices, places = np.unique(ops.numbers("device"), return_inverse=True)
-    sums = np.bincount(places, weights=times)
-    return float(sums[devices == side.scope.critical_device][0] - sums.min())
+    sums = ops.by_device(times)
+    return sums[side.scope.critical_device] - min(sums.values())
 
 
 def wall_below_kernels(comparison: Comparison, walls: Walls) -> Reason | None:

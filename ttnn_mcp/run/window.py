@@ -66,9 +66,8 @@ class Scope:
         """The device with the most kernel time: the other devices wait for it."""
         if self.lead is not None:
             return self.lead
-        devices, kernel = self.ops.numbers("device"), self.ops.numbers("kernel_ns")
-        ids, places = np.unique(devices, return_inverse=True)
-        return int(ids[np.argmax(np.bincount(places, weights=kernel))])
+        kernel_ns = self.ops.by_device(self.ops.numbers("kernel_ns"))
+        return max(kernel_ns, key=lambda device: kernel_ns[device])
 
     @cached_property
     def critical(self) -> OpTable:

@@ -87,8 +87,11 @@ def test_a_stage_that_lost_is_told_beside_one_that_gained(moved, told):
 
 def devices(*kernel_ns):
     """One op per device."""
-    columns = {"device": np.arange(len(kernel_ns)), "kernel_ns": np.array(kernel_ns, dtype=float)}
-    return SimpleNamespace(scope=SimpleNamespace(ops=SimpleNamespace(numbers=columns.__getitem__)))
+    ops = SimpleNamespace(
+        numbers={"kernel_ns": np.array(kernel_ns, dtype=float)}.__getitem__,
+        by_device=lambda values: dict(enumerate(values.tolist())),
+    )
+    return SimpleNamespace(scope=SimpleNamespace(ops=ops))
 
 
 @for_all(

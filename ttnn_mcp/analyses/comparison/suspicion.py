@@ -180,9 +180,8 @@ def device_worse(comparison: Comparison) -> Reason | None:
         return None
     sums: list[dict[int, float]] = []
     for side, ratio in ((comparison.before, 1.0), (comparison.after, comparison.clock_ratio)):
-        ids, places = np.unique(side.scope.ops.numbers("device"), return_inverse=True)
-        kernel_ns = np.bincount(places, weights=side.scope.ops.numbers("kernel_ns")) * ratio
-        sums.append(dict(zip(ids.astype(int).tolist(), kernel_ns.tolist(), strict=True)))
+        ops = side.scope.ops
+        sums.append(ops.by_device(ops.numbers("kernel_ns") * ratio))
     changes = {
         device: sums[1][device] / before - 1 for device, before in sums[0].items() if device in sums[1] and before
     }

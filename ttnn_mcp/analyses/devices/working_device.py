@@ -30,12 +30,8 @@ def led_by_work(scope: Scope, chip: Chip) -> Scope:
         return scope
     lines = timelines_of(ops, chip)
     longest = max(line.wall_ns for line in lines)
-    work = np.where(ops.of_family("collective"), 0.0, ops.numbers("kernel_ns"))
-    own_ns = {
-        line.device: float(work[devices == line.device].sum())
-        for line in lines
-        if line.wall_ns >= AS_LONG * longest
-    }
-    kernel_ns, most = {line.device: line.kernel_ns for line in lines}, max(own_ns.values())
-    slow = [device for device, own in own_ns.items() if own >= (1 - AS_SLOW) * most]
-    return replace(scope, lead=max(slow, key=lambda device: kernel_ns[device]))
+    own_ns = ops.by_device(np.where(ops.of_family("collective"), 0.0, ops.numbers("kernel_ns")))
+    lines = [line for line in lines if line.wall_ns >= AS_LONG * longest]
+    most = max(own_ns[line.device] for line in lines)
+    slow = [line for line in lines if own_ns[line.device] >= (1 - AS_SLOW) * most]
+    return replace(scope, lead=max(slow, key=lambda line: line.kernel_ns).device)

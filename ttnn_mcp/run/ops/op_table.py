@@ -98,6 +98,12 @@ class OpTable:
         """Mask of the ops with one of these canonical names (`Conv2d`, `Tilize`)."""
         return self.texts("op_code").where(lambda text: canonical(text) in canonical_names)
 
+    def by_device(self, values: Floats) -> dict[int, float]:
+        """Sums of a value per row, by device id, ascending."""
+        devices, places = np.unique(self.numbers("device"), return_inverse=True)
+        sums = np.bincount(places, weights=values)
+        return dict(zip(devices.astype(int).tolist(), sums.tolist(), strict=True))
+
     def of_family(self, *families: str) -> Booleans:
         """Mask of the ops of these families (`matmul`, `conv`, `layout`, ...); read-only, for all callers."""
         if families not in self._families:  # unmoved: computing it again gives the same
