@@ -148,7 +148,7 @@ BOLTZ_WORMHOLE = (
             gain("chunk", "128 queries to a core instead of 256", 29.8, "attend", r"128|more (work|chunks)|smaller.{0,20}chunk|q_chunk", "125.4 -> 95.6 us, the same bits; 64: 106.0", TOKENS),
             gain("bias8", "the bias in BFLOAT8_B", 8.2, "attend", BFP8, "1.070 times as fast; not taken: the result moves", TOKENS),
             gain("bias4", "the bias in BFLOAT4_B", 14.5, "attend", BFP4, "1.131 times as fast; not taken: the result moves", TOKENS),
-            gain("norm", "the norm of the second stream once for all layers", 65.5, "*_norm_s *_s_scale *_s_shift", r"once|same input|repeat|reuse|shared|hoist|twice", "41.58 -> 40.00 ms a step, a 24th of it", NORMS),
+            gain("norm", "the norm of the second stream once for all layers", 65.5, "*_norm_s *_s_scale *_s_shift", r"once|same input|repeat|\breuse|shared|hoist|twice", "41.58 -> 40.00 ms a step, a 24th of it", NORMS),
             dead("chunk512", "512 queries to a core", "attend", r"larger.{0,20}chunk|q_chunk_size=512", "125.4 -> 182.7 us", TOKENS),
             dead("chunk32", "32 queries to a core", "attend", r"q_chunk_size=32\b", "125.4 -> 140.4 us", TOKENS),
             dead("l1", "a norm and its scale and shift in L1", "attention_norm attention_scaled attention_shifted feed_norm feed_scaled feed_shifted", IN_L1, "91.8 -> 113.5 us", TOKENS),

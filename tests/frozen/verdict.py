@@ -17,7 +17,8 @@ EXPECTED_OF_A_DEAD_END = 0.01  # and that may be expected of it
 NEAR = 2  # an expectation within this factor of the measured saving is near it
 # what printed calls hold because a config is whole, not because the fix changes it: TTNN's own values, and the dearer ones
 AS_IT_IS = re.compile(
-    r"\b(?:fused_activation=None|inplace=False|transpose_mcast=False|math_approx_mode=False|fp32_dest_acc_en=True"
+    r"\b(?:fused_activation=(?:None|ttnn\.UnaryWithParam\([^()]*\))|drop activation=|inplace=False"
+    r"|transpose_mcast=False|math_approx_mode=False|fp32_dest_acc_en=True"
     r"|packer_l1_acc=False|\w+=<as now>|keep \w+)|no num_links of your own"
 )
 

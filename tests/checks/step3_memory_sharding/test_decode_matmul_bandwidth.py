@@ -45,6 +45,27 @@ def test_interleaved_weights_on_wormhole_could_be_sharded_over_the_banks(check, 
     assert cells(outcome) == [(line, TIME), (line, "INPUT_1_MEMORY")]
 
 
+def test_the_config_takes_over_the_function(check):
+    """Real TTNN refuses `activation=` on DRAM-sharded weights, and wants it in the config."""
+
+    def fix(program, key, text):
+        attributes = program.device_ops[0].attributes
+        attributes[key] = f"{(attributes[key] or '')[:-1]}{text}"
+        return check.ask(program).claim.fix
+
+    silu, then = (
+        "(op_type=UnaryOpType::SILU,param={})",
+        "fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU))",
+    )
+    on_grid = fix(of_decoding(program_config=None, core_grid="(x=8,y=8)"), "user_fused_activation", silu)
+    assert f"per_core_N=8, {then}" in on_grid
+    assert on_grid.endswith("keep compute_kernel_config, drop activation=")
+    assert f"per_core_N=8, {then}" in fix(of_decoding(), "program_config", f",fused_activation={silu})")
+    spread = fix(on_blackhole(), "program_config", f",fused_activation={silu})")
+    assert spread.startswith("w interleaved")
+    assert spread.endswith(f"{then}; keep compute_kernel_config")
+
+
 @for_all("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())

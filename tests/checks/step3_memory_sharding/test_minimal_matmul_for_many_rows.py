@@ -31,6 +31,11 @@ def test_the_call_stands_with_blocks_and_grid(check):
         "N_block_size=8, subblock_h=2, subblock_w=2, compute_with_storage_grid_size=ttnn.CoreCoord(8, 8)), "
     )
     assert claim.caveat.endswith("below 4096 rows it lost")
+    applying = of()
+    applying.device_ops[0].attributes["user_fused_activation"] = "(op_type=UnaryOpType::SILU,param={})"
+    assert "minimal_matmul(x, w, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU), config=" in (
+        check.ask(applying).claim.fix
+    )
 
 
 def test_4096_rows_in_all_batches_are_the_line(check):

@@ -32,6 +32,7 @@ class MatmulChoice:
         rows: positions of the matmuls.
         has_config: their ATTRIBUTES have a program config.
         chosen: by TTNN: the caller set neither program config nor core grid (ATTRIBUTES may still print a config).
+        on_grid: by TTNN too, for the core grid that the caller set.
         slowest: they run MatmulMultiCoreProgramConfig.
         dram_sharded: they run a config for weights sharded over the banks of DRAM.
         multicast: they run a 1D or 2D multicast config: each byte of an operand is read once and passed on.
@@ -45,6 +46,7 @@ class MatmulChoice:
     rows: Integers
     has_config: Booleans
     chosen: Booleans
+    on_grid: Booleans
     slowest: Booleans
     dram_sharded: Booleans
     multicast: Booleans
@@ -61,13 +63,15 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
     rows = np.flatnonzero(ops.named(*MATMULS))
     settings = attributes_of(ops)
     has_config = settings.numbers(rows, lambda attributes: float("program_config" in attributes)) > 0
-    on_cores = settings.numbers(
-        rows, lambda attributes: float(attributes.text_of("program_config", "user_core_coord") is not None)
+    configured, on_cores = (
+        settings.numbers(rows, lambda attributes, keys=keys: float(attributes.text_of(*keys) is not None)) > 0
+        for keys in (("program_config",), ("program_config", "user_core_coord"))
     )
     return MatmulChoice(
         rows=rows,
         has_config=has_config,
-        chosen=has_config & (on_cores == 0),
+        chosen=has_config & ~on_cores,
+        on_grid=has_config & on_cores & ~configured,
         slowest=settings.numbers(rows, _runs_slowest) > 0,
         dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
         multicast=settings.numbers(rows, lambda attributes: float("MultiCast" in _name(attributes))) > 0,

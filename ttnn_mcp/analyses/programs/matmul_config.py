@@ -30,7 +30,10 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class MatmulConfig:
-    """A program config with block sizes in tiles; "1D" divides one side of the output over all cores, "2D" both."""
+    """A program config with block sizes in tiles; "1D" divides one side of the output over all cores, "2D" both.
+
+    `activation` is the function it applies, as a ttnn expression.
+    """
 
     kind: Literal["1D", "2D"]
     grid: Grid
@@ -42,6 +45,7 @@ class MatmulConfig:
     mcast_in0: bool
     l1_bytes: float
     fuse_batch: bool = True
+    activation: str = "None"
 
     def __str__(self) -> str:
         """The ttnn call that makes this config."""
@@ -53,7 +57,8 @@ class MatmulConfig:
         return (
             f"ttnn.{name}(compute_with_storage_grid_size={self.grid}, in0_block_w={self.in0_block_w}, "
             f"out_subblock_h={self.out_subblock_h}, out_subblock_w={self.out_subblock_w}, "
-            f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, fused_activation=None)"
+            f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, "
+            f"fused_activation={self.activation})"
         )
 
 

@@ -1,4 +1,4 @@
-"""The function of a unary op that another op could apply to its output."""
+"""The function of a unary op that another op could apply to its output, and that which a matmul applies already."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.readers.printed.attributes import Attributes
+from ttnn_mcp.replay.expressions import Unwritable, activation
 
 BINARY_KIND = re.compile(r"BinaryOpType::(ADD|SUB|MUL|DIV)\b")
 BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
@@ -19,6 +20,27 @@ BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
         *("SQUARE", "NEG", "ABS", "RECIP", "RSQRT", "LOG"),
     )
 )
+
+
+def applied_by(facts: WindowFacts, row: int) -> str:
+    """What the matmul at `row` applies to its result, as a config takes it: "None" if it applies nothing.
+
+    A config takes the function over from `activation=`: beside a config TTNN 0.81.1 makes that an op of its own, and
+    refuses it beside DRAM-sharded weights.
+    """
+    attributes = facts.attributes(row)
+    config = attributes.struct("program_config")
+    text = attributes.text_of("user_fused_activation") or (config and config.text_of("fused_activation"))
+    try:
+        return activation(text) if text else "None"
+    except Unwritable:
+        return "<as now>"
+
+
+def kept_beside_config(facts: WindowFacts, row: int) -> str:
+    """What of the call at `row` stays beside a config that applies its function: without it, it is applied twice."""
+    in_call = facts.attributes(row).text_of("user_fused_activation")
+    return "keep compute_kernel_config" + (", drop activation=" if in_call else "")
 
 
 def function_of(facts: WindowFacts, row: int) -> str:

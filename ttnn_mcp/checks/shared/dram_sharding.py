@@ -7,6 +7,7 @@ core beside each bank; on Blackhole eight such cores limit it to less than a 1D 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
+from ttnn_mcp.checks.shared.activations import applied_by, kept_beside_config
 from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
@@ -103,11 +105,13 @@ def dram_sharded(facts: WindowFacts, row: int) -> str | None:
     if cores_and_block is None:
         return None
     cores, block = cores_and_block
-    n = _tiles(facts, row).n
+    n, function = _tiles(facts, row).n, applied_by(facts, row)
+    applies = f", fused_activation={function}" if function != "None" else ""
     return (
         "ttnn.linear(x, w, memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG, program_config="
         f"ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block}, per_core_M=1, "
-        f"per_core_N={-(-n // cores)})), x so on {cores} cores, w so in DRAM; keep compute_kernel_config"
+        f"per_core_N={-(-n // cores)}{applies})), x so on {cores} cores, w so in DRAM; "
+        f"{kept_beside_config(facts, row)}"
     )
 
 
@@ -185,21 +189,26 @@ def multicast(facts: WindowFacts, row: int) -> str:
             "w interleaved in DRAM, a 1D config (ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig, mcast_in0=True) "
             "over device.compute_with_storage_grid_size(), in0_block_w up to 8"
         )
-    return f"w interleaved, program_config={config}"
+    return f"w interleaved, program_config={config}; {kept_beside_config(facts, row)}"
 
 
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """A multicast config for the matmul at `row` on the whole grid; None if grid or L1 is unknown."""
-    grid = worker_grid(facts.chip)
-    return suggested_for(facts.ops, row, grid, L1_SHARE * facts.safe_l1_bytes) if grid else None
+    return _suggested(facts, row, L1_SHARE)
 
 
 def two_sided_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
     """The same, and "2D": both sides of the output are divided, whatever their ratio."""
-    grid = worker_grid(facts.chip)
     operands = (facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0])
     share = ROOMY_L1_SHARE if all(operand.in_dram[row] for operand in operands) else L1_SHARE
-    return suggested_for(facts.ops, row, grid, share * facts.safe_l1_bytes, two_sided=True) if grid else None
+    return _suggested(facts, row, share, two_sided=True)
+
+
+def _suggested(facts: WindowFacts, row: int, share: float, *, two_sided: bool = False) -> MatmulConfig | None:
+    """One that fits that share of L1, with the function that the matmul applies now."""
+    grid = worker_grid(facts.chip)
+    config = grid and suggested_for(facts.ops, row, grid, share * facts.safe_l1_bytes, two_sided=two_sided)
+    return replace(config, activation=applied_by(facts, row)) if config else None
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:

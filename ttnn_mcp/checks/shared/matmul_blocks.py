@@ -28,9 +28,15 @@ from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.problem import Affected, Problem, Words
+from ttnn_mcp.checks.shared.activations import kept_beside_config
 from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards, suggested_config, two_sided_config
+from ttnn_mcp.checks.shared.dram_sharding import (
+    FEWEST_HOLDING,
+    deeper_in_shards,
+    suggested_config,
+    two_sided_config,
+)
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -127,9 +133,15 @@ def has_small_blocks(facts: WindowFacts) -> Mask:
     return small & ~multicasts_one_way(facts)
 
 
+def each_step_costs(facts: WindowFacts) -> Mask:
+    """Per matmul, whether its time is known to grow with its steps: over one row of tiles, and on banked weights."""
+    one_row = facts.ops.inputs[0].height[facts.matmuls.rows] <= TILE_SIDE
+    return facts.matmuls.dram_sharded | (one_row & facts.matmuls.one_way)
+
+
 def takes_many_steps(facts: WindowFacts) -> Mask:
     """Per matmul, whether it is slow and takes K in many steps."""
-    far = np.where(facts.matmuls.dram_sharded, 1.0, FAR)
+    far = np.where(each_step_costs(facts), 1.0, FAR)
     many = in_many_steps(facts.ops, facts.matmuls) & below(facts, far)
     return many & ~multicasts_one_way(facts) & ~has_small_blocks(facts)
 
@@ -171,11 +183,27 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
     tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
     common = gcd(tiles, _tiles_of_shard(facts, row, tiles, config))
     deeper = [block for block in range(now + 1, DEEPEST + 1) if common % block == 0]
+    if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED":
+        deeper = [block for block in deeper if _holders(facts, row, block) >= FEWEST_HOLDING]
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
     room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
     return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
+
+
+def told_blocks(facts: WindowFacts, row: int, blocks: list[int]) -> str:
+    """Blocks of K to try; where x lies in shards of columns, each with the cores that hold x, as it divides a shard."""
+    banked = banked_rows(facts, np.array([row])).any()
+    if facts.ops.inputs[0].placement[row] != "L1_WIDTH_SHARDED" or banked:
+        return f"in0_block_w={' or '.join(map(str, blocks))}"
+    return f"in0_block_w={' or '.join(f'{block} (x on {_holders(facts, row, block)} cores)' for block in blocks)}"
+
+
+def _holders(facts: WindowFacts, row: int, block: int) -> int:
+    """On how many cores shards of columns are at most, of which the block of K divides each (TTNN 0.81.1 wants it)."""
+    parts = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE // block
+    return max(cores for cores in range(1, int(facts.chip.cores or 1) + 1) if parts % cores == 0)
 
 
 def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:
@@ -208,7 +236,7 @@ def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> s
         )
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
     on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""
-    return f"{config}; keep compute_kernel_config{IN_DRAM if falls_back else ''}{on_fewer}"
+    return f"{config}; {kept_beside_config(facts, row)}{IN_DRAM if falls_back else ''}{on_fewer}"
 
 
 def far_from_roofline(

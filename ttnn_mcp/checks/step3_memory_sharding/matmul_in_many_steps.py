@@ -4,17 +4,18 @@ in0_block_w is the number of tiles of K per step, and each step waits for a mult
 projection of pplx-embed-4b reached 35 % of its roofline in 38 steps of 8 tiles, and 70 % in 8 of 38 (tt-metal's notes).
 
 On DRAM-sharded weights Qwen2.5-Coder's matmuls on four Blackhole chips took 0.3 to 0.9 us for each step more: down
-with in0_block_w 2 in place of 14 29 us, QKV with 2 of 10 33, gate and up with 1 of 5 114 (its port in tt-metal).
+with in0_block_w 2 in place of 14 29 us, QKV with 2 of 10 33, gate and up with 1 of 5 114 (its port in tt-metal). So do
+1D configs over one row of tiles: down of Llama 3.3 70B took 0.74 us a step, gate and up of Llama 3.1 8B 0.84.
 
 The line: 5 us and more, at under 50 % of the roofline with K in 32 steps and more (one at 57 % of it, in 48 steps, took
-4 % longer in 24: notes of an 8B encoder's port), on DRAM-sharded weights at any share; 1 % of the window to save. The
-bound is the roofline at peak rates, and at most 67 % of the time (the most that deeper blocks were seen to save: 25.8
--> 8.5 us, a router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on DRAM-sharded weights 1 us for each step
-that goes away.
+4 % longer in 24: notes of an 8B encoder's port), at any share on DRAM-sharded weights and with a 1D config over one row
+of tiles; 1 % of the window to save. The bound is the roofline at peak rates, and at most 67 % of the time (the most
+that deeper blocks were seen to save: 25.8 -> 8.5 us, a router of GLM-4.7-Flash; QKV, gate and up of Qwen3-4B 65 %); on
+DRAM-sharded weights, and near the roofline, 1 us for each step that goes away.
 
-Silent where no deeper block divides K (there: a core's share of it, on 8 cores at least, in half the steps) and fits,
-on batched weights and rings, in attention that is written out, and where small blocks or a 1D config come first
-(matmul-small-blocks, matmul-multicast-one-way).
+Silent where no deeper block divides K and fits (on DRAM-sharded weights in half the steps; there, and where x lies in
+shards of columns, 8 cores hold x at least), on batched weights and rings, in attention that is written out, and where
+small blocks or a 1D config come first (matmul-small-blocks, matmul-multicast-one-way).
 """
 
 from __future__ import annotations
@@ -25,19 +26,22 @@ import numpy as np
 
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
 from ttnn_mcp.checks.shared.floors import achievable_ns, least_ns
 from ttnn_mcp.checks.shared.matmul_blocks import (
     DEEPEST,
+    FAR,
     banked_rows,
+    below,
     block_check,
     block_now,
     blocks_of,
     deeper_blocks,
     far_from_roofline,
     takes_many_steps,
+    told_blocks,
 )
 from ttnn_mcp.hardware import TILE_SIDE
 
@@ -51,13 +55,21 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.array(
         [row for row in facts.matmuls.rows[shallow].tolist() if deeper_blocks(facts, row)], dtype=np.int64
     )
-    multicast = rows[~banked_rows(facts, rows)]
-    saved = np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER)[multicast]
-    yield Problem(multicast, saved, tell=_tell, becomes=partial(_in_fewer_steps, facts))
-    sharded = rows[banked_rows(facts, rows)]
-    fewer = np.array([_steps_less(facts, row) for row in sharded.tolist()])
-    left = (facts.kernel_ns - achievable_ns(facts))[sharded]
-    yield Problem(sharded, np.minimum(left, STEP_NS * fewer), tell=_tell)
+    banked, far = banked_rows(facts, rows), _far(facts, rows)
+    saved, then = (
+        np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER),
+        partial(_in_fewer_steps, facts),
+    )
+    yield Problem(rows[far & ~banked], saved[rows[far & ~banked]], tell=_tell, becomes=then)
+    for these, becomes in ((rows[~far & ~banked], then), (rows[banked], None)):
+        fewer = np.array([_steps_less(facts, row) for row in these.tolist()])
+        left = (facts.kernel_ns - achievable_ns(facts))[these]
+        yield Problem(these, np.minimum(left, STEP_NS * fewer), tell=_tell, becomes=becomes)
+
+
+def _far(facts: WindowFacts, rows: Rows) -> Mask:
+    """Which of the rows are far from their roofline."""
+    return np.isin(rows, facts.matmuls.rows[below(facts, FAR)])
 
 
 def _tell(ops: Affected) -> Words:
@@ -67,7 +79,7 @@ def _tell(ops: Affected) -> Words:
         fix=_fix(ops.facts, ops.row),
         assumption=(
             "each step that goes away saves at most 1 us (Qwen2.5-Coder's took 0.3 to 0.9)"
-            if banked_rows(ops.facts, ops.rows).all()
+            if (banked_rows(ops.facts, ops.rows) | ~_far(ops.facts, ops.rows)).all()
             else "deeper blocks save at most 67 % (GLM-4.7's router); pplx-embed-4b's halved the time"
         ),
     )
@@ -76,7 +88,7 @@ def _tell(ops: Affected) -> Words:
 def _fix(facts: WindowFacts, row: int) -> str:
     """Each deeper block; over banked weights the deepest, with the cores whose shares it divides."""
     if not banked_rows(facts, np.array([row])).any():
-        return f"program_config as now with in0_block_w={' or '.join(map(str, deeper_blocks(facts, row)))}"
+        return f"program_config as now with {told_blocks(facts, row, deeper_blocks(facts, row))}"
     last = deeper_in_shards(facts, row, DEEPEST)[-1]
     return f"program_config as now with in0_block_w={last.block}, per_core_N={last.per_core_n}, x on {last.cores} cores"
 

@@ -22,6 +22,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
+from ttnn_mcp.checks.shared.activations import applied_by
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -51,12 +52,13 @@ def look(facts: WindowFacts) -> Problems:
     yield Problem(rows, (facts.kernel_ns - achievable_ns(facts))[rows], sets=SETS, tell=_tell)
 
 
-def _call(facts: WindowFacts, _row: int) -> str:
-    x, y = worker_grid(facts.chip) or DEFAULT_GRID
+def _call(facts: WindowFacts, row: int) -> str:
+    (x, y), function = worker_grid(facts.chip) or DEFAULT_GRID, applied_by(facts, row)
+    applies = f", fused_activation={function}" if function != "None" else ""
     block = ", ".join(f"{side}_block_size={DEFAULT_BLOCK}" for side in "MKN")
     return (
-        f"ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig({block}, subblock_h=2, subblock_w=2, "
-        f"compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y})), {COMPUTE_AS_NOW})"
+        f"ttnn.experimental.minimal_matmul(x, w{applies}, config=ttnn.MinimalMatmulConfig({block}, "
+        f"subblock_h=2, subblock_w=2, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y})), {COMPUTE_AS_NOW})"
     )
 
 
