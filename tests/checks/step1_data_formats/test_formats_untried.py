@@ -61,12 +61,13 @@ def test_results_of_matmuls_in_bfloat16_are_told(check):
     assert "dtype=ttnn.bfloat8_b for the result" in claim.fix
 
 
-def test_results_in_l1_take_no_time_of_dram(check):
+def test_results_in_l1_are_told_as_those_in_dram(check):
+    """Fc of Janus-Pro's tower wrote BFLOAT16 into L1: 134 us became 125 in BFLOAT8_B, and what read it 103 to 96."""
     program = Program("wormhole_b0")
     x, w = program.tensor([1, 1, 4096, 4096], "BFLOAT8_B"), program.weight([1, 1, 4096, 2048], "BFLOAT4_B")
     y = program.tensor([1, 1, 4096, 2048], "BFLOAT16", placement=L1)
     put(program, matmul(x, w, y, 600_000, fidelity="LoFi"))
-    assert check.ask(program).status == "clean"
+    assert texts(check.ask(program)) == ["1 matmul could do with narrower results"]
 
 
 def test_bytes_below_a_tenth_of_the_time_are_not_told(check):

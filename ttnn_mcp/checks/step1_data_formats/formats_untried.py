@@ -10,15 +10,16 @@ from dead ends in four ledgers, most within a tenth.
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
 beside BFLOAT4_B. Where passes are the limit those that narrower weights have no bits for go with them, as in four
-ledgers. Results of matmuls in BFLOAT16 in DRAM; both where the bytes take a tenth of the time and more. Keys and values
-in BFLOAT16. Passes of matmuls above LoFi, where arithmetic takes half of the time, and of experts in 8 bits and
-narrower of which the report does not tell how many are read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Any op
-that reads or writes FLOAT32: BFLOAT16 saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a projection's
-in three ledgers. Each 1 % of the window to save; the bound is the part of the bytes or passes that goes, of all the
-time: of bytes no more than what is above the arithmetic; of a cast to or from FLOAT32 all of it.
+ledgers. Results of matmuls in BFLOAT16, those in L1 too (fc of Janus-Pro's tower 8 % less); both where their bytes take
+a tenth of the time and more, or would in DRAM. Keys and values in BFLOAT16. Passes of matmuls above LoFi, where
+arithmetic takes half of the time, and of experts in 8 bits and narrower of which the report does not tell how many are
+read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Any op that reads or writes FLOAT32: BFLOAT16 saved 46 % of an
+activation's ops, 47 % of a matmul and a tenth of a projection's in three ledgers. Each 1 % of the window to save; the
+bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what is above the arithmetic;
+of a cast to or from FLOAT32 all of it.
 
 Silent on passes of which second-pass-for-eight-bits speaks, on FLOAT32 of which float32-between-bfloat16 does, on
-element-wise ops in BFLOAT16 (wide-activations), on convs, and on results in L1.
+element-wise ops in BFLOAT16 (wide-activations), and on convs.
 """
 
 from __future__ import annotations
