@@ -66,6 +66,14 @@ def test_the_config_takes_over_the_function(check):
     assert spread.endswith(f"{then}; keep compute_kernel_config")
 
 
+def test_banks_hold_weights_that_are_not_turned(check):
+    """Real TTNN refuses transpose_b on DRAM-sharded weights: their shards are those of [K, N]."""
+    turned = of_decoding()
+    turned.device_ops[0].attributes["transpose_b"] = True
+    assert "w so in DRAM stored as [K, N] (no transpose_b); keep" in check.ask(turned).claim.fix
+    assert "w so in DRAM; keep" in check.ask(of_decoding()).claim.fix
+
+
 @for_all("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())

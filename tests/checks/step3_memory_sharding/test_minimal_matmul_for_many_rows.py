@@ -33,6 +33,8 @@ def test_the_call_stands_with_blocks_and_grid(check):
     assert claim.caveat.endswith("below 4096 rows it lost")
     applying = of()
     applying.device_ops[0].attributes["user_fused_activation"] = "(op_type=UnaryOpType::SILU,param={})"
+    applying.device_ops[0].attributes["transpose_b"] = True
+    assert check.ask(applying).claim.fix.endswith("; w stored as [K, N] (no transpose_b)")
     assert "minimal_matmul(x, w, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU), config=" in (
         check.ask(applying).claim.fix
     )

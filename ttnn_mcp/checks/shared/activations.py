@@ -43,6 +43,11 @@ def kept_beside_config(facts: WindowFacts, row: int) -> str:
     return "keep compute_kernel_config" + (", drop activation=" if in_call else "")
 
 
+def as_stored(facts: WindowFacts, row: int) -> str:
+    """How its weights must be stored for a program that cannot turn them; empty where it need not."""
+    return " stored as [K, N] (no transpose_b)" if facts.attributes(row).flag("transpose_b") else ""
+
+
 def function_of(facts: WindowFacts, row: int) -> str:
     """The only function of its chain ("GELU"); empty if there are several or none."""
     return function_in(facts.attributes(row))

@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
-from ttnn_mcp.checks.shared.activations import applied_by, kept_beside_config
+from ttnn_mcp.checks.shared.activations import applied_by, as_stored, kept_beside_config
 from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
@@ -110,8 +110,8 @@ def dram_sharded(facts: WindowFacts, row: int) -> str | None:
     return (
         "ttnn.linear(x, w, memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG, program_config="
         f"ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block}, per_core_M=1, "
-        f"per_core_N={-(-n // cores)}{applies})), x so on {cores} cores, w so in DRAM; "
-        f"{kept_beside_config(facts, row)}"
+        f"per_core_N={-(-n // cores)}{applies})), x so on {cores} cores, w so in "
+        f"DRAM{as_stored(facts, row)}; {kept_beside_config(facts, row)}"
     )
 
 

@@ -22,7 +22,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
-from ttnn_mcp.checks.shared.activations import applied_by
+from ttnn_mcp.checks.shared.activations import applied_by, as_stored
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
@@ -66,7 +66,7 @@ SETS = sets_program(_call)
 
 
 def _tell(ops: Affected) -> Words:
-    facts, rows = ops.facts, ops.rows
+    facts, rows, stored = ops.facts, ops.rows, as_stored(ops.facts, ops.row)
     reached = float(achievable_ns(facts)[rows].sum() / facts.kernel_ns[rows].sum())
     return Words(
         claim=(
@@ -77,7 +77,7 @@ def _tell(ops: Affected) -> Words:
         assumption="a try: the roofline is reached; a fifth to three fifths less were measured",
         cells=((facts.input(0), "MEMORY"),),
         cited=2,
-        fix=ops.with_only(SETS).program,
+        fix=ops.with_only(SETS).program + (f"; w{stored}" if stored else ""),
         verify=f"re-profile; op_detail(op={ops.line}) shows MinimalMatmul, kernel_us falls; PCC >= 0.99",
         caveat="sweep the blocks; bias and activation can go with it; below 4096 rows it lost",
     )
