@@ -5,7 +5,8 @@ tt-metal); ModernBERT's layer took 9 % less with tanh, and inside the matmul. Th
 of GELU is faster still, and failed five tests of accuracy.
 
 The line: a Unary op, 5 us and more, whose only function is GELU without the parameter of the fast form; 1 % of the
-window to save. The bound is half of the time (ours). Silent inside of matmuls, where its time is not seen.
+window to save. The bound is half of the time (ours), behind a matmul, which can apply it, all of it. Silent inside of
+matmuls, where its time is not seen.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import UNTRIED
@@ -42,7 +44,9 @@ def look(facts: WindowFacts) -> Problems:
         rows, lambda attributes: float(bool(_EXACT.search(attributes.get("op_chain", ""))))
     )
     rows = rows[exact > 0]
-    yield Problem(rows, HALF * facts.kernel_ns[rows], tell=_tell, is_trial=True)
+    makers = facts.joins.makers[rows]
+    behind = facts.of_family("matmul")[makers] & (makers != NOBODY)
+    yield Problem(rows, np.where(behind, 1.0, HALF) * facts.kernel_ns[rows], tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
