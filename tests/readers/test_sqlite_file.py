@@ -1,6 +1,7 @@
 """Real failures of SQLite come down to the right fault, and a damaged text spoils nothing but itself."""
 
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
@@ -44,6 +45,15 @@ async def test_a_file_that_is_not_there_is_made_only_by_who_may(tmp_path):
     async with connected(path, "rwc", 1.0) as connection:
         await connection.execute("CREATE TABLE t (x)")
     assert path.exists()
+
+
+async def test_no_thread_outlives_a_connection_that_failed(tmp_path):
+    """It would answer a loop that is closed by then, and its traceback would stand in the user's terminal."""
+    before = {*threading.enumerate()}
+    for _ in range(20):
+        assert await fault(tmp_path / "missing.sqlite", "ro", "SELECT 1") == "read_only"
+        left = {*threading.enumerate()} - before
+        assert not [one for one in left if "connection" in one.name]
 
 
 async def test_a_file_that_another_program_holds_is_busy(path):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Mode = Literal["ro", "rw", "rwc"]  # read; also write; also create. sqlite.org/uri.html
 Fault = Literal["busy", "full", "read_only", "damaged", "unknown"]
 
+LAST_WORDS_S = 5.0  # that the thread of a connection which failed may take to end (ours: it has nothing left to do)
+
 # Python 3.10 has no error codes, so the texts of sqlite.org/rescode.html and os_unix.c decide.
 _FAULTS: tuple[tuple[Fault, tuple[str, ...]], ...] = (
     ("full", ("full", "disk I/O")),
@@ -43,12 +45,24 @@ async def connected(
         patience_s: how long to wait for another program that holds it.
         still: see `uri_of`.
     """
-    import aiosqlite  # noqa: PLC0415 - only who opens a database pays for it
+    import asyncio  # noqa: PLC0415 - only who opens a database pays for both
+
+    import aiosqlite  # noqa: PLC0415
 
     uri = uri_of(path, mode, still=still)
-    async with aiosqlite.connect(uri, uri=True, timeout=patience_s, isolation_level=None) as connection:
-        connection.text_factory = text_of
-        yield connection
+    opening = aiosqlite.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
+    try:
+        await opening
+    except BaseException:
+        # aiosqlite leaves its thread to itself then: it would answer a loop that asyncio.run has closed meanwhile
+        thread = getattr(opening, "_thread", opening)  # itself a thread, before 0.22
+        await asyncio.shield(asyncio.to_thread(thread.join, LAST_WORDS_S))
+        raise
+    try:
+        opening.text_factory = text_of
+        yield opening
+    finally:
+        await opening.close()
 
 
 def text_of(raw: bytes) -> str:
