@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Thread
 
     import aiosqlite
 
@@ -55,7 +56,7 @@ async def connected(
         await opening
     except BaseException:
         # aiosqlite leaves its thread to itself then: it would answer a loop that asyncio.run has closed meanwhile
-        thread = getattr(opening, "_thread", opening)  # itself a thread, before 0.22
+        thread = cast("Thread", getattr(opening, "_thread", opening))  # itself a thread, before 0.22
         await asyncio.shield(asyncio.to_thread(thread.join, LAST_WORDS_S))
         raise
     try:
