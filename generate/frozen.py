@@ -29,6 +29,7 @@ from tests.frozen import (
     SIXTH_MODELS,
     TENTH_MODELS,
     THIRD_MODELS,
+    THIRTEENTH_MODELS,
     TWELFTH_MODELS,
 )
 from tests.frozen.promises import promised
@@ -65,6 +66,7 @@ MEETINGS = (
     Meeting(TENTH_MODELS, FOLDER / "tenth_meeting.csv", "The tenth meeting"),
     Meeting(ELEVENTH_MODELS, FOLDER / "eleventh_meeting.csv", "The eleventh meeting"),
     Meeting(TWELFTH_MODELS, FOLDER / "twelfth_meeting.csv", "The twelfth meeting"),
+    Meeting(THIRTEENTH_MODELS, FOLDER / "thirteenth_meeting.csv", "The thirteenth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours

@@ -11,6 +11,9 @@ from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
 from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
+from tests.frozen.dots_ocr import DOTS_OCR
+from tests.frozen.dots_ocr_mesh import DOTS_OCR_MESH
+from tests.frozen.dots_ocr_text import DOTS_OCR_TEXT
 from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
@@ -34,6 +37,7 @@ from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
 from tests.frozen.minimax_h3 import MINIMAX_H3
 from tests.frozen.mistral_24b import MISTRAL_24B
+from tests.frozen.mistral_medium import MISTRAL_MEDIUM
 from tests.frozen.modernbert import MODERNBERT
 from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
@@ -43,6 +47,7 @@ from tests.frozen.music3 import MUSIC3
 from tests.frozen.nemotron import NEMOTRON
 from tests.frozen.nomic import NOMIC
 from tests.frozen.north import NORTH
+from tests.frozen.openfold3 import OPENFOLD3
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.phi import PHI
@@ -150,6 +155,11 @@ TWELFTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Janus-Pro's vision tower": JANUS,
     "MiniMax-H3": MINIMAX_H3,
 }
+THIRTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "dots.ocr": (*DOTS_OCR, *DOTS_OCR_MESH, *DOTS_OCR_TEXT),
+    "Mistral Medium 3.5": MISTRAL_MEDIUM,
+    "OpenFold3": OPENFOLD3,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -163,6 +173,7 @@ SETS = (
     TENTH_MODELS,
     ELEVENTH_MODELS,
     TWELFTH_MODELS,
+    THIRTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
@@ -180,6 +191,7 @@ __all__ = [
     "SIXTH_MODELS",
     "TENTH_MODELS",
     "THIRD_MODELS",
+    "THIRTEENTH_MODELS",
     "TWELFTH_MODELS",
     "Layer",
     "Lever",
