@@ -47,6 +47,31 @@ def test_a_matmul_left_to_ttnn_with_an_operand_in_l1_is_a_trap(check):
     ]
 
 
+def fallen_back(kernel_ns=2_963_000, place=L1, **how):
+    """QKV of dots.ocr's vision tower on a norm in FLOAT32 in L1: 199 us with the norm in DRAM."""
+    program = Program("blackhole", grid=(11, 10))
+    x, w = (
+        program.tensor([1, 1, 896, 1536], "FLOAT32", placement=place),
+        program.weight([1, 1, 1536, 4608], "FLOAT32"),
+    )
+    y = program.tensor([1, 1, 896, 4608], "FLOAT32")
+    put(program, matmul(x, w, y, kernel_ns, **{"cores": 110, "fidelity": "HiFi4", **how}))
+    return program
+
+
+def test_one_tile_at_a_time_on_all_cores_is_the_deeper_trap(check):
+    claim = check.ask(fallen_back()).claim
+    assert claim.claim.startswith(
+        "1 matmul left to TTNN with an operand in L1_INTERLEAVED reaches 3% of the roofline"
+    )
+    assert claim.fix.startswith("a, b and the result in ttnn.DRAM_MEMORY_CONFIG")
+    assert 2_963_000 - 199_000 <= claim.at_most_ns.sum() == pytest.approx(2_963_000 * (1 - 1 / 15.5))
+    check.assert_sound(fallen_back())
+    check.pair(fallen_back, silent=2_050_000, fires=2_070_000)  # a twentieth of its roofline
+    for other in ({"place": DRAM}, {"core_grid": "(x=11,y=10)"}):
+        assert not check.ask(fallen_back(**other)).fires
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(linear())
 

@@ -101,7 +101,16 @@ def test_the_fewest_rows_that_leave_no_core_two_blocks():
     assert suggested(batch=11).per_core_m == 1  # 110 blocks on 110 cores
     assert suggested(batch=12).per_core_m == 2
     assert suggested(batch=220).per_core_m == 20  # two whole products
-    assert suggested(m=1, batch=331).per_core_m == 331  # a prime number of them: one core
+    assert suggested(m=1, batch=331).per_core_m == 1  # a prime number of them: four in turn, not all on one core
+
+
+def test_where_one_block_to_a_core_does_not_fit_whole_products_go_in_turn(check):
+    """OpenFold3's triangle: 1192 contexts, whose config of a head to a core took 650 us in place of 5145."""
+    claim = check.ask(of(heads=1192, ns=5_145_300)).claim
+    assert "the heaviest on 10 cores where 110 can work" in claim.claim
+    assert "per_core_M=10, per_core_N=1)" in claim.fix
+    assert 5_145_300 - 649_800 <= claim.at_most_ns.sum() <= 5_145_300 * (1 - 10 / 110)
+    assert not suggested(batch=1192).wrong_values
 
 
 def test_k_is_as_deep_as_l1_holds():

@@ -12,6 +12,10 @@ two changes, a core_grid or operands in DRAM, at best four times as fast, which 
 
 Silent if the caller set a config or a core grid, if INPUT_0 is sharded: its shards choose the cores, and where neither
 change brings more cores (with batches on both sides a core_grid gives one core to each pair of matrices).
+
+Where no such share fits, TTNN falls back to a program of one tile at a time, on all cores: three matmuls on FLOAT32
+norms in L1 took 2637 to 2963 us, and 172 to 199 with the norms in DRAM (dots.ocr's port), a compiler's 2027 and 264
+(tt-mlir #7702). So at under 5 % of the roofline operands in DRAM are told, at best fifteen times as fast.
 The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
 """
 
@@ -23,7 +27,8 @@ import numpy as np
 
 from ttnn_mcp.analyses.from_graph.matmul_cores import IN_DRAM as INTERLEAVED_IN_DRAM
 from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, moved_to
-from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, trapped
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -33,9 +38,12 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.iterations import signatures
 
 FASTER_AT_MOST = 4.0  # measured: 1205 -> 308 us, tt-metal #56976
+FALLEN_BACK = 0.05  # of the roofline: measured, 3 and 4 % (dots.ocr); others reached 13 % (Protenix)
+FASTER_AFTER_IT = 15.5  # measured, 2650 -> 172 us
 GRID, IN_DRAM = "core_grid", "DRAM"  # what can be changed
 
 
@@ -58,6 +66,13 @@ def look(facts: WindowFacts) -> Problems:
     spread = np.maximum(took * used / np.maximum(wider, used), took / FASTER_AT_MOST)
     at_most = np.maximum(took - np.maximum(spread, achievable_ns(facts)[rows]), 0)
     yield Problem(rows[at_most > 0], at_most[at_most > 0], sets=_program, tell=_tell)
+    slow = facts.matmuls.rows[facts.matmuls.chosen & in_l1_interleaved(facts.ops)[facts.matmuls.rows]]
+    best = achievable_ns(facts)
+    slow = np.setdiff1d(
+        slow[(best < FALLEN_BACK * facts.kernel_ns)[slow] & (facts.kernel_ns[slow] >= SMALL_NS)], rows
+    )
+    took = facts.kernel_ns[slow]
+    yield Problem(slow, took - np.maximum(took / FASTER_AFTER_IT, best[slow]), tell=_tell_fallen_back)
 
 
 def _cores_with(facts: WindowFacts, row: int) -> dict[str, int]:
@@ -101,6 +116,25 @@ def _tell(ops: Affected) -> Words:
             if facts.chip.worker_cores
             else f"the grid is not in the report: {cores} is the most cores any op used"
         ),
+    )
+
+
+def _tell_fallen_back(ops: Affected) -> Words:
+    facts = ops.facts
+    reached = float(achievable_ns(facts)[ops.rows].sum() / facts.kernel_ns[ops.rows].sum())
+    return Words(
+        claim=(
+            f"{ops.kinds} left to TTNN with an operand in L1_INTERLEAVED reach{'es' * (len(ops.rows) == 1)} "
+            f"{figure(reached, '.0%')} of the roofline ({ops.time}): {ops.example}, {ops.took_us}"
+        ),
+        assumption="in DRAM at best 15x as fast: TTNN falls back to one tile at a time (2650 -> 172 us, dots.ocr)",
+        evidence=cite_each(ops.examples[:2], lambda row: _evidence(facts, row)),
+        fix=(
+            "a, b and the result in ttnn.DRAM_MEMORY_CONFIG: the op that makes a writes it so, the rest as now; or a "
+            "program_config, whatever lies in L1"
+        ),
+        verify=f"re-profile; op_detail(op={ops.line}).roofline.efficiency rises, kernel_us falls; PCC >= 0.99",
+        caveat="batches on both sides keep few cores; FLOAT32 falls back first: BFLOAT16 takes half of its L1",
     )
 
 
