@@ -45,10 +45,15 @@ def test_pairs_of_queries_and_keys_by_kind(tmp_path, code, settings, pairs, why)
 
 def test_joint_queries_are_queries_and_keys_of_their_own(tmp_path):
     joint = [1, 4, 32, 64]
-    op = ("JointSDPA", [Q, K, V, joint], [OUT])
-    assert counted(table(tmp_path, op, without="INPUT_[4-9]"))[0][0] == EACH * (128 + 32) * (256 + 32)
+    op = ("JointSDPA", [Q, K, V, joint, joint, joint], [OUT])
+    assert counted(table(tmp_path, op))[0][0] == EACH * (128 + 32) * (256 + 32)
     assert counted(table(tmp_path, op, without="INPUT_[3-9]"))[0][0] == EACH * 128 * 256
-    assert counted(table(tmp_path, ("SDPA", [Q, K, V, joint], [OUT])))[0][0] == EACH * 128 * 256
+    assert counted(table(tmp_path, ("SDPA", [Q, K, V, joint, joint, joint], [OUT])))[0][0] == EACH * 128 * 256
+
+
+def test_of_five_operands_the_fourth_is_the_gathered_key(tmp_path):
+    gathered = ("JointSDPA", [Q, K, V, [1, 4, 1024, 64], [1, 4, 1024, 64]], [OUT])
+    assert counted(table(tmp_path, gathered))[0][0] == EACH * 128 * 256
 
 
 def test_query_key_and_output_are_all_it_takes(tmp_path):

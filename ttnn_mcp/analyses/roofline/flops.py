@@ -29,6 +29,7 @@ WHY_PLACE = (
 )
 WHY_OPERANDS = "the report does not show weights and output of this convolution"
 WHY_KIND = "an unknown kind of convolution"
+JOINED = 6  # operands of an attention with joint queries, keys and values; of fewer the fourth is a gathered key
 KNOWN = frozenset({"Conv1d", "Conv2d", "Conv3d"})
 
 
@@ -53,6 +54,10 @@ def attention_flops(
     total = settings.numbers(rows, lambda attributes: attributes.number("logical_n"))
     devices = settings.numbers(rows, lambda attributes: attributes.number("ring_size"))
 
+    joined = _like(ops, rows, "Joint") & (
+        ops.inputs[JOINED - 1].present[rows] if len(ops.inputs) >= JOINED else False
+    )
+
     free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
     windowed = _like(ops, rows, "Windowed") | (np.isfinite(window) & ~causal)
@@ -63,7 +68,7 @@ def attention_flops(
 
     def flops(shape_of: str) -> Floats:
         query, key, out = (_dims(one, rows, shape_of) for one in (ops.inputs[0], ops.inputs[1], ops.outputs[0]))
-        joint = _dims(ops.inputs[3], rows, shape_of)[2] * _like(ops, rows, "Joint") if len(ops.inputs) > 3 else 0.0
+        joint = _dims(ops.inputs[3], rows, shape_of)[2] * joined if len(ops.inputs) >= JOINED else 0.0
         rows_of_q = np.where(decode, 1.0, query[2] + joint)
         keys = np.where(ring & ~split, total, key[2]) + joint
         pairs = rows_of_q * keys

@@ -13,10 +13,11 @@ beside BFLOAT4_B. Where passes are the limit those that narrower weights have no
 ledgers. Results of matmuls in BFLOAT16, those in L1 too (fc of Janus-Pro's tower 8 % less); both where their bytes take
 a tenth of the time and more, or would in DRAM. Keys and values in BFLOAT16. Passes of matmuls above LoFi, where
 arithmetic takes half of the time, and of experts in 8 bits and narrower of which the report does not tell how many are
-read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Any op that reads or writes FLOAT32: BFLOAT16 saved 46 % of an
-activation's ops, 47 % of a matmul and a tenth of a projection's in three ledgers. Each 1 % of the window to save; the
-bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what is above the arithmetic;
-of a cast to or from FLOAT32 all of it.
+read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Passes above HiFi2 of attention in windows or a ring, whose
+arithmetic no report tells (a quarter of Mistral Medium's ring attention). Any op that reads or writes FLOAT32: BFLOAT16
+saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a projection's in three ledgers. Each 1 % of the
+window to save; the bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what is
+above the arithmetic; of a cast to or from FLOAT32 all of it.
 
 Silent on passes of which second-pass-for-eight-bits speaks, on FLOAT32 of which float32-between-bfloat16 does, on
 element-wise ops in BFLOAT16 (wide-activations), and on convs.
@@ -37,6 +38,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     reads_weights,
     waits_for_bytes,
 )
+from ttnn_mcp.analyses.roofline.flops import WHY_PLACE, WHY_WINDOWS
 from ttnn_mcp.checks.check import (
     Affected,
     Floats,
@@ -64,8 +66,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.checks.shared.changed_ops import Becomes
 
 NARROWER = {"BFLOAT8_B": ("BFLOAT16", "FLOAT32"), "BFLOAT4_B": ("BFLOAT8_B",)}
-LOFI = "LoFi"
-ENOUGH = {"BFLOAT8_B": "HiFi2", "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
+LOFI, HIFI2 = "LoFi", "HiFi2"
+ENOUGH = {"BFLOAT8_B": HIFI2, "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
 
@@ -105,6 +107,10 @@ def look(facts: WindowFacts) -> Problems:
     beyond = long & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look, facts)] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
+    untold = able & facts.roofline.why.among(WHY_PLACE, WHY_WINDOWS)
+    untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~_reads_or_writes_float32(facts)
+    fewer = took * (1 - FIDELITY_PHASES[HIFI2] / phases(facts.ops))
+    yield _of(untold, fewer, "fewer passes", partial(_fewer_passes, fidelity=HIFI2))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
     wide = long & _reads_or_writes_float32(facts)
     wide[spoken_of(float32_between_bfloat16.look, facts)] = False
