@@ -434,7 +434,7 @@ DOTS_OCR_MESH = (
     laid(
         "dots4-document-block-narrow", LATER, "a block of the document, sums over the chips in BFLOAT8_B: 7.14 ms in kernels",
         split(Split(qkv=370, out=220, gate=350, down=205, scatter=540, gather=371, added=193.5, partial=BFP)),
-        (dead("async", "the exchanges that run on their own semaphores (async)", "scatter_* gather_*", r"async", "1.050 -> 1.259 ms of a pair"),),
+        (dead("async", "the exchanges that run on their own semaphores (async)", "scatter_* gather_*", r"\b(all_gather|reduce_scatter(_minimal)?)_async|semaphore", "1.050 -> 1.259 ms of a pair"),),
         MADE_UP, 7137,
     ),
     laid(

@@ -19,7 +19,7 @@ NEAR = 2  # an expectation within this factor of the measured saving is near it
 AS_IT_IS = re.compile(
     r"\b(?:fused_activation=(?:None|ttnn\.UnaryWithParam\([^()]*\))|drop activation=|inplace=False"
     r"|transpose_mcast=False|math_approx_mode=False|fp32_dest_acc_en=True"
-    r"|packer_l1_acc=False|\w+=<as now>|keep \w+)|no num_links of your own"
+    r"|packer_l1_acc=False|\w+=<as now>|keep \w+|core_grid alone would take \d+ cores)|no num_links of your own"
 )
 
 
