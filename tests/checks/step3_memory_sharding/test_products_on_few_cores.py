@@ -46,7 +46,7 @@ def test_a_context_on_few_cores_is_told(check):
         "program_config=ttnn.MatmulMultiCoreReuseProgramConfig(compute_with_storage_grid_size=(11, 10), in0_block_w=10, "
         "out_subblock_h=2, out_subblock_w=1, per_core_M=2, per_core_N=1)"
     )
-    assert claim.expected.basis == "8 measured cases of products-on-few-cores"
+    assert claim.expected.basis.endswith(" measured cases of products-on-few-cores")
     assert outcome.at_most_ns < 94_870
 
 

@@ -23,7 +23,13 @@ def moved(
         put(program, DeviceOp("MadeUp", (part,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
     shards = put(program, interleaved_to_sharded(part, program.tensor(SIDES, to, placement=place), 20_000))
     put(
-        program, DeviceOp(f"{reader}DeviceOperation", (shards,), (program.tensor([1, 1, 32, 64], "UINT16"),), 5_000)
+        program,
+        DeviceOp(
+            f"{reader.partition(chr(32))[0]}DeviceOperation",
+            (shards,),
+            (program.tensor([1, 1, 32, 64], "UINT16"),),
+            5_000,
+        ),
     )
 
 
@@ -59,7 +65,11 @@ def test_who_writes_shards(check, code, place, told):
     assert check.ask(of(code, place=place)).fires is told
 
 
-@for_all("how", [{"to": "BFLOAT8_B"}, {"read_twice": True}, {"reader": "Halo"}], ids=str)
+@for_all(
+    "how",
+    [{"to": "BFLOAT8_B"}, {"read_twice": True}, {"reader": "Halo"}, {"reader": "Halo behind a Move"}],
+    ids=str,
+)
 def test_casts_tensors_that_others_read_and_inputs_of_convs_stay(check, how):
     check.pair(lambda one: of(**one), silent=how, fires={})
 

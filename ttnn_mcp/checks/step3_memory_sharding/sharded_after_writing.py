@@ -60,7 +60,9 @@ def look(facts: WindowFacts) -> Problems:
 
 
 def _before_conv(facts: WindowFacts, row: int) -> bool:
-    return any(facts.named("Halo")[reader] for reader in facts.joins.readers(row))
+    """Whether a halo reads the shards, directly or behind a Move."""
+    last = facts.joins.chain(row, facts.named("Move"))[-1]
+    return any(facts.named("Halo")[reader] for reader in facts.joins.readers(last))
 
 
 def _tell(makers: Rows, ops: Affected) -> Words:
