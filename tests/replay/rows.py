@@ -200,6 +200,7 @@ NOT_REBUILT = [
     (("GroupNorm", [X], X, {"eps": "1e-05", "num_groups": "2"}), "program_config with a grid"),
     (("GroupNorm", [X, X, X], X, {"eps": "1e-05", "num_groups": "2", "program_config": GROUPS}), "beside the weight"),
     (("Pool2D", [X], X, {"pool_type": "Pool2DType::MAX_POOL2D"}), "image, the window and the shards"),
+    (("GridSample", [((1, 8, 8, 32), ROWS), ((1, 4, 4, 6), ROWS)], ((1, 4, 4, 32), ROWS), {"mode": "nearest"}), "mode is nearest"),
     (("UpsampleOperation", [X], X, {"mode": "cubic", "scale_factor_h": "2", "scale_factor_w": "2"}), "its mode"),
     (("NLPCreateQKVHeadsDecodeDeviceOperation", [X, X], X, {"num_q_heads": "8"}), "offset whose values"),
     (("ReshardDeviceOperation", [((1, 1, 512, 64), {"placement": TALL})], ((1, 1, 512, 64), {"placement": TALL}), {}), "no report prints its shards"),
