@@ -46,6 +46,7 @@ def call_in(text):
     return ast.unparse(next(one for one in tree.body if getattr(one, "name", "") == "call").body[-1])
 
 
+GELU = "UnaryWithParam(op_type=UnaryOpType::GELU;param={{{}}})"
 KERNEL = "WormholeComputeKernelConfig(math_fidelity=HiFi2,math_approx_mode=0,fp32_dest_acc_en=1,packer_l1_acc=1)"
 
 
@@ -69,6 +70,9 @@ async def test_a_matmul_is_called_with_what_its_row_prints(written):
     assert {"in0_block_w=1", "in0_block_w=4", "in0_block_w=8", "math_fidelity=LoFi"} <= {*names}
     assert "in0_block_w=4, math_fidelity=LoFi" in names
     assert not {"in0_block_w=2", "math_fidelity=HiFi2"} & {*names}
+    for number in ("1", "1.0"):
+        text, _ = await written(linear(user_fused_activation=GELU.format(number), config="std::nullopt"), sweep=[])
+        assert "ttnn.linear(x[0], x[1], activation='gelu'" in call_in(text)
 
 
 async def test_blocks_of_the_output_follow_the_blocks_of_a_core(written):
@@ -123,6 +127,11 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
         ({"global_cb": "GlobalCircularBuffer()"}, "global_cb"),
         ({"user_fused_activation": "UnaryWithParam(op_type=UnaryOpType::EXP;param={})"}, "activation exp"),
         ({"user_fused_activation": "tor<float>(cut off"}, r"activation tor<float>.* is not rebuilt"),
+        (
+            {"user_fused_activation": GELU.format(0)},
+            "activation gelu with its numbers is not rebuilt",
+        ),  # not the fast one
+        ({"user_fused_activation": GELU.format(1) + "op_type=other"}, "user_fused_activation"),
         (
             {"compute_kernel_config": "WormholeComputeKernelConfig(math_fidelity=HiFi2(),fp32_dest_acc_en=1)"},
             "compute_k",

@@ -196,12 +196,13 @@ def _of_matmul(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
     if match["function"] != _NOTHING:
         if not word.isalpha():
             return None
-        more["user_fused_activation"] = _function(word.upper())
+        fast = "1" if word == "gelu" else ""  # what the name stands for in TTNN (string_to_unary_with_param)
+        more["user_fused_activation"] = _function(word.upper(), fast)
     return more
 
 
-def _function(name: str) -> str:
-    return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{}})"
+def _function(name: str, number: str = "") -> str:
+    return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{{number}}})"
 
 
 def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:
