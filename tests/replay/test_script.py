@@ -17,7 +17,7 @@ from tests.for_all import for_all
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
-from tests.replay.rows import OPS, report_of
+from tests.replay.rows import OPS, op_of, report_of
 from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
@@ -114,6 +114,10 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
     assert buffers["in0_block_w=4"] > 0
     empty = "nothing else lies in L1: TTNN chooses the config of a matmul by what is free"
     assert answer["assumed"] == [empty, "made-up values"]
+    assert "out_block_h=1, out_block_w=" in call_in(text)
+    for half in ("CoreCoord(x=8)", "CoreCoord(y=8)"):
+        text, answer = await written(linear(config="std::nullopt", user_core_coord=half), sweep=[])
+        assert "core_grid" not in call_in(text)
     text, answer = await written(linear(config="std::nullopt"), sweep=[])
     assert (answer["assumed"], "program_config" in call_in(text)) == ([empty, "made-up values"], False)
 
@@ -191,16 +195,24 @@ async def test_a_setting_that_the_row_does_not_print_is_refused(tmp_path):
     """Without a config, and in a config that does not have it."""
     norms = [row for row, *_ in OPS if row[0] == "LayerNormDeviceOperation"]
     rows = [norms[0], norms[-1]]
+    of_ttnn = linear(config="std::nullopt", compute_kernel_config="WormholeComputeKernelConfig(math_approx_mode=0)")
+    spread, x = Program("wormhole_b0"), {"placement": block_sharded(32, 64, (8, 8))}
+    put(
+        spread,
+        op_of(spread, "MatmulDeviceOperation", [(1, 1, 256, 256), (1, 1, 256, 512)], ((1, 1, 256, 512), x), {}),
+    )
     run, less = report_of(tmp_path / "perf", rows), "WormholeComputeKernelConfig(math_approx_mode=0)"
     of_less = report(tmp_path / "less", linear(compute_kernel_config=less))
-    for at, line, name in (
+    for at, line, *sweep, name in (
         (run, 2, "block_w"),
         (run, 3, "block_w"),
         (of_less, 3, "math_fidelity"),
         (of_less, 3, "fp32_dest_acc_en"),
+        (report(tmp_path / "of_ttnn", of_ttnn), 3, "in0_block_w", "math_fidelity"),
+        (report(tmp_path / "spread", spread), 3, "in0_block_w"),
     ):
         with pytest.raises(QuestionRefused, match=f"does not print {name}, so that it can be changed"):
-            await ask(session(tmp_path), "replay_op", run=at, op=line, sweep=[name])
+            await ask(session(tmp_path), "replay_op", run=at, op=line, sweep=[*sweep, name])
 
 
 async def test_a_flag_of_the_kernel_is_swept_as_one(written):
@@ -328,6 +340,14 @@ async def test_a_combination_that_no_law_sees_has_no_time_to_expect(tmp_path):
     times = [row[1] or inf for row in told["candidates"]["rows"]]
     assert times == sorted(times)
     assert [row[1] is not None for row in told["candidates"]["rows"] if "," in row[0]].count(True) > 1
+
+
+async def test_a_matmul_that_gets_no_config_of_ours_keeps_the_choice_of_ttnn(written):
+    """None is suggested where both operands are batched."""
+    program = Program("wormhole_b0")
+    put(program, op_of(program, "MatmulDeviceOperation", [(1, 2, 64, 64)] * 2, (1, 2, 64, 64), {}))
+    text, answer = await written(program)
+    assert ("candidates" in answer, "program_config" in call_in(text)) == (False, False)
 
 
 async def test_of_a_config_that_ttnn_chooses_neither_buffers_nor_times_are_told(tmp_path):

@@ -150,7 +150,7 @@ def _together(
         changed = settings_of(op, source.safe_bytes)
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
-        then = described(op.table, 0, op.chip) if judged.legal else None  # unmoved: of another nobody asks a time
+        then = described(op.table, 0, op.chip) if judged.legal else None
         own: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
         # what no law sees changes no time that a law tells
         expected = after_change(now, us, then) if now and then and then != now else None  # unmoved: of None no law
