@@ -31,6 +31,7 @@ from tests.replay.rows import (
     QUERY,
     RELU,
     ROWS,
+    SLICE,
     TALL,
     WHOLE,
     X,
@@ -102,6 +103,7 @@ ONE_USER, PLACE = (1, 1, 8, 64), ((1, 1, 1, 1), WHOLE)
          ".scaled_dot_product_attention_decode(x[0], x[1], x[2], cur_pos_tensor=x[3]", "x[1].repeat"),
         (("AccumulationDeviceOperation", [X], X, {"dim": "-1", "op": "AccumulationOp::CUMSUM"}), "x[0], -1,", None),
         (("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 128), {**GATHER, "ring_size": "2"}), "(x[0], 3,", None),
+        (("SliceDeviceOperation", [X], (1, 1, 32, 64), {**SLICE, "step": None}), "[1, 1, 32, 64], [1, 1, 1, 1]", "0:32:1"),
     ],
 )  # fmt: skip
 async def test_a_call_has_what_is_printed_and_a_reference_only_what_torch_has_too(called, row, call, reference):
@@ -117,6 +119,17 @@ async def test_pages_are_told_from_positions_by_a_row_for_each_user(called):
     ((call, _, text, _),) = [one async for one in called(row)]
     assert "page_table_tensor=x[3], cur_pos_tensor=x[4]" in call
     assert text.index('"shape": (4, 8)') < text.index('"shape": (4,)')
+
+
+async def test_dimensions_are_turned_by_the_letters_of_their_order(called):
+    pairs = ("WH", "HC", "CN", "NH", "NW", "CW")
+    rows = [("TransposeDeviceOperation", [X], X, {"dim": f"TransposeOpDim::{pair}"}) for pair in pairs]
+    rows.append(("PermuteDeviceOperation", [X], X, {"dims": "SmallVector([1; 0; 2])"}))
+    *turned, (*_, permuted, _) = [one async for one in called(*rows)]
+    for pair, (call, *_) in zip(pairs, turned, strict=True):
+        first, second = sorted("NCHW".index(letter) for letter in pair)
+        assert f"x[0], {first}, {second}, " in call
+    assert '"shape": (1, 64, 64)' in permuted  # of a call that counts three
 
 
 async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
