@@ -245,6 +245,7 @@ async def test_what_is_assumed_of_an_op_is_said(called):
     assert '"shape": (1, 1, 1, 64)' in with_bias[2]
     assert '[64, 64], ttnn.ShardOrientation.ROW_MAJOR)), "values"' in with_bias[2]
     assert in_blocks[3]["assumed"][0] == shards
+    assert in_blocks[2].count('[64, 64], ttnn.ShardOrientation.ROW_MAJOR)), "values"') == 1  # four columns of cores
 
 
 async def test_a_matmul_on_shards_is_given_no_config_of_ours(tmp_path):
