@@ -115,7 +115,7 @@ async def test_what_nobody_knows_is_refused(told):
     told(*even(2))
     with pytest.raises(RunUnknown, match="nor in the archive"):
         history_of(told.archive, "nobody", None)
-    with pytest.raises(QuestionRefused, match="No timed device op at line 999"):
+    with pytest.raises(QuestionRefused, match=r"No timed device op at line 999 of night_0\.csv"):
         history_of(told.archive, NEWEST.format(0), 999)
 
 
