@@ -196,8 +196,7 @@ def _of_matmul(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
     if match["function"] != _NOTHING:
         if not word.isalpha():
             return None
-        fast = "1" if word == "gelu" else ""  # what the name stands for in TTNN (string_to_unary_with_param)
-        more["user_fused_activation"] = _function(word.upper(), fast)
+        more["user_fused_activation"] = _function(word.upper(), "1" if word == "gelu" else "")  # its fast form
     return more
 
 
