@@ -56,7 +56,8 @@ def test_what_was_not_filled_to_its_end_is_not_there(place, tmp_path):
 
 def test_a_folder_inside_a_bucket_is_no_file_of_the_archive(monkeypatch):
     monkeypatch.setattr(places, "filesystem_of", Bucket("lab/archive/older").at)
-    place = ObjectPlace("s3://lab/archive")
+    place = ObjectPlace("s3://lab/archive/")
+    assert place.shown == "s3://lab/archive"
     fill(place, "a.json", b"one")
     assert [(file.name, file.modified) for file in place.entries()] == [("a.json", WRITTEN)]
 
