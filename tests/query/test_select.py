@@ -32,6 +32,12 @@ def test_who_counts_ops_is_told_that_there_are_several_passes(run, sql, notes):
     assert queried(run, sql, 10, 60).notes == notes
 
 
+def test_each_op_has_the_number_of_its_pass(run):
+    sql = "SELECT iteration, count(*) FROM ops GROUP BY iteration"
+    (first, count), (second, again) = queried(run, sql, 10, 60).rows.rows
+    assert (first, second, count > 0, again) == (1, 2, True, count)
+
+
 async def test_one_pass_of_one_report_needs_no_note(tmp_path):
     made = write_run(tmp_path, block(), [Iteration()])
     one = await read_run("0a", "made", made.performance, None)
