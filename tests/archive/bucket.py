@@ -10,14 +10,15 @@ class Bucket:
     """Objects by their key; `folders` are listed as an object store lists common beginnings."""
 
     def __init__(self, *folders):
-        self.objects, self.folders = {}, folders
+        self.objects, self.folders, self.listed = {}, folders, {}
 
     def at(self, url):
         """As `filesystem_of`: itself, and the path in it."""
         return self, url.split("://", 1)[1]
 
     def invalidate_cache(self):
-        pass
+        """As a client of a store keeps what it listed, whoever writes there meanwhile."""
+        self.listed = {}
 
     def _listing(self, key, contents=b""):
         kind = "directory" if key in self.folders else "file"
@@ -28,7 +29,7 @@ class Bucket:
         names = [key for key in (*self.objects, *self.folders) if key.startswith(f"{root}/")]
         if not names:
             raise FileNotFoundError(root)
-        return [self._listing(key, self.objects.get(key, b"")) for key in names]
+        return self.listed.setdefault(root, [self._listing(key, self.objects.get(key, b"")) for key in names])
 
     def glob(self, pattern, detail):
         assert detail

@@ -7,6 +7,7 @@ from ttnn_mcp.archive import adding
 from ttnn_mcp.archive.adding import Batch, add_batch, batches
 from ttnn_mcp.archive.rows import Provenance
 from ttnn_mcp.archive.sources import Source
+from ttnn_mcp.archive.store import Archive
 
 OPS_PER_REPORT, BYTES_PER_OP = 20_000, 1_500
 
@@ -23,6 +24,11 @@ OPS_PER_REPORT, BYTES_PER_OP = 20_000, 1_500
 def test_a_batch_is_small_enough_to_be_lost_and_large_enough_to_make_a_part(size, reports, together):
     made = batches([Source(f"/r/{number}.csv", size, 0) for number in range(reports)])
     assert {len(batch.sources) for batch in made} == {together}
+
+
+def test_several_workers_get_smaller_batches():
+    made = batches([Source(f"/r/{number}.csv", 1_000, 0) for number in range(80)], workers=2)
+    assert [(len(batch.sources), batch.size) for batch in made] == [(5, 5_000)] * 16
 
 
 def test_a_report_that_changes_while_it_is_read_is_not_added(tmp_path, monkeypatch):
@@ -54,7 +60,9 @@ def test_the_same_contents_twice_are_one_run_and_what_cannot_be_read_is_none(tmp
         return reading(source)
 
     monkeypatch.setattr(adding, "local_copy", local_copy)
-    sources = tuple(Source(str(one), one.stat().st_size, 5_000_000_000) for one in (path, copy, torn))
+    sources = tuple(Source(str(one), one.stat().st_size, 5_000_000_000) for one in (copy, path, torn))
     added = add_batch(str(tmp_path / "archive"), Batch(sources), Provenance(None, None))
     assert (added.new, added.known, added.ops) == (1, 1, ROWS)
     assert [one.why for one in added.damaged] == ["It cannot be read (PermissionError)."]
+    (kept,) = Archive(tmp_path / "archive").known().values()
+    assert (kept.recorded_at, kept.stamp) == (5, sources[0].stamp)

@@ -49,6 +49,14 @@ def test_a_copy_of_a_report_is_known_by_its_contents(reports, folder):
     assert (again.new, again.known, again.ops) == (0, 4, 0)
 
 
+def test_after_a_pass_small_parts_are_packed_and_what_they_replace_is_swept(reports, folder, monkeypatch):
+    done = []
+    monkeypatch.setattr(passes, "pack_small", lambda _: done.append("packed"))
+    monkeypatch.setattr(Archive, "sweep", lambda _: done.append("swept"))
+    passed(folder, reports)
+    assert done == ["packed", "swept"]
+
+
 def test_copies_in_one_pass_count_once(reports, folder):
     copy = reports / "ops_perf_results_copy.csv"
     copy.write_bytes(next(reports.glob("day_1/*.csv")).read_bytes())

@@ -25,6 +25,12 @@ def fill(place, name, contents):
         path.write_bytes(contents)
 
 
+def fill_half(place):
+    with place.filled("a.json") as path:
+        path.write_bytes(b"half")
+        raise KeyError
+
+
 def test_a_place_where_nothing_was_written_is_empty(place):
     assert place.entries() == []
 
@@ -39,15 +45,19 @@ def test_what_was_filled_is_listed_read_and_removed(place):
     assert [file.name for file in place.entries()] == ["b.json"]
 
 
-def test_what_was_not_filled_to_its_end_is_not_there(place):
+def test_what_was_not_filled_to_its_end_is_not_there(place, tmp_path):
     with pytest.raises(TypeError):
         fill(place, "a.json", "a text, which is no bytes")
     assert place.entries() == []
+    with pytest.raises(KeyError):
+        fill_half(place)
+    assert (place.entries(), [*tmp_path.glob("archive/*")]) == ([], [])
 
 
 def test_a_folder_inside_a_bucket_is_no_file_of_the_archive(monkeypatch):
     monkeypatch.setattr(places, "filesystem_of", Bucket("lab/archive/older").at)
-    place = ObjectPlace("s3://lab/archive")
+    place = ObjectPlace("s3://lab/archive/")
+    assert place.shown == "s3://lab/archive"
     fill(place, "a.json", b"one")
     assert [(file.name, file.modified) for file in place.entries()] == [("a.json", WRITTEN)]
 

@@ -21,6 +21,14 @@ def done(batch):
     return Added(1, batch.size, 1, 0, 9, ())
 
 
+def test_what_a_worker_of_a_cluster_refuses_comes_back_as_text(monkeypatch):
+    def refused(*_):
+        raise ArchiveUnusable("The folder is full.")
+
+    monkeypatch.setattr(pools, "add_batch", refused)
+    assert pools._refusal_as_result("folder", Batch(()), Provenance(None, None)) == "The folder is full."
+
+
 @pytest.fixture
 def processes(monkeypatch):
     """`processes(*rounds)`: how many batches each pool reads before a process of it dies; returns what each was given."""

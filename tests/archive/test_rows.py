@@ -35,7 +35,7 @@ def test_a_run_has_a_row_per_op_with_its_time_and_whether_it_is_in_the_window(tm
     assert kept.run["window_ops"] == OPS
     assert kept.ops["kernel_us"].tolist()[-OPS:] == [5.0, 50.0, 20.0]
     assert kept.run["kernel_us"] == 75.0
-    assert kept.run["window_us"] >= kept.run["kernel_us"]
+    assert 75.0 <= kept.run["window_us"] < 750
     assert kept.ops["line"].tolist() == list(range(2, 2 + len(kept.ops)))
     assert (kept.run["arch"], kept.run["devices"], kept.run["warm"]) == ("wormhole_b0", 1, True)
     assert kept.run["clock_mhz"] == pytest.approx(1000, rel=0.01)

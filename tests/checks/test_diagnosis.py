@@ -14,7 +14,8 @@ from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
 from ttnn_mcp.analyses.window_facts import WindowFacts
-from ttnn_mcp.checks import CATALOGUE, diagnosis
+from ttnn_mcp.archive.store import Archive
+from ttnn_mcp.checks import CATALOGUE, diagnosis, earlier_runs
 from ttnn_mcp.checks.check import STEP_TITLES, Check, Claim, Clean
 from ttnn_mcp.checks.diagnosis import ask as ask_check
 from ttnn_mcp.checks.diagnosis import diagnose
@@ -22,6 +23,7 @@ from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import ATTENTION, ATTENTION_GRID, LAYOUT, MATMUL_CONFIG, UNTRIED
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
+from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.run.doubt import Doubt
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
@@ -196,6 +198,40 @@ def test_a_check_looks_where_the_run_and_its_ops_have_what_it_needs(case, of_run
     need = Need("sight", lambda _, about: about.sum() == ops_seen, "too dark", of_run=of_run)
     (step,) = diagnose(case, [comes_to("made", 0.5, ops=ops, needs=(need,))]).steps
     assert (step.status, step.why == "too dark") == (status, status == "cannot_tell")
+
+
+@for_all(
+    ("by_kind", "ops", "status"),
+    [(True, 4, "found"), (True, 0, "cannot_tell"), (False, 0, "not_applicable")],
+)
+def test_beside_lost_shapes_a_check_by_kind_is_never_without_ops(tmp_path, by_kind, ops, status):
+    program = four_ops()
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 0, 32])])
+    check = comes_to("made", 0.5, ops=ops)
+    check = replace(check, of=replace(check.of, by_kind=by_kind))
+    for made, came_to in ((program, status), (four_ops(), "found" if ops else "not_applicable")):
+        asked = ask_check(check, case_of(tmp_path, made))
+        assert (asked.status, "beside ops whose shapes are lost" in asked.why) == (
+            came_to,
+            came_to == "cannot_tell",
+        )
+
+
+def test_earlier_runs_are_asked_where_some_are_kept_and_who_asks_wants_them(case, tmp_path, monkeypatch):
+    monkeypatch.setattr(earlier_runs, "backed", lambda _facts, _claims: [])
+    claimed = [saves("made", 0.5)]
+
+    def asked(**wanted):
+        return not diagnose(case, claimed, **wanted).findings
+
+    assert not asked(earlier_runs=True)
+    case.run.kept.store(Replays(tmp_path))
+    assert not asked(earlier_runs=True)
+    (tmp_path / "replay_2_matmul.json").write_text("{}")
+    assert (asked(earlier_runs=True), asked()) == (True, False)
+    case.run.kept.store(Archive(tmp_path / "archive"))
+    (tmp_path / "replay_2_matmul.json").unlink()
+    assert (asked(earlier_runs=True), asked()) == (True, False)
 
 
 def test_a_check_looks_once_at_a_window(case):

@@ -153,6 +153,23 @@ def test_all_queries_together_take_a_quarter_of_a_gigabyte():
         assert connection.execute("PRAGMA hard_heap_limit").fetchone() == (2**30 / 4,)
 
 
+def test_a_query_runs_in_memory_trusts_no_schema_writes_nothing_and_attaches_nothing(monkeypatch):
+    added = []
+    monkeypatch.setattr(guard, "add_functions", lambda _, *most: added.append(most))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        set_limits(connection)
+        assert guarded(connection, "SELECT 1", (), 1, 60).rows == ((1,),)
+        connection.set_authorizer(None)
+        states = {
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("temp_store", "trusted_schema", "query_only")
+        }
+        assert states == {"temp_store": 2, "trusted_schema": 0, "query_only": 1}  # 2 is memory
+        with pytest.raises(sqlite3.Error, match="too many attached databases - max 0"):
+            connection.execute("ATTACH ':memory:' AS other")
+    assert added == [(8_000_000, 200)]
+
+
 def test_what_takes_too_much_memory_is_told_so(monkeypatch):
     def short(*_):
         raise MemoryError

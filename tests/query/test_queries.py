@@ -142,6 +142,18 @@ async def test_a_statement_that_is_no_text_is_one_of_our_sentences(run, sql):
         await query_answer(run, sql, 1)
 
 
+async def test_what_is_no_select_waits_for_no_turn(run, monkeypatch):
+    monkeypatch.setattr(queries, "queried", None)
+    with pytest.raises(QuestionRefused, match="only reads"):
+        await query_answer(run, "DROP TABLE ops", 1)
+
+
+async def test_a_query_over_a_run_has_the_limits_of_all_queries(run):
+    assert (await query_answer(run, f"SELECT 'b' LIKE '{'%' * 200}'", 1)).rows.rows == ((1,),)
+    with pytest.raises(QuestionRefused, match="a value or a pattern that is too long"):
+        await query_answer(run, f"SELECT 'b' LIKE '{'%' * 201}'", 1)
+
+
 async def test_cells_and_column_names_are_clean_single_lines(tmp_path):
     at = session(tmp_path)
     hostile = "char(27) || '[31m' || char(8238) || 'x' || char(8203) || char(10) || char(13) || char(917569)"

@@ -32,6 +32,20 @@ def test_who_counts_ops_is_told_that_there_are_several_passes(run, sql, notes):
     assert queried(run, sql, 10, 60).notes == notes
 
 
+def test_each_op_has_the_number_of_its_pass(run):
+    sql = "SELECT iteration, count(*) FROM ops GROUP BY iteration"
+    (first, count), (second, again) = queried(run, sql, 10, 60).rows.rows
+    assert (first, second, count > 0, again) == (1, 2, True, count)
+
+
+def test_texts_and_shapes_are_told_and_what_an_op_lacks_is_null(run):
+    sql = "SELECT op, fidelity, in0_dtype, in0_shape FROM ops ORDER BY line LIMIT 2"
+    assert queried(run, sql, 10, 60).rows.rows == (
+        ("Matmul", "HiFi2", "BFLOAT16", "64x64"),
+        ("Unary", None, "BFLOAT16", "64x128"),
+    )
+
+
 async def test_one_pass_of_one_report_needs_no_note(tmp_path):
     made = write_run(tmp_path, block(), [Iteration()])
     one = await read_run("0a", "made", made.performance, None)

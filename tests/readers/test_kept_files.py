@@ -244,6 +244,21 @@ def test_nobody_waits_for_what_is_written_under_another_name(kept):
     assert in_time == [True]
 
 
+def test_one_is_written_after_the_other(kept):
+    def slow():
+        time.sleep(0.05)
+        yield b"first"
+
+    kept.write_later("a", slow())
+    kept.write_later("b", [b"second"])
+    kept.finish()
+    assert {path.stem for path in kept.folder.iterdir()} == {"a", "b"}
+
+
+def test_a_folder_that_is_not_there_yet_can_be_written(tmp_path):
+    assert KeptFiles(tmp_path / "new" / "folder", 1_000).writable()
+
+
 def test_what_cannot_be_computed_later_is_not_written(kept):
     def parts():
         yield b"half"

@@ -40,6 +40,8 @@ def test_without_a_file_there_is_none(tmp_path):
 def test_what_is_sound_is_read(beside):
     assert beside(SOUND) == Manifest(**SOUND)
     assert beside({**SOUND, "more": 1}) == Manifest(**SOUND)
+    on_mock = [beside({**SOUND, "device": device}).on_mock for device in ("wormhole_b0", "mock wormhole_b0", None)]
+    assert on_mock == [False, True, False]
 
 
 @for_all(

@@ -48,6 +48,11 @@ def test_blocks_are_told_by_memory(said):
     assert said(DUMP) == SAID
 
 
+def test_a_bank_that_is_half_full_is_told(said):
+    half = ",L1\n0 0 1000 none none yes\n1 1000 1000 none none no\n"
+    assert "L1 has 1,000 B taken in 1 block and 1,000 B free in one piece" in said(half)
+
+
 def test_of_several_dumps_the_fullest_counts(said):
     """program_detailed_memory_usage.csv has one for each program that was compiled."""
     emptier = (

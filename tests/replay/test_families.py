@@ -31,6 +31,7 @@ from tests.replay.rows import (
     QUERY,
     RELU,
     ROWS,
+    SLICE,
     TALL,
     WHOLE,
     X,
@@ -102,6 +103,7 @@ ONE_USER, PLACE = (1, 1, 8, 64), ((1, 1, 1, 1), WHOLE)
          ".scaled_dot_product_attention_decode(x[0], x[1], x[2], cur_pos_tensor=x[3]", "x[1].repeat"),
         (("AccumulationDeviceOperation", [X], X, {"dim": "-1", "op": "AccumulationOp::CUMSUM"}), "x[0], -1,", None),
         (("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 128), {**GATHER, "ring_size": "2"}), "(x[0], 3,", None),
+        (("SliceDeviceOperation", [X], (1, 1, 32, 64), {**SLICE, "step": None}), "[1, 1, 32, 64], [1, 1, 1, 1]", "0:32:1"),
     ],
 )  # fmt: skip
 async def test_a_call_has_what_is_printed_and_a_reference_only_what_torch_has_too(called, row, call, reference):
@@ -117,6 +119,17 @@ async def test_pages_are_told_from_positions_by_a_row_for_each_user(called):
     ((call, _, text, _),) = [one async for one in called(row)]
     assert "page_table_tensor=x[3], cur_pos_tensor=x[4]" in call
     assert text.index('"shape": (4, 8)') < text.index('"shape": (4,)')
+
+
+async def test_dimensions_are_turned_by_the_letters_of_their_order(called):
+    pairs = ("WH", "HC", "CN", "NH", "NW", "CW")
+    rows = [("TransposeDeviceOperation", [X], X, {"dim": f"TransposeOpDim::{pair}"}) for pair in pairs]
+    rows.append(("PermuteDeviceOperation", [X], X, {"dims": "SmallVector([1; 0; 2])"}))
+    *turned, (*_, permuted, _) = [one async for one in called(*rows)]
+    for pair, (call, *_) in zip(pairs, turned, strict=True):
+        first, second = sorted("NCHW".index(letter) for letter in pair)
+        assert f"x[0], {first}, {second}, " in call
+    assert '"shape": (1, 64, 64)' in permuted  # of a call that counts three
 
 
 async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
@@ -195,13 +208,21 @@ async def test_a_matmul_is_compared_with_its_bias_and_its_function(called):
     rows = [
         ("MatmulDeviceOperation", [X, X, (1, 1, 1, 64)], X, {"program_config": config}),
         ("MinimalMatmulDeviceOperation", [X, X, (1, 1, 1, 64)], X, {}),
+        ("MinimalMatmulDeviceOperation", [X, X], X, {}),
     ]
-    (call, reference, _, answer), (minimal, least, *_) = [one async for one in called(*rows)]
+    (call, reference, _, answer), (minimal, least, *_), (bare, *_) = [one async for one in called(*rows)]
     assert "bias=x[2]" in call
     assert "torch.relu(x[0] @ x[1] + x[2])" in reference
     assert answer["assumed"] == ["made-up values"]
-    assert "bias_tensor=x[2]" in minimal
+    assert ("bias_tensor=x[2]" in minimal, "bias" in bare) == (True, False)
     assert "x[0] @ x[1] + x[2]" in least
+
+
+async def test_a_collective_runs_along_the_axis_of_its_row_or_the_second(called):
+    for axis, mesh in (("0", [4, 1]), ("1", [1, 4]), (None, [1, 4])):
+        row = ("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 256), {**GATHER, "cluster_axis": axis})
+        ((*_, text, _),) = [one async for one in called(row)]
+        assert f"'mesh': {mesh}" in text
 
 
 async def test_l1_is_set_aside_for_ops_that_need_it(called):
@@ -216,6 +237,7 @@ async def test_what_is_assumed_of_an_op_is_said(called):
     rows = {str(row[1]): row for row, *_ in OPS if row[0] in ("SdpaDecodeDeviceOperation", "MatmulDeviceOperation")}
     alone, paged, latent, with_bias, in_blocks = [one async for one in called(*rows.values())]
     assert alone[3]["assumed"][0] == "the position is not in a report: 127, the last, which takes longest"
+    assert "\"values\": 'all 127'" in alone[2]
     assert "1023, the last" in paged[3]["assumed"][0]
     assert "127, the last" in latent[3]["assumed"][0]
     shards = "no report prints the shards of INPUT_0: they follow from those of the result"
@@ -223,6 +245,7 @@ async def test_what_is_assumed_of_an_op_is_said(called):
     assert '"shape": (1, 1, 1, 64)' in with_bias[2]
     assert '[64, 64], ttnn.ShardOrientation.ROW_MAJOR)), "values"' in with_bias[2]
     assert in_blocks[3]["assumed"][0] == shards
+    assert in_blocks[2].count('[64, 64], ttnn.ShardOrientation.ROW_MAJOR)), "values"') == 1  # four columns of cores
 
 
 async def test_a_matmul_on_shards_is_given_no_config_of_ours(tmp_path):
@@ -231,6 +254,12 @@ async def test_a_matmul_on_shards_is_given_no_config_of_ours(tmp_path):
     for line, _ in enumerate(rows, 2):
         answer = await ask(at, "replay_op", run=run, op=line, path=str(tmp_path / "s.py"))
         assert "candidates" not in answer
+
+
+async def test_weights_of_a_minimal_matmul_are_swept(tmp_path):
+    run, path = report_of(tmp_path / "perf", [("MinimalMatmulDeviceOperation", [X, X], X, {})]), tmp_path / "s.py"
+    await ask(session(tmp_path), "replay_op", run=run, op=2, path=str(path), sweep=["weights_dtype"])
+    assert '"dtype": getattr(ttnn, s["weights_dtype"].lower())' in path.read_text()
 
 
 async def test_an_operand_in_l1_is_made_there(called):

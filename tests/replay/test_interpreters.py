@@ -68,3 +68,20 @@ def test_a_python_without_ttnn_or_none_at_all_has_no_version(tmp_path):
     interpreters.probed.cache_clear()
     assert interpreters.probed(Path(sys.executable), "x").version is None
     assert interpreters.probed(tmp_path / "none", "x").version is None
+
+
+def test_a_python_tells_where_its_ttnn_lies_and_whether_that_knows_mock_devices(tmp_path, monkeypatch):
+    """Without an import: this package would break it."""
+    monkeypatch.delenv("TT_METAL_HOME", raising=False)
+    package, here = tmp_path / "ttnn", str(tmp_path)
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit")
+
+    def asked(*words):
+        one = interpreters.looked_at(sys.executable, *words, folder=here) or {}
+        return one.get("ttnn"), one.get("mock")
+
+    assert asked() == (str(package), False)
+    for text, mock in (("other", False), (interpreters.MOCK, True)):
+        (package / "_ttmetal.so").write_text(text)
+        assert asked(interpreters.LIBRARIES) == (str(package), mock)

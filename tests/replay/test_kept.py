@@ -85,6 +85,13 @@ async def test_an_op_with_other_settings_expects_nothing_of_them(kept):
     assert tried_alone(run, op, op.lines)[int(op.lines[0])].precedents == ()
 
 
+@for_all(("op_code", "config"), [("Matmul", "program_config"), ("Conv2d", "conv_config")])
+async def test_a_setting_that_was_tried_is_one_of_the_config_that_holds_it(kept, op_code, config):
+    run, op = kept(settings(50.0, 2, settings={"in0_block_w": 2, "math_fidelity": "LoFi"}), op=op_code)
+    ((one,),) = (each.precedents for each in tried_alone(run, op, op.lines).values())
+    assert one.differences == (("in0_block_w", config, "2"), ("math_fidelity", "math_fidelity", "LoFi"))
+
+
 async def test_a_run_of_a_session_without_results_has_none(kept):
     run, op = kept(settings(50.0, 2))
     assert has_replays(run)
@@ -109,7 +116,7 @@ async def test_a_run_that_no_session_opened_has_none(kept):
     run, op = kept(settings(50.0, 2))
     alone = await read_run("alone", "alone", run.performance_report.csv.path, None)
     assert not has_replays(alone)
-    assert cited(alone, op) == ""
+    assert (cited(alone, op), tried_alone(alone, op, op.lines)) == ("", {})
 
 
 async def test_two_thousand_files_stay_and_the_oldest_go(kept):
@@ -121,7 +128,7 @@ async def test_two_thousand_files_stay_and_the_oldest_go(kept):
         path = folder / f"{number:016x}-old.json"
         path.touch()
         os.utime(path, (number, number))
-    replays.keep(read_results(newest))
+    assert replays.keep(read_results(newest)) == newest
     left = {path.name for path in folder.glob("*.json")}
     assert len(left) == 2_000
     assert newest.name in left

@@ -166,7 +166,7 @@ async def test_the_mock_device_is_that_of_the_cluster_beside_the_memory_report(t
     descriptor.unlink()
     with pytest.raises(QuestionRefused, match="no mock device of an architecture that the run does not tell"):
         await ask(session(tmp_path), "replay_op", **asked)
-    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: f"{answering}\n{describes}")
+    monkeypatch.setattr("ttnn_mcp.replay.rebuilt.script_of", lambda *_: f"import os\n{describes}\n{answering}")
     descriptor.write_text("#" * 1_000_001)
     said = (await ask(session(tmp_path), "replay_op", **asked))["proof"]
     assert (said["chip"], said["accepted"]) == ("the chip of the run's own cluster descriptor", 1)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.for_all import for_all
 from tests.profiles import L1, Program, block_sharded, write_performance_report
 from tests.profiles.ops import matmul
 from tests.replay.made import CONFIG, linear, report
-from tests.replay.rows import OPS, report_of
+from tests.replay.rows import OPS, op_of, report_of
 from tests.shared_reports import SEGFORMER, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 
@@ -45,6 +46,7 @@ def call_in(text):
     return ast.unparse(next(one for one in tree.body if getattr(one, "name", "") == "call").body[-1])
 
 
+GELU = "UnaryWithParam(op_type=UnaryOpType::GELU;param={{{}}})"
 KERNEL = "WormholeComputeKernelConfig(math_fidelity=HiFi2,math_approx_mode=0,fp32_dest_acc_en=1,packer_l1_acc=1)"
 
 
@@ -68,6 +70,9 @@ async def test_a_matmul_is_called_with_what_its_row_prints(written):
     assert {"in0_block_w=1", "in0_block_w=4", "in0_block_w=8", "math_fidelity=LoFi"} <= {*names}
     assert "in0_block_w=4, math_fidelity=LoFi" in names
     assert not {"in0_block_w=2", "math_fidelity=HiFi2"} & {*names}
+    for number in ("1", "1.0"):
+        text, _ = await written(linear(user_fused_activation=GELU.format(number), config="std::nullopt"), sweep=[])
+        assert "ttnn.linear(x[0], x[1], activation='gelu'" in call_in(text)
 
 
 async def test_blocks_of_the_output_follow_the_blocks_of_a_core(written):
@@ -79,10 +84,12 @@ async def test_blocks_of_the_output_follow_the_blocks_of_a_core(written):
 async def test_only_so_many_candidates_and_what_was_left_out_is_counted(written):
     _, answer = await written(linear(), sweep=["in0_block_w", "out_subblock_w"], limit=2)
     assert len(answer["candidates"]["rows"]) == 2
-    assert answer["left_out"]["more"] > 0
-    assert answer["left_out"]["illegal"] > 0
-    assert {*answer["left_out"]} == {"more", "illegal"}
+    # values that are illegal beside all others are not tried together: 56 would be
+    assert answer["left_out"] == {"more": 5, "illegal": 14}
     _, answer = await written(linear(), sweep=[])
+    assert "candidates" not in answer
+    turned = linear(config=CONFIG.replace("transpose_mcast=0", "transpose_mcast=1"))  # which is not modelled
+    _, answer = await written(turned, sweep=["in0_block_w", "out_subblock_w"])
     assert "candidates" not in answer
 
 
@@ -103,10 +110,14 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
     assert "'settings': {'math_fidelity': 'LoFi'}" in text  # or a gain of the config would be told of the fidelity
     assert re.search(r"'own_config': True,\s+'in0_block_w': \d+,\s+'math_fidelity': 'LoFi'", text)
     buffers = {row[0]: row[3] for row in answer["candidates"]["rows"]}
+    assert len(buffers) == len(answer["candidates"]["rows"])
     assert buffers["in0_block_w=4"] > 0
-    assert buffers["math_fidelity=LoFi"] is None  # those of TTNN's own config
     empty = "nothing else lies in L1: TTNN chooses the config of a matmul by what is free"
     assert answer["assumed"] == [empty, "made-up values"]
+    assert "out_block_h=1, out_block_w=" in call_in(text)
+    for half in ("CoreCoord(x=8)", "CoreCoord(y=8)"):
+        text, answer = await written(linear(config="std::nullopt", user_core_coord=half), sweep=[])
+        assert "core_grid" not in call_in(text)
     text, answer = await written(linear(config="std::nullopt"), sweep=[])
     assert (answer["assumed"], "program_config" in call_in(text)) == ([empty, "made-up values"], False)
 
@@ -120,6 +131,11 @@ async def test_a_matmul_whose_config_ttnn_chose_gets_one_of_ours(written):
         ({"global_cb": "GlobalCircularBuffer()"}, "global_cb"),
         ({"user_fused_activation": "UnaryWithParam(op_type=UnaryOpType::EXP;param={})"}, "activation exp"),
         ({"user_fused_activation": "tor<float>(cut off"}, r"activation tor<float>.* is not rebuilt"),
+        (
+            {"user_fused_activation": GELU.format(0)},
+            "activation gelu with its numbers is not rebuilt",
+        ),  # not the fast one
+        ({"user_fused_activation": GELU.format(1) + "op_type=other"}, "user_fused_activation"),
         (
             {"compute_kernel_config": "WormholeComputeKernelConfig(math_fidelity=HiFi2(),fp32_dest_acc_en=1)"},
             "compute_k",
@@ -156,7 +172,11 @@ async def test_where_the_output_is_sharded_blocks_are_not_tried_together(written
     x, w = program.tensor([1, 1, 256, 256]), program.weight([1, 1, 256, 512], "BFLOAT8_B")
     y = program.tensor([1, 1, 256, 512], placement=block_sharded(32, 64, (8, 8)))
     put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
-    for sweep, together in ((["in0_block_w", "out_subblock_w"], True), (["in0_block_w", "per_core_N"], False)):
+    for sweep, together in (
+        (["in0_block_w", "out_subblock_w"], True),
+        (["in0_block_w", "per_core_N"], False),
+        (["in0_block_w", "weights_dtype"], False),  # of these two the row prints one
+    ):
         _, answer = await written(program, sweep=sweep)
         assert any("," in row[0] for row in answer["candidates"]["rows"]) is together, sweep
 
@@ -175,16 +195,24 @@ async def test_a_setting_that_the_row_does_not_print_is_refused(tmp_path):
     """Without a config, and in a config that does not have it."""
     norms = [row for row, *_ in OPS if row[0] == "LayerNormDeviceOperation"]
     rows = [norms[0], norms[-1]]
+    of_ttnn = linear(config="std::nullopt", compute_kernel_config="WormholeComputeKernelConfig(math_approx_mode=0)")
+    spread, x = Program("wormhole_b0"), {"placement": block_sharded(32, 64, (8, 8))}
+    put(
+        spread,
+        op_of(spread, "MatmulDeviceOperation", [(1, 1, 256, 256), (1, 1, 256, 512)], ((1, 1, 256, 512), x), {}),
+    )
     run, less = report_of(tmp_path / "perf", rows), "WormholeComputeKernelConfig(math_approx_mode=0)"
     of_less = report(tmp_path / "less", linear(compute_kernel_config=less))
-    for at, line, name in (
+    for at, line, *sweep, name in (
         (run, 2, "block_w"),
         (run, 3, "block_w"),
         (of_less, 3, "math_fidelity"),
         (of_less, 3, "fp32_dest_acc_en"),
+        (report(tmp_path / "of_ttnn", of_ttnn), 3, "in0_block_w", "math_fidelity"),
+        (report(tmp_path / "spread", spread), 3, "in0_block_w"),
     ):
         with pytest.raises(QuestionRefused, match=f"does not print {name}, so that it can be changed"):
-            await ask(session(tmp_path), "replay_op", run=at, op=line, sweep=[name])
+            await ask(session(tmp_path), "replay_op", run=at, op=line, sweep=[*sweep, name])
 
 
 async def test_a_flag_of_the_kernel_is_swept_as_one(written):
@@ -309,7 +337,32 @@ async def test_a_combination_that_no_law_sees_has_no_time_to_expect(tmp_path):
     put(one, matmul(x, w, y, 103_000, program_config=flat.replace("transpose_mcast=0", "mcast_in0=1")))
     asked["run"] = report(tmp_path / "1d", one)
     told = await ask(session(tmp_path), "replay_op", sweep=["in0_block_w", "out_subblock_w"], **asked)
+    times = [row[1] or inf for row in told["candidates"]["rows"]]
+    assert times == sorted(times)
     assert [row[1] is not None for row in told["candidates"]["rows"] if "," in row[0]].count(True) > 1
+
+
+async def test_a_matmul_that_gets_no_config_of_ours_keeps_the_choice_of_ttnn(written):
+    """None is suggested where both operands are batched."""
+    program = Program("wormhole_b0")
+    put(program, op_of(program, "MatmulDeviceOperation", [(1, 2, 64, 64)] * 2, (1, 2, 64, 64), {}))
+    text, answer = await written(program)
+    assert ("candidates" in answer, "program_config" in call_in(text)) == (False, False)
+
+
+async def test_of_a_config_that_ttnn_chooses_neither_buffers_nor_times_are_told(tmp_path):
+    """Of ours a law tells a time, and its buffers are known: but that is another program."""
+    program, asked = Program("wormhole_b0"), {"op": 3, "limit": 200, "path": str(tmp_path / "s.py")}
+    x, y = (program.tensor([1, 1, 32, 4096]) for _ in range(2))
+    put(
+        program,
+        matmul(x, program.weight([1, 1, 4096, 4096], "BFLOAT8_B"), y, 103_000, program_config="std::nullopt"),
+    )
+    asked["run"] = report(tmp_path, program)
+    for sweep in (["math_fidelity", "fp32_dest_acc_en"], ["in0_block_w", "fp32_dest_acc_en"]):
+        rows = (await ask(session(tmp_path), "replay_op", sweep=sweep, **asked))["candidates"]["rows"]
+        assert {(row[1], row[3]) for row in rows if "in0_block_w" not in row[0]} == {(None, None)}
+        assert all(row[3] for row in rows if "in0_block_w" in row[0])
 
 
 async def test_a_graph_tells_the_call_by_its_arguments_too(tmp_path):

@@ -118,7 +118,6 @@ class ObjectPlace:
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         self.filesystem, self._root = filesystem_of(self._url)
-        self._root = self._root.rstrip("/")
 
     @property
     def shown(self) -> str:

@@ -150,15 +150,16 @@ def _together(
         changed = settings_of(op, source.safe_bytes)
         trial = replace(changed.tried(names[0], values[0]), ran=ran, effect=True)
         judged = judge(trial, beside.limit, beside.room, older=beside.older)
-        then = described(op.table, 0, op.chip) if judged.legal else None  # unmoved: of another nobody asks a time
-        visible = then if then != now else None  # what no law sees changes no time that a law tells
+        then = described(op.table, 0, op.chip) if judged.legal else None
         own: dict[str, Value] = {OWN: True} if OWN in source.settings else {}
-        yield {**own, **combined}, judged, after_change(now, us, visible) if now and us and visible else None
+        # what no law sees changes no time that a law tells
+        expected = after_change(now, us, then) if now and then and then != now else None  # unmoved: of None no law
+        yield {**own, **combined}, judged, expected
 
 
 def _promising(source: OpSource, settings: OpSettings, text: str, name: str, names: Sequence[str]) -> list[Value]:
     """The values of a setting that are legal beside the others as they are, or beside the least or largest of each."""
-    others = [one for one in names if one != name and settings.choices(one)]
+    others = [one for one in names if settings.choices(one)]
     beside = [settings]
     for place in (0, -1):
         changed = _rewritten(source.op, text, {one: settings.choices(one)[place] for one in others})

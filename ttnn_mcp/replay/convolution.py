@@ -36,7 +36,7 @@ def convolution(source: OpSource) -> OpCall:
     image, sides, batch = window.image, window.sides, window.batch
     biased = source.written("has_bias", flag) == "True"
     x_dtype = source.dtype_of(source.inputs[0])
-    weights = source.dtype_of(source.inputs[1]).rpartition(".")[2].upper() if len(source.inputs) > 1 else "BFLOAT16"
+    weights = source.dtype_of(source.inputs[1]).rpartition(".")[2].upper()
     block = 0 if conv.block_h >= conv.per_core_h else TILE_SIDE * conv.block_h
     now: dict[str, Value] = {
         "act_block_h_override": block,
@@ -220,7 +220,7 @@ def window_of(source: OpSource, key: str) -> ImageWindow | None:
     """The window that a row prints; None where it prints none."""
     window = source.op.attributes.struct(key)
     image = _pair(window, "input_hw")
-    if window is None or image is None:
+    if window is None or image is None:  # unmoved: without a window there is no image
         return None
     sides = [int(one) for one in _NUMBERS.findall(window.fields.get("padding", ""))]
     if len(sides) != 4:

@@ -147,8 +147,8 @@ def _usual(name: str, text: str) -> None:
 
 def _field(name: str, text: str, printed: PrintedStruct, swept: Mapping[str, str]) -> str:
     side = FOLLOWS.get(name, name)
-    if name in swept or (side in swept and printed.number(side) == printed.number(name)):
-        return swept[side if side in swept else name]
+    if side in swept and printed.number(side) == printed.number(name):
+        return swept[side]
     if name == "fused_activation":
         return activation(text)
     return (flag if name in FLAGS else whole)(text)

@@ -144,7 +144,7 @@ def tried_alone(run: Run, ops: OpTable, lines: Integers) -> dict[int, Remembered
     from ttnn_mcp.archive.memory_of_ops import Remembered  # noqa: PLC0415 - the same
     from ttnn_mcp.archive.precedents import Timing  # noqa: PLC0415 - the same
 
-    if not has_replays(run):  # unmoved: it only saves the look
+    if not has_replays(run):
         return {}
     import numpy as np  # noqa: PLC0415 - the session names this module before it reads anything
 

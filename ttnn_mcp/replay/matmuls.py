@@ -15,6 +15,10 @@ from ttnn_mcp.replay.source import OpCall, OpSource
 from ttnn_mcp.replay.torch_words import applied
 
 OWN = "own_config"  # the setting that takes a config of ours instead of TTNN's
+# the functions that TTNN takes these names for: "gelu" is its fast form (tt-metal, string_to_unary_with_param)
+NAMES = {f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{one})": name for one, name in (
+    ("RELU", "relu"), ("SILU", "silu"), ("GELU, 1", "gelu"), ("GELU, 1.0", "gelu"),
+)}  # fmt: skip
 
 
 def matmul(source: OpSource) -> OpCall:
@@ -83,10 +87,10 @@ def _named(source: OpSource, text: str) -> str | None:
     """The activation that the call named; one with numbers of its own is none that is rebuilt."""
     if not text:
         return None
-    source.needed("user_fused_activation", lambda one: "".join(activations(one)))
-    name = next(iter(functions(text)), shown(text[:60]))
-    if name not in ("relu", "gelu", "silu"):
-        raise source.refused(f"its activation {name} is not rebuilt")
+    name = NAMES.get(source.needed("user_fused_activation", lambda one: "".join(activations(one))))
+    if name is None:
+        named = ", ".join(functions(text)) or shown(text[:60])
+        raise source.refused(f"its activation {named} with its numbers is not rebuilt")
     return f'"{name}"'
 
 

@@ -73,7 +73,7 @@ def _transpose(source: OpSource) -> OpCall:
 def _concat(source: OpSource) -> OpCall:
     shapes = [source.shape(place) for place in range(len(source.inputs))]
     dims = [dim for dim in range(RANK) if sum(shape[dim] for shape in shapes) == source.shape(-1)[dim]]
-    if len(shapes) < 2 or len(dims) != 1:
+    if len(dims) != 1:
         raise source.refused("the shapes of its row do not tell along which dimension")
     source.forbid(groups="1")
     all_of_them = f"[{', '.join(f'x[{place}]' for place in range(len(shapes)))}]"

@@ -125,9 +125,10 @@ def _written(
     mesh = _mesh(call.on_mesh)
     in_parts = source.name in ("Conv2d", "Pool2D")  # its call places more than its op shows
     free = room + results_in_l1(op).most if room is not None and mesh is None and not in_parts else None
+    ttnn_chose = source.name == "Matmul" and (call.named.get("program_config") is None or OWN in source.settings)
     if free is not None:
         source.assumed.append("what else lay in L1 is one tensor, of that size")
-    elif source.name == "Matmul" and (call.named.get("program_config") is None or OWN in source.settings):
+    elif ttnn_chose:
         source.assumed.append("nothing else lies in L1: TTNN chooses the config of a matmul by what is free")
     signature, tuned = signature_of(op.table, run.chip.arch)
     facts: dict[str, Any] = {
@@ -147,21 +148,22 @@ def _written(
         "settings": dict(source.settings),
         "candidates": [
             {"name": "as profiled", "settings": {}, "buffer_bytes": took or modelled_as_it_ran(op, safe)},
-            *map(_candidate, candidates.chosen),
+            *(_candidate(one, of_ttnn=ttnn_chose and OWN not in one.settings) for one in candidates.chosen),
         ],
     }
     file = f"replay_{line}_{source.name.lower()}.py"
     return Rebuilt(source, call, facts, file, script_of(source, call, facts, file), candidates)
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
+def _candidate(one: Candidate, *, of_ttnn: bool) -> dict[str, Any]:
+    """`of_ttnn`: with a config that TTNN chooses, whose buffers are not those of the config that we judge by."""
     expected = one.expected
     times = {"expected_us": round(expected.us, 3), "low_us": round(expected.low_us, 3)} if expected else {}
     return {
         "name": one.name,
         "settings": dict(one.settings),
         **times,
-        "buffer_bytes": sum(one.judged.trial.buffers.values()) or None,  # of none it is not known
+        "buffer_bytes": None if of_ttnn else sum(one.judged.trial.buffers.values()) or None,  # of none: not known
     }
 
 

@@ -78,7 +78,7 @@ def test_a_grid_and_a_function_of_a_matmul_are_named_by_its_call_or_the_op_is_no
     launch = replace(product(), attributes=LINEAR)
     read = attributes_of(launch, **given)
     assert (read.struct("user_core_coord").number("x"), read.struct("user_core_coord").number("y")) == (12, 6)
-    assert read["user_fused_activation"] == "UnaryWithParam(op_type=UnaryOpType::GELU;param={})"
+    assert read["user_fused_activation"] == "UnaryWithParam(op_type=UnaryOpType::GELU;param={1})"
     for lacking in ({"core_grid": "8"}, {"activation": "UnaryWithParam(op_type=UnaryOpType::GELU)"}):
         assert row_of(launch, {**given, **lacking}) is None
     assert not {"user_core_coord", "user_fused_activation"} & {*attributes_of(product(), **given)}

@@ -80,9 +80,11 @@ def test_an_allocation_without_a_node_is_told():
 
 
 def test_a_free_of_a_tensor_made_before_lies_where_the_tensor_lies():
-    tensors = [("buffer", {}, 1, 2), ("tensor", {}), ("tensor", {"tensor_id": "7"})]
+    first = [("buffer", {}, 1, 2), ("tensor", {}), ("tensor", {"tensor_id": "0"})]
+    tensors = [*first[:2], ("tensor", {"tensor_id": "7"})]
     silent, told = ("buffer_deallocate", {}, 0), ("buffer_deallocate", {"type": "L1", "address": "96"}, 0)
     assert freed(*tensors, silent, key_of_tensor={7: 129}.get)[0] == 129
+    assert freed(*first, silent, key_of_tensor={0: 129}.get)[0] == 129
     assert freed(*tensors, silent)[0] == -1  # nobody knows where tensors lie
     assert freed(*tensors, told, key_of_tensor={7: 129}.get)[0] == 193
     assert freed(*tensors, ("buffer_deallocate", {}, 9), key_of_tensor={7: 129}.get)[0] == -1

@@ -39,6 +39,8 @@ async def chips_of(folder, *, devices=(0, 1), mesh=1, graphs=(), executions=()):
     ("told", "chips"),
     [
         ({"executions": (4, 2, 4)}, (2, 4)),
+        ({"executions": (0, 1), "devices": (0, 1, 5)}, (0, 1)),
+        ({"mesh": 0, "graphs": [graph(1)]}, (1,)),
         ({"executions": (4, -1)}, (0, 1)),  # not of all: what is described
         ({"executions": (4, -1), "graphs": [graph(0)]}, (0,)),
         ({"graphs": [graph(0)]}, (0,)),  # 1 is the mesh

@@ -17,9 +17,9 @@ async def comparisons(folder, columns=RECORDS, **records):
 
 
 async def test_records_of_both_kinds_are_read(tmp_path):
-    records = {LOCAL: [(4, 9, 1, 0.99, 0.9999)], GLOBAL: [(5, 9, 0, 0.99, 0.5)]}
+    records = {LOCAL: [(0, 9, 1, 0.99, 0.9999)], GLOBAL: [(5, 9, 0, 0.99, 0.5)]}
     assert await comparisons(tmp_path / "r", **records) == (
-        ComparedTensor(4, "local", True, 0.99, 0.9999),
+        ComparedTensor(0, "local", True, 0.99, 0.9999),
         ComparedTensor(5, "global", False, 0.99, 0.5),
     )
 

@@ -276,7 +276,7 @@ async def test_a_newer_schema_is_read_with_a_caveat(tmp_path):
         report_metadata=[("schema_version", "3.12"), ("version", "0.99.0"), ("git_sha_short", "abc")],
     )
     report = await read_memory_report(folder)
-    assert report.generation == "3.12"
+    assert (report.generation, report.schema_version) == ("3.12", "3.12")
     assert report.build == "0.99.0 (abc)"
     assert "newer than 3.5" in report.caveats[0]
 

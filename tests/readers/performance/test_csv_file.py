@@ -110,8 +110,8 @@ def test_a_cut_off_last_line_is_left_out_and_told(tmp_path):
     whole = ops_of(path)
     path.write_bytes(path.read_bytes()[:-60])
     report = read_performance_csv(path)
-    assert len(report.frame) == len(whole) - 1
-    assert "cut off" in report.caveats[0]
+    assert ops_of(path) == whole[:-1]
+    assert report.caveats[0].startswith(f"line {len(whole) + 1} is cut off")
 
 
 def test_a_last_line_without_line_break_is_whole(tmp_path):
@@ -119,6 +119,10 @@ def test_a_last_line_without_line_break_is_whole(tmp_path):
     whole = ops_of(path)
     path.write_bytes(path.read_bytes().rstrip(b"\r\n"))
     assert ops_of(path) == whole
+    quoted = few_columns(tmp_path, ['"Matmul",1,tt_dnn_device'] * 2)
+    quoted.write_bytes(quoted.read_bytes().rstrip())
+    report = read_performance_csv(quoted)
+    assert (len(report.frame), report.caveats) == (2, ())
 
 
 @for_all(
@@ -211,6 +215,14 @@ def test_two_million_rows_are_read_and_no_more(tmp_path, monkeypatch, rows):
     else:
         with pytest.raises(ReportBroken, match=r"more than 2000000 rows.* head -n 2000001"):
             read_performance_csv(path)
+
+
+def test_no_more_rows_are_read_where_a_file_is_not_plain(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "ROWS_AT_MOST", 2)
+    rows = ['"Matmul",1,tt_dnn_device'] * 2
+    assert len(read_performance_csv(few_columns(tmp_path, rows)).frame) == 2
+    with pytest.raises(ReportBroken, match="more than 2 rows"):
+        read_performance_csv(few_columns(tmp_path, [*rows, rows[0]]))
 
 
 @for_all("has_type", [True, False])

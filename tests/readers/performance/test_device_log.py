@@ -37,6 +37,8 @@ def test_the_zones_of_the_streaming_profiler_are_read(tmp_path):
         ((1, 2), 100), ((1, 2), 250), ((1, 3), 110), ((1, 3), 300),
     ]  # fmt: skip
     assert marks_of(path, 0, 4242, None).marks == ()  # the process
+    path.write_text("\n".join([first, names.replace("trace id", "other id"), *lines, ""]))
+    assert marks_of(path, 0, 1024, None).marks == ()
 
 
 def test_in_a_streamed_log_the_zones_of_a_kernel_tell_replays_apart(tmp_path):

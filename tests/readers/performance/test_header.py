@@ -9,7 +9,7 @@ from tests.for_all import for_all
 from tests.profiles import CSV_GENERATIONS
 from tests.profiles.csv_header import header
 from ttnn_mcp.errors import ReportBroken, ReportForeign, ReportMissing
-from ttnn_mcp.readers.performance.header import does_not_read, generation_of, header_of, line_in
+from ttnn_mcp.readers.performance.header import does_not_read, generation_of, header_of, is_streamed, line_in
 
 REQUIRED = ["OP CODE", "DEVICE KERNEL DURATION [ns]"]
 
@@ -147,6 +147,11 @@ def test_a_cell_that_is_too_long_for_a_table_is_told(read):
 def test_another_table_is_named(read, names, said):
     with pytest.raises(ReportForeign, match=said):
         read(names)
+
+
+def test_a_table_with_names_of_ops_is_no_streamed_one():
+    times = ("GLOBAL CALL COUNT", "EXECUTION", "DEVICE KERNEL DURATION [ns]")
+    assert [is_streamed(names) for names in (times, (*times, "OP CODE"), times[1:])] == [True, False, False]
 
 
 def test_a_compiler_is_known_by_its_columns(read):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.readers.performance.csv_file import PerformanceCsv
-from ttnn_mcp.readers.performance.frame import Frame
+from ttnn_mcp.readers.performance.frame import Frame, TextColumn
 from ttnn_mcp.readers.performance.kept_columns import LENGTH, packed, unpacked
 
 NAN = np.nan
@@ -50,6 +50,14 @@ def test_numbers_come_back_to_the_last_bit(values):
     np.testing.assert_array_equal(np.isnan(again), np.isnan(expected))
     known = ~np.isnan(expected)
     assert again[known].tobytes() == expected[known].tobytes()
+
+
+def test_texts_come_back_those_that_are_missing_too():
+    frame = Frame(3, {"op_code": TextColumn(np.array([1, -1, 0], dtype=np.int8), ("Matmul", "Conv2d"))})
+    csv = PerformanceCsv(Path("ops.csv"), "C7", False, True, frame, {"op_code": "x"}, (), ())
+    contents = b"".join(bytes(part) for part in packed(csv, {}, {}))
+    texts = unpacked(memoryview(contents), Path("ops.csv"))[0].frame.texts("op_code")
+    assert (texts.codes.tolist(), texts.distinct) == ([1, -1, 0], ("Matmul", "Conv2d"))
 
 
 def test_a_single_row_without_a_number_comes_back():

@@ -166,5 +166,7 @@ async def test_a_small_tensor_between_two_free_pieces_is_enough_where_both_toget
     program.fail(NO_ROOM.format(64 * 1_000_000, 1_000_000))
     (error,) = await told(program)
     assert error.short_bytes == 1_000_000 - (1_370_848 - 614_400 - 16_384)
+    assert error.free_bytes == 1_370_848 - 16_384
+    assert error.largest_free_bytes == error.free_bytes - 614_400
     measures = {row[0]: row[1:4] for row in error.remedies.rows}
     assert measures["deallocate"] == (16_384, "exact", True)

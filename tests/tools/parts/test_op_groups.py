@@ -39,8 +39,14 @@ async def test_what_lies_before_and_after_the_layers_are_groups_of_their_own(at,
     assert (groups["before the layers"]["count"], groups["after the layers"]["count"]) == (1, 1)
     before, after = (groups[f"{place} the layers"]["heaviest_op"] for place in ("before", "after"))
     assert after - before == 25
-    inside = [row["count"] for key, row in groups.items() if not key.endswith("the layers")]
-    assert inside == ([4] * 6 if group_by == "layer" else [6] * 4)
+    inside = {key: row["count"] for key, row in groups.items() if not key.endswith("the layers")}
+    assert [*inside.values()] == ([4] * 6 if group_by == "layer" else [6] * 4)
+    numbered = (
+        [f"layer {number}" for number in range(1, 7)]
+        if group_by == "layer"
+        else [f"role {n} of 4" for n in range(1, 5)]
+    )
+    assert sorted(key.partition(":")[0] for key in inside) == numbered
 
 
 async def test_layers_of_different_ops_are_groups_and_have_no_roles(at, tmp_path):

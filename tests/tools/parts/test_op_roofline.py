@@ -37,6 +37,8 @@ def test_a_rate_is_told_of_an_op_that_moved_something_in_some_time(tmp_path, pla
     performance = performance_of(tmp_path, program)
     said = roofline_said(roofline_of(performance.ops, chip_of(performance, None)), kernel_ns)
     assert said.achieved_dram_gb_s == rate
+    if rate:  # what programs reach of the peak is most of it
+        assert 1 <= said.dram_achievable_us / said.dram_us < 2
 
 
 def test_what_is_not_known_of_an_op_is_left_out(tmp_path):

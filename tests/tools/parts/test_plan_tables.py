@@ -129,6 +129,7 @@ def test_what_is_known_is_told_of_kinds_of_which_edits_save_the_smaller_part(cas
         return unexplained_table(case, SimpleNamespace(kinds=(kind,) * times))
 
     assert table("Halo", "no_edit").rows[0][-1].startswith("copies borders of shards")
+    assert table("Halo", "no_edit").rows[0][3] == 0.01  # us
     assert [row[-1] is None for row in table("Halo", "no_edit", times=5).rows] == [False] * 3 + [True] * 2
     assert table("GridSample", "no_floor_known").columns[-1] == "hint"
     assert table("RingJointSDPA", "after_edits", 5.0).rows[0][-1].startswith("chunks of 320 x 384")

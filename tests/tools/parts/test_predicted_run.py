@@ -156,17 +156,17 @@ async def test_what_changes_save_is_taken_off_the_total_the_most_first(tmp_path,
             SimpleNamespace(
                 ops=ops[:count], setting="made", now=1, value=count, before=now, then=replace(now, us=us)
             )
-            for count, us in ((1, now.us - 10), (2, now.us - 20))
+            for count, us in ((2, now.us - 5), (1, now.us - 20))
         ]
 
     monkeypatch.setattr(unmeasured, "promising_changes", changes)
     plan = await predicted_run.predicted_plan(run)
     columns = plan.changes.columns
     told = [dict(zip(columns, row, strict=True)) for row in plan.changes.rows]
-    assert [(one["ops"], one["change"]) for one in told] == [(2, "made: 1 -> 2"), (1, "made: 1 -> 1")]
-    assert [one["predicted_us"] - one["then_us"] for one in told] == pytest.approx([40, 10], abs=0.05)
+    assert [(one["ops"], one["change"]) for one in told] == [(1, "made: 1 -> 1"), (2, "made: 1 -> 2")]
+    assert [one["predicted_us"] - one["then_us"] for one in told] == pytest.approx([20, 10], abs=0.05)
     (_, before, *lowest), (_, after, *rest) = plan.total.rows
-    assert (before - after, rest) == (pytest.approx(50, abs=0.05), lowest)
+    assert (before - after, rest) == (pytest.approx(30, abs=0.05), lowest)
     assert await predicted_run.predicted_plan(run) is plan
 
 

@@ -40,6 +40,7 @@ def calling(**arguments) -> Program:
 async def test_arguments_are_shown_up_to_ninety_characters_and_the_others_counted(called):
     """Names of five characters each."""
     call = await called(calling(first="a" * 40, other="b" * 40))
+    assert call.host_ms == 1
     assert (call.arguments, call.more_arguments) == ({"first": "a" * 40, "other": "b" * 40}, 0)
     call = await called(calling(first="a" * 40, other="b" * 41))
     assert (call.arguments, call.more_arguments) == ({"first": "a" * 40}, 1)

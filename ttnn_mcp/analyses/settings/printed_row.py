@@ -196,12 +196,12 @@ def _of_matmul(printed: str, named: Mapping[str, str]) -> dict[str, str] | None:
     if match["function"] != _NOTHING:
         if not word.isalpha():
             return None
-        more["user_fused_activation"] = _function(word.upper())
+        more["user_fused_activation"] = _function(word.upper(), "1" if word == "gelu" else "")  # its fast form
     return more
 
 
-def _function(name: str) -> str:
-    return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{}})"
+def _function(name: str, number: str = "") -> str:
+    return f"UnaryWithParam(op_type=UnaryOpType::{name};param={{{number}}})"
 
 
 def _by_form(printed: str, _named: Mapping[str, str]) -> dict[str, str] | None:

@@ -57,7 +57,7 @@ def buffer_code(params: Params) -> int:
     return next((code for code in codes if code >= 0), NOT_SAID)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # unmoved: what is forgotten is looked up again
 def _code_of(name: str) -> int:
     code = buffer_type(name)
     return NOT_SAID if code is None else BUFFER_TYPES.index(code)

@@ -32,9 +32,6 @@ class Attributes(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    def __repr__(self) -> str:
-        return f"Attributes({self._texts!r})"
-
     def text_of(self, *keys: str) -> str | None:
         """The text of the first of these keys that has a value (`std::nullopt` is none); None if no key has."""
         texts = (self._texts.get(normal_key(key)) for key in keys)

@@ -118,14 +118,14 @@ def parse_memory_cell(cell: str) -> Placement | None:
     return Placement(layout, cast("BufferType", match.group(1))) if layout else None
 
 
-@lru_cache(maxsize=1024)  # a run repeats a few grids many times
+@lru_cache(maxsize=1024)  # a run repeats a few grids many times  # unmoved: what is forgotten is parsed again
 def parse_core_ranges(text: str) -> tuple[CoreRange, ...]:
     """`{[(x=0,y=0) - (x=7,y=5)], [(x=0,y=6) - (x=0,y=6)]}`, `{[0-0 - 7-7]}`, or the JSON of a tensor's shards."""
     corners = (tuple(int(n) for n in match.groups() if n is not None) for match in _RANGE.finditer(text))
     return tuple(((x0, y0), (x1, y1)) for x0, y0, x1, y1 in corners)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # unmoved: the same
 def buffer_type(value: str | float | None) -> BufferType | None:
     """The buffer type for the database's integer or any spelling of its name; None for anything else."""
     if isinstance(value, str):

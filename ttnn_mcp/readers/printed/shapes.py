@@ -55,7 +55,8 @@ def parse_database_shape(text: str) -> Shape | None:
     return Shape(logical, tuple(int(padded or size) for size, padded in sizes))
 
 
-@lru_cache(maxsize=4_096)  # of the dims of most reports: each is asked for by many operands and windows
+# of the dims of most reports: each is asked for by many operands and windows
+@lru_cache(maxsize=4_096)  # unmoved: what is forgotten is parsed again
 def parse_cell(cell: str | float) -> tuple[int, int] | None:
     """A dimension in a CSV cell as (padded, logical): '32[19]' -> (32, 19), '32' and '32.0' -> (32, 32).
 

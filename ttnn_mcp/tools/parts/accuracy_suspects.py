@@ -111,18 +111,20 @@ def _risks(facts: WindowFacts) -> Iterator[tuple[str, Booleans, float | None, st
 
 def _recorded(facts: WindowFacts) -> Iterator[tuple[str, Booleans, float | None, str]]:
     """What missed its bound alone, by TTNN's own comparison."""
-    memory, linked = facts.run.memory, facts.run.linked
-    missed = {one.operation for one in losses_of(memory) if one.record.scope == "local"} if memory else set[int]()
-    at = linked.operation_at if linked else {}
-    rows = [at.get(line) in missed for line in facts.ops.lines.tolist()]
+    linked = facts.run.linked
+    if linked is None:
+        return
+    missed = {one.operation for one in losses_of(facts.run.memory_report) if one.record.scope == "local"}
+    rows = [linked.operation_at.get(line) in missed for line in facts.ops.lines.tolist()]
     yield "missed its PCC bound", np.array(rows, dtype=np.bool_), None, "comparison records of this run"
 
 
 def _compared(facts: WindowFacts) -> dict[int, float]:
     """Row -> the lowest PCC that TTNN recorded of the op alone."""
-    memory, linked = facts.run.memory, facts.run.linked
-    if memory is None or linked is None or not memory.comparisons:
+    linked = facts.run.linked
+    if linked is None:
         return {}
+    memory = facts.run.memory_report
     local = {
         one.tensor: one.actual for one in memory.comparisons if one.scope == "local" and one.actual is not None
     }

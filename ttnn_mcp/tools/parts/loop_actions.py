@@ -70,7 +70,7 @@ async def bring_in(session: Session, path: str, control: str | None) -> Answer:
     """
     source = await asyncio.to_thread(readable, session, path)
     folder = await asyncio.to_thread(os.path.isdir, source)  # False of a name that is too long, too
-    if not folder and await asyncio.to_thread(is_result, source):
+    if await asyncio.to_thread(is_result, source):
         results = await asyncio.to_thread(read_results, source)
         await asyncio.to_thread(session.replays.keep, results)
         return Answer(file=Moved(path=str(source), experiments=0, replayed=len(results.candidates)))

@@ -271,6 +271,7 @@ def _of_weights(before: list[str], behind: list[str], inner: int, width: int) ->
         return f"QKV: {shown(behind[0])} follows"
     if any(map(JOINS_HEADS.search, before[-1:])):
         return f"attention output: {shown(before[-1])} precedes"
-    if inner and width >= WIDENS * inner:
+    if inner and width >= WIDENS * inner:  # unmoved: an op without one of both is named LostShape
         return f"up: widens {figure(width / inner, '.2g')} times"
-    return f"down: narrows {figure(inner / width, '.2g')} times" if width and inner >= WIDENS * width else None
+    narrows = width and inner >= WIDENS * width  # unmoved: the same
+    return f"down: narrows {figure(inner / width, '.2g')} times" if narrows else None
