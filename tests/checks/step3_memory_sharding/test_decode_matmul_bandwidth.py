@@ -59,7 +59,7 @@ def test_the_config_takes_over_the_function(check):
     )
     on_grid = fix(of_decoding(program_config=None, core_grid="(x=8,y=8)"), "user_fused_activation", silu)
     assert f"per_core_N=8, {then}" in on_grid
-    assert on_grid.endswith("keep compute_kernel_config, drop activation=")
+    assert on_grid.endswith("keep compute_kernel_config, drop activation= and core_grid=")
     assert f"per_core_N=8, {then}" in fix(of_decoding(), "program_config", f",fused_activation={silu})")
     spread = fix(on_blackhole(), "program_config", f",fused_activation={silu})")
     assert spread.startswith("w interleaved")

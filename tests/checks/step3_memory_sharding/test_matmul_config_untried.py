@@ -97,7 +97,9 @@ def test_what_ttnn_chose_for_a_grid_of_cores_is_told(check):
     """A config of its own brought the tower of Janus-Pro 14 % of fc and 13 % of down."""
     claim = check.ask(of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")).claim
     assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(" in claim.fix
-    assert claim.fix.endswith("fused_activation=None); keep compute_kernel_config")
+    assert claim.fix.endswith(
+        "fused_activation=None); keep compute_kernel_config, drop core_grid="
+    )  # TTNN refuses both
     assert check.ask(of_linear(kernel_ns=40_000, core_grid="(x=8,y=8)")).status == "clean"
     for place in ("inputs", "outputs"):
         made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
@@ -124,7 +126,7 @@ def test_a_config_takes_over_the_function_of_the_call(check, printed, written):
     made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
     made.device_ops[0].attributes["user_fused_activation"] = printed
     assert check.ask(made).claim.fix.endswith(
-        f"fused_activation={written}); keep compute_kernel_config, drop activation="
+        f"fused_activation={written}); keep compute_kernel_config, drop activation= and core_grid="
     )
 
 

@@ -50,6 +50,13 @@ def test_a_minimal_matmul_far_from_the_roofline_is_told(check):
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_DATATYPE")]
 
 
+def test_the_config_takes_over_the_function(check):
+    """A minimal matmul applies it beside its config, and an ordinary one would leave it out."""
+    made = program_of()
+    made.device_ops[0].attributes = {"fused_activation": "(op_type=UnaryOpType::SILU,param={})"}
+    assert check.ask(made).claim.fix.endswith("fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU)))")
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(program_of())
 

@@ -21,16 +21,19 @@ BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
     )
 )
 
+IN_CALL = {"user_fused_activation": "activation=", "user_core_coord": "core_grid="}
+
 
 def applied_by(facts: WindowFacts, row: int) -> str:
     """What the matmul at `row` applies to its result, as a config takes it: "None" if it applies nothing.
 
     A config takes the function over from `activation=`: beside a config TTNN 0.81.1 makes that an op of its own, and
-    refuses it beside DRAM-sharded weights.
+    refuses it beside DRAM-sharded weights. A minimal matmul has it beside its config.
     """
     attributes = facts.attributes(row)
     config = attributes.struct("program_config")
-    text = attributes.text_of("user_fused_activation") or (config and config.text_of("fused_activation"))
+    text = attributes.text_of("user_fused_activation", "fused_activation")
+    text = text or (config and config.text_of("fused_activation"))
     try:
         return activation(text) if text else "None"
     except Unwritable:
@@ -38,9 +41,13 @@ def applied_by(facts: WindowFacts, row: int) -> str:
 
 
 def kept_beside_config(facts: WindowFacts, row: int) -> str:
-    """What of the call at `row` stays beside a config that applies its function: without it, it is applied twice."""
-    in_call = facts.attributes(row).text_of("user_fused_activation")
-    return "keep compute_kernel_config" + (", drop activation=" if in_call else "")
+    """What of the call at `row` stays beside a config that applies its function, and what goes.
+
+    A function of the call would be applied twice, and TTNN 0.81.1 takes no core grid beside a config.
+    """
+    attributes = facts.attributes(row)
+    dropped = [name for key, name in IN_CALL.items() if attributes.text_of(key)]
+    return "keep compute_kernel_config" + (f", drop {' and '.join(dropped)}" if dropped else "")
 
 
 def as_stored(facts: WindowFacts, row: int) -> str:
