@@ -55,6 +55,14 @@ def as_stored(facts: WindowFacts, row: int) -> str:
     return " stored as [K, N] (no transpose_b)" if facts.attributes(row).flag("transpose_b") else ""
 
 
+def plain(facts: WindowFacts) -> Mask:
+    """Ops that apply no function beside what they are: only their own arithmetic may go into a neighbour.
+
+    What a matmul, a sum or a product applies to its result comes before all that stands behind it.
+    """
+    return ~facts.ops.texts("attributes").where(lambda text: FUNCTION.search(text) is not None)
+
+
 def function_of(facts: WindowFacts, row: int) -> str:
     """The only function of its chain ("GELU"); empty if there are several or none."""
     return function_in(facts.attributes(row))
