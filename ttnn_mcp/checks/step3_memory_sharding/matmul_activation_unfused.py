@@ -33,7 +33,6 @@ from ttnn_mcp.checks.shared.activations import (
     function_of,
     keeps_type,
     neighbours,
-    plain,
 )
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
