@@ -98,7 +98,8 @@ def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
     joins, attributes_of_ops = facts.joins, facts.attributes_of_ops
     made_alone = facts.named(*MATMULS) & (joins.reader_counts == 1)  # the last op has no reader
-    made_alone &= facts.ops.inputs[1].padded[:, :2].prod(axis=1) == 1
+    for weights in facts.ops.inputs[1:2]:
+        made_alone &= weights.padded[:, :2].prod(axis=1) == 1
     _, partners = neighbours(facts)
     rows = np.flatnonzero(made_alone[joins.makers] & (partners < 0))
     rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
