@@ -74,6 +74,21 @@ def test_banks_hold_weights_that_are_not_turned(check):
     assert "w so in DRAM; keep" in check.ask(of_decoding()).claim.fix
 
 
+def test_weights_that_the_op_turns_are_printed_as_n_times_k(check):
+    """Real TTNN captures them as the call gives them; K and N are those of x and y."""
+
+    def fix(*, turned):
+        made = of_decoding(k=4096, n=8192, kernel_ns=188_000)
+        op = made.device_ops[0]
+        op.attributes["transpose_b"] = turned
+        if turned:
+            op.inputs[1].shape = [1, 1, 8192, 4096]
+        return check.ask(made).claim.fix
+
+    assert "in0_block_w=8, per_core_M=1, per_core_N=16)), x so on 16 cores" in fix(turned=False)
+    assert "in0_block_w=8, per_core_M=1, per_core_N=16)), x so on 16 cores" in fix(turned=True)
+
+
 @for_all("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
 def test_texts_are_short_and_cells_its_own(check, program):
     check.assert_sound(program())

@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
+from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, inner_tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.shared.activations import applied_by, as_stored, kept_beside_config
@@ -255,5 +255,5 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
 def _tiles(facts: WindowFacts, row: int) -> Tiles:
     x, weight, out = facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0]
     sizes = (TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (x, weight, out))
-    high = -(-int(x.height[row]) // TILE_SIDE)
-    return Tiles(high, int(weight.padded[row, 2]) // TILE_SIDE, int(weight.padded[row, 3]) // TILE_SIDE, *sizes)
+    high, k = -(-int(out.height[row]) // TILE_SIDE), inner_tiles(facts.ops, row)  # weights may be printed as [N, K]
+    return Tiles(high, k, int(out.padded[row, 3]) // TILE_SIDE, *sizes)

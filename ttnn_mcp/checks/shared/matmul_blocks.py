@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_many_steps,
     in_small_blocks,
 )
+from ttnn_mcp.analyses.programs.matmul_config import inner_tiles
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -180,7 +181,7 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
         least = HALF_THE_STEPS * block_now(facts, row)
         return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
     config = facts.attributes(row).struct("program_config")
-    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
+    tiles, now = inner_tiles(facts.ops, row), block_now(facts, row)
     common = gcd(tiles, _tiles_of_shard(facts, row, tiles, config))
     deeper = [block for block in range(now + 1, DEEPEST + 1) if common % block == 0]
     if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED":
