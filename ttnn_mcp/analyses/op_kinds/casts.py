@@ -16,7 +16,8 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_table import OpTable
 
 TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
-TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
+# ops of TTNN 0.81.1 whose calls have it; norms, sums, softmax, functions and choices print it, but take none
+TYPED, TYPED_FAMILIES = ("Binary", "Embeddings", "InterleavedToSharded", "ShardedToInterleaved"), ("matmul", "conv")
 # `output_dtype` of TTNN 0.81.1, in tiles
 TAKES_A_TYPE_ON_ITS_WAY = ("InterleavedToSharded", "ShardedToInterleaved")
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
@@ -65,7 +66,7 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> Integers:
     takes_type = attributes_of(ops).numbers(
         maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
     )
-    settable = (takes_type > 0) & ~ops.named(*TAKES_NONE)[maker[rows]]
+    settable = (takes_type > 0) & (ops.named(*TYPED, *TO_TILES) | ops.of_family(*TYPED_FAMILIES))[maker[rows]]
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]
 
 
