@@ -55,6 +55,11 @@ def as_stored(facts: WindowFacts, row: int) -> str:
     return " stored as [K, N] (no transpose_b)" if facts.attributes(row).flag("transpose_b") else ""
 
 
+def columns_dim(facts: WindowFacts, row: int) -> int:
+    """The dim of the columns N in its weights as they are stored."""
+    return -2 if facts.attributes(row).flag("transpose_b") else -1
+
+
 def plain(facts: WindowFacts) -> Mask:
     """Ops that apply no function beside what they are: only their own arithmetic may go into a neighbour.
 
