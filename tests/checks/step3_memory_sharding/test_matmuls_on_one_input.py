@@ -81,8 +81,8 @@ def test_weights_that_the_op_turns_are_joined_by_their_rows(check):
 def test_functions_that_differ_go_onto_the_parts(check):
     """One matmul would apply the function of the first to all columns."""
     apart = "made for that N, functions on the parts; Q"
-    assert apart in check.assert_sound(group(rows=512, changed={"fused": FUSED})).fix
-    assert apart not in check.ask(group(rows=512, fused=FUSED)).claim.fix
+    assert apart in check.assert_sound(group(widths=(2560, 2560), rows=512, changed={"fused": FUSED})).fix
+    assert apart not in check.ask(group(widths=(2560, 2560), rows=512, fused=FUSED)).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):

@@ -88,7 +88,7 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
             f"one linear on w = ttnn.concat([w1, w2], dim={columns_dim(facts, ops.row)}), made once at load time: "
-            f"ttnn.linear(x, w), its config (if any) made for that N{APART * differ}; Q, K, V: then "
+            f"ttnn.linear(x, w), any config made for that N{APART * differ}; Q, K, V: then "
             "ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.experimental.minimal_matmul_split, as slices "
             "cost more than they save"
         ),
