@@ -50,6 +50,17 @@ def kept_beside_config(facts: WindowFacts, row: int) -> str:
     return "keep compute_kernel_config" + (f", drop {' and '.join(dropped)}" if dropped else "")
 
 
+def on_core_grid(facts: WindowFacts, row: int) -> str:
+    """The matmul at `row` on the whole grid, by TTNN's own config: it takes none beside (0.81.1), nor its function."""
+    config = facts.attributes(row).struct("program_config")
+    applied = ", activation=<that of its config>" if config and config.text_of("fused_activation") else ""
+    instead = " in place of program_config" if config else ""
+    return (
+        "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+        f"compute_kernel_config=<as now>{applied}){instead}"
+    )
+
+
 def as_stored(facts: WindowFacts, row: int) -> str:
     """How its weights must be stored for a program that cannot turn them; empty where it need not."""
     return " stored as [K, N] (no transpose_b)" if facts.attributes(row).flag("transpose_b") else ""

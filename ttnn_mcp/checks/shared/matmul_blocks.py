@@ -29,7 +29,7 @@ from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.problem import Affected, Problem, Words
-from ttnn_mcp.checks.shared.activations import kept_beside_config
+from ttnn_mcp.checks.shared.activations import kept_beside_config, on_core_grid
 from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
@@ -231,10 +231,7 @@ def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> s
     """A config for the matmul at `row`, and what else to try there."""
     config = (two_sided_config if two_sided else suggested_config)(facts, row)
     if config is None:
-        return (
-            "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
-            "compute_kernel_config=<as now>), then sweep program_config"
-        )
+        return f"{on_core_grid(facts, row)}, then sweep program_config"
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
     on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""
     return f"{config}; {kept_beside_config(facts, row)}{IN_DRAM if falls_back else ''}{on_fewer}"
