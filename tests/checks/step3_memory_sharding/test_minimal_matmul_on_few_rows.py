@@ -50,6 +50,16 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(program_of())
 
 
+def test_what_does_more_than_multiply_is_no_linear(check):
+    def gated(flag):
+        made = program_of()
+        for op in made.device_ops:
+            op.attributes = {"fuse_swiglu": flag}
+        return made
+
+    check.pair(gated, silent="true", fires="false")
+
+
 def test_minimal_matmul_is_fine_from_two_rows_of_tiles_on(check):
     check.pair(lambda rows: program_of(rows=rows, layout="ROW_MAJOR"), silent=33, fires=32)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 
@@ -55,6 +56,22 @@ def test_the_config_takes_over_the_function(check):
     made = program_of()
     made.device_ops[0].attributes = {"fused_activation": "(op_type=UnaryOpType::SILU,param={})"}
     assert check.ask(made).claim.fix.endswith("fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU)))")
+
+
+@for_all(("key", "value"), [("chunks", "3"), ("fuse_swiglu", "true"), ("fused_ternary_scalar", "1.0")])
+def test_what_does_more_than_multiply_is_no_linear(check, key, value):
+    def doing(told):
+        made = program_of()
+        made.device_ops[0].attributes = {key: told}
+        return made
+
+    check.pair(doing, silent=value, fires="std::nullopt")
+
+
+def test_a_type_of_its_own_stays(check):
+    made = program_of(n=1024, kernel_ns=200_000)
+    made.device_ops[0].outputs[0].dtype = "BFLOAT8_B"
+    assert "ttnn.linear(x, w, dtype=ttnn.bfloat8_b, program_config=" in check.ask(made).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):
