@@ -130,6 +130,16 @@ def test_a_config_takes_over_the_function_of_the_call(check, printed, written):
     )
 
 
+def test_bias_and_a_type_of_its_own_stay_beside_a_config(check):
+    """Real TTNN gives the type of x where a call says none."""
+    made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
+    op = made.device_ops[0]
+    op.inputs = (*op.inputs, made.weight([1, 1, 1, 1024]))
+    assert check.ask(made).claim.fix.endswith("keep compute_kernel_config, bias, drop core_grid=")
+    op.outputs[0].dtype = "BFLOAT8_B"
+    assert check.ask(made).claim.fix.endswith("keep compute_kernel_config, bias, dtype, drop core_grid=")
+
+
 def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):
     """Over 32 rows of tiles matmul-without-config speaks below 20 % of the roofline."""
 

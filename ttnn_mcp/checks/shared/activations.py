@@ -43,11 +43,15 @@ def applied_by(facts: WindowFacts, row: int) -> str:
 def kept_beside_config(facts: WindowFacts, row: int) -> str:
     """What of the call at `row` stays beside a config that applies its function, and what goes.
 
-    A function of the call would be applied twice, and TTNN 0.81.1 takes no core grid beside a config.
+    A function of the call would be applied twice, and TTNN 0.81.1 takes no core grid beside a config. Without a dtype
+    it gives the type of x.
     """
-    attributes = facts.attributes(row)
+    attributes, ops = facts.attributes(row), facts.ops
+    kept = ["compute_kernel_config"]
+    kept += ["bias"] * any(operand.present[row] for operand in ops.inputs[2:3])
+    kept += ["dtype"] * bool(ops.inputs[0].dtype[row] != ops.outputs[0].dtype[row])
     dropped = [name for key, name in IN_CALL.items() if attributes.text_of(key)]
-    return "keep compute_kernel_config" + (f", drop {' and '.join(dropped)}" if dropped else "")
+    return f"keep {', '.join(kept)}" + (f", drop {' and '.join(dropped)}" if dropped else "")
 
 
 def on_core_grid(facts: WindowFacts, row: int) -> str:
