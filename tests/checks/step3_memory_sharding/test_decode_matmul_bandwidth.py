@@ -63,7 +63,7 @@ def test_the_config_takes_over_the_function(check):
     assert f"per_core_N=8, {then}" in fix(of_decoding(), "program_config", f",fused_activation={silu})")
     spread = fix(on_blackhole(), "program_config", f",fused_activation={silu})")
     assert spread.startswith("w interleaved")
-    assert spread.endswith(f"{then}; keep compute_kernel_config")
+    assert spread.endswith(f"{then}; x on 8 cores; keep compute_kernel_config")
 
 
 def test_banks_hold_weights_that_are_not_turned(check):
@@ -145,7 +145,7 @@ def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [pytest.approx(60_600 - 17_825_792 / 512, abs=2)]
     assert claim.claim.startswith("1 matmul reads DRAM-sharded weights at 294 GB/s (61 us, 100.0%): 32x2048")
-    assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert "num_workers_per_dram_bank=2" in claim.caveat
     assert cells(outcome)[-1] == (line, "ATTRIBUTES.program_config")
 

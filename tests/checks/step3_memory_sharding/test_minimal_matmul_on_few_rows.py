@@ -38,7 +38,7 @@ def test_minimal_matmul_over_one_row_of_tiles_is_the_wrong_tool(check):
         f"19[32]x1280 * 1280x1280 -> 19[32]x1280 at line {line}"
     )
     assert claim.assumption == "weights at the 190 GB/s measured: 72 us"
-    assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_MEMORY")]
 
 

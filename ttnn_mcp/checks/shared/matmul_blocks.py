@@ -35,6 +35,8 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
     FEWEST_HOLDING,
     deeper_in_shards,
+    most_holding,
+    placed_for,
     suggested_config,
     two_sided_config,
 )
@@ -185,7 +187,7 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
     common = gcd(tiles, _tiles_of_shard(facts, row, tiles, config))
     deeper = [block for block in range(now + 1, DEEPEST + 1) if common % block == 0]
     if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED":
-        deeper = [block for block in deeper if _holders(facts, row, block) >= FEWEST_HOLDING]
+        deeper = [block for block in deeper if most_holding(facts, row, block) >= FEWEST_HOLDING]
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
@@ -198,13 +200,9 @@ def told_blocks(facts: WindowFacts, row: int, blocks: list[int]) -> str:
     banked = banked_rows(facts, np.array([row])).any()
     if facts.ops.inputs[0].placement[row] != "L1_WIDTH_SHARDED" or banked:
         return f"in0_block_w={' or '.join(map(str, blocks))}"
-    return f"in0_block_w={' or '.join(f'{block} (x on {_holders(facts, row, block)} cores)' for block in blocks)}"
-
-
-def _holders(facts: WindowFacts, row: int, block: int) -> int:
-    """On how many cores shards of columns are at most, of which the block of K divides each (TTNN 0.81.1 wants it)."""
-    parts = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE // block
-    return max(cores for cores in range(1, int(facts.chip.cores or 1) + 1) if parts % cores == 0)
+    return (
+        f"in0_block_w={' or '.join(f'{block} (x on {most_holding(facts, row, block)} cores)' for block in blocks)}"
+    )
 
 
 def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:
@@ -234,7 +232,8 @@ def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> s
         return f"{on_core_grid(facts, row)}, then sweep program_config"
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
     on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""
-    return f"{config}; {kept_beside_config(facts, row)}{IN_DRAM if falls_back else ''}{on_fewer}"
+    kept = kept_beside_config(facts, row)
+    return f"{config}{placed_for(facts, row, config)}; {kept}{IN_DRAM if falls_back else ''}{on_fewer}"
 
 
 def far_from_roofline(
