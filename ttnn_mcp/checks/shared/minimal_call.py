@@ -6,7 +6,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
 from ttnn_mcp.checks.check import Mask, WindowFacts
-from ttnn_mcp.checks.op_config import present
 from ttnn_mcp.checks.shared.activations import applied_by
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.printed.attributes import Attributes
@@ -40,13 +39,15 @@ def beside_minimal(facts: WindowFacts, row: int) -> str:
 
 
 def deepest_k(facts: WindowFacts, row: int, high: int, wide: int) -> int:
-    """The deepest K_block_size, up to the default, whose buffers fit L1 beside blocks of M and N; 0 if none does."""
+    """The deepest K_block_size, up to the default, whose buffers fit L1 beside blocks of M and N; 0 if none does.
+
+    With sums of 32 bits, which a call without a compute config has (TTNN 0.81.1).
+    """
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
-    fp32, grid = present(facts, row).compute.fp32_dest_acc_en == "True", (1, 1)
     depth = DEFAULT_BLOCK
     while depth:
-        config = MinimalMatmul((high, depth, wide), (1, 1), grid, None, a, b, out, fp32=fp32)
+        config = MinimalMatmul((high, depth, wide), (1, 1), (1, 1), None, a, b, out, fp32=True)
         if sum(config.buffers.values()) <= facts.safe_l1_bytes:
             break
         depth //= 2
