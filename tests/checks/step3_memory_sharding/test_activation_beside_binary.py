@@ -75,8 +75,8 @@ def test_the_function_of_a_result_goes_into_the_sum(check):
 @for_all(
     ("build", "key", "written"),
     [
-        (summed, "post_activations", "activations=[<those of now>, ttnn.UnaryOpType.SQRT]"),
-        (gated, "lhs_activations", "input_tensor_a_activations=[ttnn.UnaryOpType.SQRT, <those of now>]"),
+        (summed, "post_activations", "activations=[..., ttnn.UnaryOpType.SQRT]"),
+        (gated, "lhs_activations", "input_tensor_a_activations=[ttnn.UnaryOpType.SQRT, ...]"),
         (summed, "lhs_activations", "activations=[ttnn.UnaryOpType.SQRT]"),
     ],
 )

@@ -56,7 +56,7 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
         slot, order = _operand(facts, row, partner), _order(facts, partner)
         listed = "lhs_activations" if "_a_" in slot else "rhs_activations"
     now = facts.attributes(partner).text_of(listed) or ""
-    kept = "<those of now>" if FUNCTION.search(now) else ""
+    kept = "..." if FUNCTION.search(now) else ""
     functions = (kept, f"ttnn.UnaryOpType.{function}")[:: 1 if behind[row] else -1]
     return Words(
         claim=(
