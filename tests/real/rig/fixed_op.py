@@ -98,7 +98,7 @@ class Ops:
         """The operands as a DRAM-sharded matmul wants them; the cores as the fix says."""
         ttnn = self.ttnn
         x, w, *others = self.job["inputs"]
-        if w["padded"][2] != x["padded"][3]:  # printed as [N, K]; banks hold [K, N]
+        if w["padded"][3] == x["padded"][3] != w["padded"][2]:  # printed as [N, K]; banks hold [K, N]
             stored = {side: [*w[side][:2], w[side][3], w[side][2]] for side in ("logical", "padded")}
             return replace(self, job={**self.job, "inputs": [x, {**w, **stored}, *others]})._streamed(config)
         told, weight = x["padded"], w["padded"]
