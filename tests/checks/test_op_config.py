@@ -81,6 +81,16 @@ def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has
     assert larger.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128)  # line 3: 0.")
 
 
+def test_a_function_that_a_conv_applies_stays_in_its_config(tmp_path):
+    """It is a field of the same config: real TTNN runs a conv without it where a new config leaves it out."""
+    now = present(case_of(tmp_path, with_conv(activation="RELU")), 0)
+    larger = replace(now, conv=replace(now.conv, block_h=4))
+    assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128, activation=<as now>)"}
+    assert larger.changed_fields == ("act_block_h_override",)
+    other = larger.with_conv_field("activation", "f")
+    assert other.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128, activation=f)")
+
+
 @for_all(("above", "fits"), [(0, True), (1, False)])
 def test_a_value_must_fit_l1_with_its_sums_to_the_byte(tmp_path, above, fits):
     program = Program("wormhole_b0")

@@ -124,8 +124,15 @@ class OpConfig:
 
     @property
     def conv_text(self) -> str:
-        """'ttnn.Conv2dConfig(act_block_h_override=64)  # line 948: 0.61 MB of 1.40 MB L1'."""
-        fields = ", ".join(f"{name}={value}" for name, value in self.conv_fields.items())
+        """'ttnn.Conv2dConfig(act_block_h_override=64)  # line 948: 0.61 MB of 1.40 MB L1'.
+
+        A function that the conv applies now is a field of the same config (TTNN 0.81.1): it stays.
+        """
+        applied = self.facts.attributes(self.row).text_of("activation")
+        named = self.conv_fields
+        if applied:
+            named.setdefault("activation", "<as now>")
+        fields = ", ".join(f"{name}={value}" for name, value in named.items())
         limit, size = self.facts.l1_limit, self.l1_bytes
         room = f": {megabytes(size)} of {megabytes(limit.limit_bytes)} L1" if limit and size is not None else ""
         return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}{self._fused}"

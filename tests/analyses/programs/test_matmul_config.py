@@ -80,6 +80,23 @@ def test_a_row_is_counted_in_tiles(tmp_path):
     assert (config.per_core_m, config.per_core_n, config.in0_block_w) == (4, 4, 8)
 
 
+def test_a_first_operand_that_the_op_turns_is_printed_as_k_times_m(tmp_path):
+    """Real TTNN 0.81.1 captures it as the call gives it, and takes the shares of M that we say."""
+
+    def of(m, k, *, turned):
+        program = Program("wormhole_b0")
+        x, y = program.tensor([1, 1, *((k, m) if turned else (m, k))]), program.tensor([1, 1, m, 1024])
+        op = matmul(x, program.weight([1, 1, k, 1024]), y, 9_000)
+        op.attributes["transpose_a"] = True
+        put(program, op)
+        return suggested_for(ops_of(tmp_path, program), 0, (8, 8), 1_000_000)
+
+    for turned in (True, False):  # other builds turn it in an op before, and print the wish all the same
+        config = of(1024, 160, turned=turned)
+        assert (config.per_core_m, config.per_core_n, config.in0_block_w) == (4, 4, 1)
+    assert of(1024, 256, turned=True).in0_block_w == 8
+
+
 def images(folder, batches, room=1_000_000):
     """The vision tower of Qwen3.5: 2048 rows an image."""
     program = Program("wormhole_b0")

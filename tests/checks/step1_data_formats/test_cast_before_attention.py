@@ -54,6 +54,13 @@ def test_the_casts_go_and_attention_reads_half(check):
     assert "ttnn.bfloat8_b as it is" in claim.fix
 
 
+def test_queries_of_a_decode_keep_16_bits(check):
+    """Real TTNN: "GQA expects BFLOAT16 input tensor"; keys and values it takes as they are."""
+    program = of_attention()
+    program.device_ops[-1].op_code = "SdpaDecodeDeviceOperation"
+    assert check.ask(program).claim.claim.startswith("2 casts from BFLOAT8_B to BFLOAT16 serve only attention")
+
+
 def test_the_claim_is_sound(check):
     check.assert_sound(of_attention())
 

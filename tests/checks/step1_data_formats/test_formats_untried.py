@@ -111,6 +111,17 @@ def test_passes_of_attention_whose_arithmetic_no_report_tells_are_told(check, fi
         assert claim.at_most_ns.tolist() == [90_000 * (1 - 2 / {"HiFi4": 4, "HiFi3": 3}[fidelity])]
 
 
+def test_rows_that_update_a_cache_keep_16_bits(check):
+    """Real TTNN: "decode update repacks into the cache dtype and should not receive low-precision packed input"."""
+    program = Program("wormhole_b0")
+    q, y = (program.tensor([1, 8, 32, 64]) for _ in "qy")
+    cache = program.tensor([8, 8, 4096, 64])
+    put(program, DeviceOp("SdpaDecodeDeviceOperation", (q, cache, cache), (y,), 900_000, fidelity="HiFi2"))
+    assert (
+        "cache of k and v as dtype=ttnn.bfloat8_b; updates go on with BFLOAT16 rows" in check.ask(program).claim.fix
+    )
+
+
 def test_texts_are_short_and_cells_its_own(check):
     for how in ({"weights": "BFLOAT16"}, {"result": "BFLOAT16"}):
         check.assert_sound(of(**how))

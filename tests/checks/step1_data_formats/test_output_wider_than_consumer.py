@@ -47,6 +47,24 @@ def test_the_typecast_is_what_can_go(check, program):
     assert outcome.claim.fix == "y = ttnn.linear(..., dtype=ttnn.bfloat8_b)"
 
 
+@for_all(
+    "name", ["LayerNormDeviceOperation", "ReduceDeviceOperation", "SoftmaxDeviceOperation", "UnaryDeviceOperation"]
+)
+def test_calls_without_a_dtype_cannot_write_another(check, name):
+    """These ops print one, and real TTNN refuses the argument: "incompatible function arguments"."""
+
+    def made_by(op_code):
+        program = Program("wormhole_b0")
+        x, y = program.tensor([1, 1, 512, 512], WIDE), program.tensor([1, 1, 512, 512], WIDE)
+        op = DeviceOp(op_code, (x, x), (y,), 30_000)
+        op.attributes = {"dtype": "DataType::BFLOAT16", "output_dtype": "DataType::BFLOAT16"}
+        put(program, op)
+        relu(program, cast(program, y, NARROW))
+        return program
+
+    check.pair(made_by, silent=name, fires="BinaryNgDeviceOperation")
+
+
 def test_a_tilize_can_write_the_narrow_type_itself(check, program):
     x = to_tiles(program, program.tensor([1, 1, 512, 512], layout="ROW_MAJOR"))
     relu(program, cast(program, x, NARROW))

@@ -52,6 +52,14 @@ def test_a_negative_dim_is_the_last(check):
     assert check.ask(of_argmax(dim="-1")).fires
 
 
+@for_all(
+    ("dim", "call"),
+    [("std::nullopt", "ttnn.argmax(x) of"), ("3", "ttnn.argmax(x, dim=-1) of"), ("", "(x, dim=-1)")],
+)
+def test_without_a_dim_it_searches_all_rows_together(check, dim, call):
+    assert call in check.ask(of_argmax(dim=dim)).claim.fix
+
+
 def test_a_run_without_argmax_is_not_applicable(check):
     program = Program("wormhole_b0")
     pass_time(program, 1000)

@@ -38,6 +38,21 @@ def test_slices_of_all_columns_are_told(check):
     assert case.line(0) in {cell.row for cell in claim.evidence}
 
 
+def test_the_parts_are_told_in_the_order_of_their_columns(check):
+    """Weights cut in the order of the slices would give each matmul the columns of another."""
+    program = of(widths=(4096, 2048), taken=(2048, 4096))
+    for op, start in zip(program.device_ops[1:], (4096, 0), strict=True):
+        op.attributes = {"slice_start": f"Shape([0, 0, 0, {start}])"}
+    assert "torch.split(torch_w, [4096, 2048], dim=-1)" in check.ask(program).claim.fix
+
+
+def test_weights_that_the_op_turns_have_their_columns_as_rows(check):
+    program = of()
+    program.device_ops[0].attributes["transpose_b"] = True
+    assert "torch.split(torch_w, [2048, 4096], dim=-2)" in check.ask(program).claim.fix
+    assert "the bias likewise, all else as now" in check.ask(program).claim.fix
+
+
 def test_parts_of_1024_columns_and_more_are_told(check):
     check.pair(lambda width: of(widths=(width, 4096)), silent=992, fires=1024)
 

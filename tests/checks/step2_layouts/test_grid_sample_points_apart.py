@@ -42,6 +42,13 @@ def test_coordinates_are_worked_out_on_the_host_too(check):
     assert "ttnn.reshape(points, [1, 7, 3, 192])" in claim.fix
 
 
+def test_points_keep_their_corners(check):
+    """Real TTNN prepares other pixels and weights without it."""
+    made = sampled(points=(1, 7, 96, 2), prepared=False)
+    made.device_ops[0].attributes["align_corners"] = "true"
+    assert "grid(grid, [1, 24, 80, 256], align_corners=True, output_dtype" in check.assert_sound(made).fix
+
+
 def test_what_the_bytes_take_stays(check):
     """5.1 MB of image and grid at 288 GB/s: more than half of 20 us."""
     assert check.ask(sampled(20_000)).at_most_ns < 10_000

@@ -30,7 +30,8 @@ def of_scaled(**how):
 @for_all("first", [False, True])
 def test_the_number_goes_into_the_call(check, first):
     claim = check.assert_sound(of_scaled(first=first))
-    assert "Python scalar instead of the tensor" in claim.fix
+    of_number = "ttnn.multiply(0.125, x) for ttnn.multiply(t, x)" if first else "ttnn.multiply(x, 0.125) for"
+    assert f"Python scalar instead of the tensor: {of_number}" in claim.fix, "t - x is no x - t"
     assert f"INPUT_{0 if first else 1}_MEMORY" in {one.column for one in claim.evidence}
     assert claim.at_most_ns.tolist() == [50_000 - LAUNCH_FLOOR_NS]  # its operands are in L1
 

@@ -54,6 +54,30 @@ def test_all_readers_must_keep_few(check):
     assert check.ask(sorting(reads=())).status == "clean"
 
 
+def test_the_first_places_of_a_sort_are_those_of_a_top_k(check):
+    def cut(start):
+        made = sorting()
+        made.device_ops[1].attributes = {"slice_start": f"Shape([0, 0, {start}])", "step": "Shape([1, 1, 1, 1])"}
+        return made
+
+    check.pair(cut, silent="0, 128224", fires="0, 0")
+    check.pair(cut, silent="32, 10", fires="32, 0")
+
+
+def test_a_rising_sort_gives_the_least(check):
+    """`ttnn.sort` rises unless it is told to fall, and TopK takes the greatest unless it is told."""
+
+    def fix(falls):
+        made = sorting()
+        made.device_ops[0].attributes = {"descending": falls}
+        return check.ask(made).claim.fix
+
+    assert fix(False).startswith("ttnn.topk(x, k=32, dim=-1, largest=False) on 4 parts")
+    assert fix(False).endswith("padded with inf, uses many cores")
+    assert fix(True).startswith("ttnn.topk(x, k=32, dim=-1) on 4 parts")
+    assert fix(True).endswith("padded with -inf, uses many cores")
+
+
 def test_other_ops_may_be_cut(check):
     program = sorting()
     y = put(program, DeviceOp("UnaryDeviceOperation", (program.tensor([1, 1, 64, 256]),), (program.tensor([1, 1, 64, 256]),), 900_000))  # fmt: skip

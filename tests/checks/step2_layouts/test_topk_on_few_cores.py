@@ -29,6 +29,15 @@ def test_it_is_padded_to_the_next_power_of_two(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(10_800_000 * (1 - 2 / 64))]
 
 
+@for_all(("width", "words"), [(18992, "value=float('{}inf')), then"), (128256, "the last padded with {}inf;")])
+def test_the_least_values_are_padded_with_the_greatest(check, width, words):
+    """Padded with -inf, TopK would choose the padding."""
+    least = of_topk(width)
+    least.device_ops[0].attributes["largest"] = "false"
+    assert words.format("") in check.ask(least).claim.fix
+    assert words.format("-") in check.ask(of_topk(width)).claim.fix
+
+
 def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(topk, 0.01, of="saving")
 

@@ -20,11 +20,13 @@ def put_upsample(
     place=DRAM,
     into=DRAM,
     reader="UpSample",
+    channels=64,
+    to=None,
 ):
-    shape = [1, side, side, 64]
+    shape = [1, side, side, channels]
     x, y = program.tensor(shape, placement=place), program.tensor(shape, layout="ROW_MAJOR", placement=into)
     put(program, DeviceOp(f"{first}DeviceOperation", (x,), (y,), 1000 * us))
-    wide = program.tensor([1, 2 * side, 2 * side, 64], layout="ROW_MAJOR")
+    wide = program.tensor([1, *(to or (2 * side, 2 * side)), channels], layout="ROW_MAJOR")
     put(program, DeviceOp(f"{reader}DeviceOperation", (y,), (wide,), 500_000, attributes={"mode": mode}))
     if also:
         rows = program.tensor([1, 1, 32, 96], layout="ROW_MAJOR")
@@ -43,6 +45,18 @@ def test_an_untilize_for_an_upsample_is_told(check):
     assert claim.claim.startswith(
         "1 untilize op in front of an upsample that takes tiles (298 us, 37.3%): 256x256x64"
     )
+
+
+def test_the_scales_are_those_of_the_op(check):
+    assert "scale_factor=2, mode" in check.ask(upsampling()).claim.fix
+    assert "scale_factor=(1, 3), mode" in check.ask(upsampling(to=(256, 768))).claim.fix
+
+
+def test_tiles_are_full_and_scales_are_whole_numbers(check):
+    """Real TTNN: "Tiled input must be tile-aligned", and tiles for integer scales only."""
+    check.pair(lambda channels: upsampling(channels=channels), silent=60, fires=96)
+    check.pair(lambda side: upsampling(side=side), silent=250, fires=192)
+    check.pair(lambda to: upsampling(to=to), silent=(512, 384), fires=(256, 512))
 
 
 def test_two_are_one_claim(check):

@@ -72,6 +72,25 @@ def test_the_function_of_a_result_goes_into_the_sum(check):
     assert claim.fix == "ttnn.add(a, b, activations=[ttnn.UnaryOpType.RELU]), without the op at line 5"
 
 
+@for_all(
+    ("build", "key", "written"),
+    [
+        (summed, "post_activations", "activations=[..., ttnn.UnaryOpType.SQRT]"),
+        (gated, "lhs_activations", "input_tensor_a_activations=[ttnn.UnaryOpType.SQRT, ...]"),
+        (summed, "lhs_activations", "activations=[ttnn.UnaryOpType.SQRT]"),
+    ],
+)
+def test_what_the_op_applies_already_stays_in_the_list(check, build, key, written):
+    """Real TTNN applies a list in its order: an operand's before the op, a result's behind it."""
+    made = of(build, "SQRT")
+    op = next(op for op in made.device_ops if op.op_code.startswith("Binary"))
+    op.attributes = {
+        **op.attributes,
+        key: "SmallVector([BasicUnaryWithParam<float>(op_type=UnaryOpType::EXP,param={})])",
+    }
+    assert f"(a, b, {written}), without" in check.assert_sound(made, above=1).fix
+
+
 @for_all(("kind", "call"), [("SUB", "subtract"), ("DIV", "divide")])
 def test_four_calls_apply_functions(check, kind, call):
     assert check.ask(of(summed, kind=kind)).claim.fix.startswith(f"ttnn.{call}(")

@@ -36,6 +36,7 @@ def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
 
 def test_chunks_are_halved_to_a_tile_and_no_further(check):
     assert "of half (32 and 32)" in check.ask(attending(chunks=(32, 64))).claim.fix
+    assert "of half (64 and 32)" in check.ask(attending(chunks=(160, 96))).claim.fix, "TTNN takes whole tiles"
 
 
 @for_all("name", ["RingJointSDPA", "JointScaledDotProductAttention"])

@@ -44,6 +44,31 @@ def joined(*, rows=1, name="NLPConcatHeads", kernel_ns=20_000, users=16):
     return program
 
 
+def test_heads_fill_whole_tiles(check):
+    """Real TTNN: "Physical shard shape (32, 80) must be tile {32, 32} sized"."""
+
+    def of_width(width):
+        made = of_heads(before=False, after=False)
+        made.device_ops[0].outputs[0].shape = [16, 12, 1, width]
+        return made
+
+    check.pair(of_width, silent=80, fires=96)
+    check.pair(lambda width: rewritten_shape(joined(), width), silent=80, fires=96)
+
+
+def rewritten_shape(program, width):
+    program.device_ops[0].inputs[0].shape = [16, 12, 1, width]
+    return program
+
+
+def test_what_is_made_into_heads_has_16_bits(check):
+    """Real TTNN refuses eight of them: "Unsupported data format"."""
+    narrow = of_heads()
+    narrow.device_ops[1].inputs[0].dtype = "BFLOAT8_B"
+    assert "on [1,1,B,H] in BFLOAT16; then" in check.ask(narrow).claim.fix
+    assert "on [1,1,B,H]; then" in check.ask(of_heads()).claim.fix
+
+
 def test_a_decode_step_has_an_op_of_its_own(check):
     outcome = check.ask(of_heads())
     claim, lines = outcome.claim, [outcome.case.line(row) for row in range(3)]

@@ -59,11 +59,11 @@ def test_the_config_takes_over_the_function(check):
     )
     on_grid = fix(of_decoding(program_config=None, core_grid="(x=8,y=8)"), "user_fused_activation", silu)
     assert f"per_core_N=8, {then}" in on_grid
-    assert on_grid.endswith("keep compute_kernel_config, drop activation=")
+    assert on_grid.endswith("keep compute_kernel_config, drop activation= and core_grid=")
     assert f"per_core_N=8, {then}" in fix(of_decoding(), "program_config", f",fused_activation={silu})")
     spread = fix(on_blackhole(), "program_config", f",fused_activation={silu})")
     assert spread.startswith("w interleaved")
-    assert spread.endswith(f"{then}; keep compute_kernel_config")
+    assert spread.endswith(f"{then}; x on 8 cores; keep compute_kernel_config")
 
 
 def test_banks_hold_weights_that_are_not_turned(check):
@@ -72,6 +72,21 @@ def test_banks_hold_weights_that_are_not_turned(check):
     turned.device_ops[0].attributes["transpose_b"] = True
     assert "w so in DRAM stored as [K, N] (no transpose_b); keep" in check.ask(turned).claim.fix
     assert "w so in DRAM; keep" in check.ask(of_decoding()).claim.fix
+
+
+def test_weights_that_the_op_turns_are_printed_as_n_times_k(check):
+    """Real TTNN captures them as the call gives them; K and N are those of x and y."""
+
+    def fix(*, turned):
+        made = of_decoding(k=4096, n=8192, kernel_ns=188_000)
+        op = made.device_ops[0]
+        op.attributes["transpose_b"] = turned
+        if turned:
+            op.inputs[1].shape = [1, 1, 8192, 4096]
+        return check.ask(made).claim.fix
+
+    assert "in0_block_w=8, per_core_M=1, per_core_N=16)), x so on 16 cores" in fix(turned=False)
+    assert "in0_block_w=8, per_core_M=1, per_core_N=16)), x so on 16 cores" in fix(turned=True)
 
 
 @for_all("program", [of_decoding, on_blackhole, lambda: on_blackhole(where=DRAM, kernel_ns=66_000)])
@@ -130,7 +145,7 @@ def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
     claim, line = outcome.claim, outcome.case.line(0)
     assert claim.at_most_ns.tolist() == [pytest.approx(60_600 - 17_825_792 / 512, abs=2)]
     assert claim.claim.startswith("1 matmul reads DRAM-sharded weights at 294 GB/s (61 us, 100.0%): 32x2048")
-    assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert "num_workers_per_dram_bank=2" in claim.caveat
     assert cells(outcome)[-1] == (line, "ATTRIBUTES.program_config")
 

@@ -38,6 +38,16 @@ def test_the_quicker_config_of_the_same_run_is_named(check):
     assert cells(outcome) == [(lines[6], TIME), (lines[6], CONFIG), (lines[2], TIME), (lines[2], CONFIG)]
 
 
+def test_a_config_that_applies_another_function_does_other_work(check):
+    """Copied, it would apply it here too."""
+
+    def with_function(function):
+        applied = f"{config(block=8)[:-1]},fused_activation=Any(op_type=UnaryOpType::{function},param={{}}))"
+        return twins((1, 100), (8, 41, {"program_config": applied if function else config(block=8)}))
+
+    check.pair(with_function, silent="SILU", fires="")
+
+
 def test_the_middle_one_of_the_quicker_config_is_expected(check):
     claim = check.ask(twins((1, 100), (8, 41), (8, 50), (8, 55))).claim
     assert (claim.at_least_ns.tolist(), claim.at_most_ns.tolist()) == ([45_000], [59_000])

@@ -350,3 +350,32 @@ def test_a_sigmoid_that_nobody_reads_is_none(check):
     x = run(program, "Unary", (program.tensor(ROWS, "FLOAT32"),), ROWS, "RELU")
     run(program, "Unary", (run(program, "BinaryNg", (x,), ROWS, "MUL"),), ROWS, "SIGMOID")
     assert not check.ask(program).fires
+
+
+@for_all(
+    ("rows", "wide", "call"),
+    [
+        (64, 128, "rotary_embedding(x, cos, sin) in"),
+        (64, 32, "rotary_embedding(x, cos, sin) in"),
+        (100, 128, "rotary_embedding_hf(x, cos, sin) in"),
+        (64, 96, "rotary_embedding_llama(x, cos, sin, trans_mat), weights' columns in pairs side by side, in"),
+        (100, 80, "rotary_embedding_llama(x, cos, sin, trans_mat), weights' columns in pairs side by side, in"),
+    ],
+)
+def test_the_rotary_op_takes_the_heads_and_gives_as_many_rows(check, rows, wide, call):
+    """Real TTNN: 32 columns or a multiple of 64; of 100 rows `rotary_embedding` gives 128."""
+    program, half = of(rotary), wide // 2
+    columns = {512: wide, 256: half, 257: half + 1, 255: half - 1, 513: wide + 1, 514: wide + 2}
+    tensors = {id(one): one for op in program.device_ops for one in (*op.inputs, *op.outputs)}
+    for tensor in tensors.values():
+        *outer, high, across = tensor.shape
+        tensor.shape = [*outer, rows if high > 1 else 1, columns[across]]
+    assert f"ttnn.experimental.{call} place" in check.ask(program).claim.fix
+
+
+def test_a_part_of_heads_that_are_no_whole_halves_turns_side_by_side(check):
+    program = of(partial_rotary)
+    program.device_ops[-1].outputs[0].shape = [1, 1, 64, 480]
+    assert (
+        "pairs side by side, cos=1 and sin=0 for the channels it leaves, in place" in check.ask(program).claim.fix
+    )

@@ -50,14 +50,20 @@ def of(build, **how):
     return program
 
 
-@for_all("kind", ["Repeat", "RepeatInterleave"])
-def test_a_repeat_of_heads_is_named(check, kind):
-    claim = check.assert_sound(of(repeated, kind=kind))
+@for_all(("kind", "heads"), [("Repeat", 1), ("RepeatInterleave", 4)])
+def test_a_repeat_of_heads_is_named(check, kind, heads):
+    claim = check.assert_sound(of(repeated, kind=kind, kept=[1, heads, 128, 64]))
+    shape = f"{heads}x128x64" if heads > 1 else "128x64"
     assert claim.claim.startswith(
-        f"1 op repeats heads for 1 attention op (20 us, 21.5%): {kind} 4x128x64 -> 16x128x64"
+        f"1 op repeats heads for 1 attention op (20 us, 21.5%): {kind} {shape} -> 16x128x64"
     )
     assert claim.at_most_ns.tolist() == [20_000]
     assert claim.fix.startswith("ttnn.transformer.scaled_dot_product_attention(q, k, v, ...) at line ")
+
+
+def test_heads_that_are_repeated_round_by_round_are_no_groups(check):
+    """Of four heads `ttnn.repeat` writes 0 1 2 3 0 1 2 3, and attention takes 0 0 1 1 for the first queries."""
+    check.pair(lambda kind: of(repeated, kind=kind), silent="Repeat", fires="RepeatInterleave")
 
 
 def test_decode_has_a_call_of_its_own(check):

@@ -76,6 +76,17 @@ def test_norms_and_softmax_stream_as_well(check, name):
     assert check.ask(streaming(op=lambda x, y, ns: DeviceOp(name, (x,), (y,), ns))).fires
 
 
+def test_a_norm_gets_blocks(check):
+    """Real TTNN: "Height sharded inputs are not supported"."""
+
+    def fix(name):
+        return check.ask(streaming(op=lambda x, y, ns: DeviceOp(name, (x,), (y,), ns))).claim.fix
+
+    blocks = "(1, 1, 8192, 512), core_grid=ttnn.CoreGrid(y=8, x=8), strategy=ttnn.ShardStrategy.BLOCK) at line "
+    assert f"memory_config=ttnn.create_sharded_memory_config({blocks}" in fix("LayerNormDeviceOperation")
+    assert "HEIGHT_SHARDED" in fix("SoftmaxDeviceOperation")
+
+
 def test_an_op_that_does_more_than_stream_is_left_alone(check):
     concat = check.ask(streaming(op=lambda x, y, ns: DeviceOp("ConcatDeviceOperation", (x,), (y,), ns)))
     assert concat.status == "clean"

@@ -192,6 +192,29 @@ def test_a_matmul_gets_a_core_grid(check):
     assert "reshape to [1,1,B*M,K] first" in fix
 
 
+@for_all(
+    ("config", "end"),
+    [
+        ("in0_block_w=8", "compute_kernel_config=<as now>) in place of program_config; "),
+        (
+            "in0_block_w=8,fused_activation=Any(op_type=UnaryOpType::SILU,param={})",
+            "compute_kernel_config=<as now>, activation=<that of its config>) in place of program_config; ",
+        ),
+    ],
+)
+def test_a_core_grid_takes_the_place_of_a_config_and_its_function(check, config, end):
+    """Real TTNN refuses both in one call, and of the grid alone it would apply no function."""
+    program = Program("wormhole_b0")
+    x, w, y = (
+        program.tensor([1, 1, 1024, 1024]),
+        program.weight([1, 1, 1024, 1024]),
+        program.tensor([1, 1, 1024, 1024]),
+    )
+    name = "MatmulMultiCoreReuseMultiCastProgramConfig"
+    put(program, matmul(x, w, y, 200_000, cores=4, program_config=f"{name}({config})"))
+    assert end in check.ask(program).claim.fix
+
+
 def test_an_op_on_shards_gets_finer_shards(check):
     """On as many cores as whole tiles fill: 4096 rows are 64 shards of 64, 4160 are 44 of 96 and a smaller one."""
 

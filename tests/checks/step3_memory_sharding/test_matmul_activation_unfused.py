@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
-from tests.profiles import Program
+from tests.profiles import Program, block_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul, unary
 
@@ -69,6 +69,41 @@ def test_a_function_that_narrows_is_two_things(check):
 @for_all("given", [config(fused="{RELU}"), config("DRAMSharded")], ids=["fused one", "DRAM-sharded"])
 def test_configs_that_fuse_another_or_stream_weights_stay(check, given):
     check.pair(lambda one: of_activated(given=one), silent=given, fires=config())
+
+
+def test_beside_a_config_and_on_shards_the_config_takes_it(check):
+    """Real TTNN refuses a core grid beside a config, and `activation` of a matmul on shards."""
+    applies = "fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU)"
+    configured = check.assert_sound(of_activated(given=config()))
+    assert configured.fix == f"{applies} in the program_config of line 4, the rest as now"
+    on_shards = of_activated()
+    on_shards.device_ops[0].inputs[0].placement = block_sharded(64, 128, (8, 8))
+    assert check.assert_sound(on_shards).fix == (
+        f"a program_config for the shards of line 4, with {applies}; TTNN takes no activation="
+    )
+
+
+def test_a_matmul_applies_one_function(check):
+    def applying(function):
+        made = of_activated()
+        made.device_ops[0].attributes["user_fused_activation"] = (
+            function and f"Any(op_type=UnaryOpType::{function})"
+        )
+        return made
+
+    check.pair(applying, silent="RELU", fires=None)
+
+
+def test_weights_in_batches_let_it_apply_none(check):
+    """Real TTNN refuses it: "Cannot use activation with batched input b"."""
+
+    def of_heads(heads):
+        made = of_activated()
+        for tensor in (*made.device_ops[0].inputs, *made.device_ops[0].outputs, *made.device_ops[1].outputs):
+            tensor.shape = [1, heads, *tensor.shape[2:]]
+        return made
+
+    check.pair(of_heads, silent=2, fires=1)
 
 
 def test_only_matmuls_apply_functions(check):

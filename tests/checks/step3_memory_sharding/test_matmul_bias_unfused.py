@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
-from tests.profiles import Program
+from tests.profiles import Program, block_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, matmul
 from tests.shared_reports import OFT, shared
@@ -83,6 +83,36 @@ def test_a_column_is_no_bias(check):
 
 def test_one_row_of_output_may_be_a_residual_path(check):
     check.pair(lambda rows: of_biased(rows=rows), silent=1, fires=2)
+
+
+@for_all(
+    ("of", "key"),
+    [(0, "user_fused_activation"), (0, "program_config"), (1, "post_activations"), (1, "lhs_activations")],
+)
+def test_a_function_of_the_matmul_or_of_the_sum_comes_between(check, of, key):
+    """f(x W) + b is not f(x W + b); and TTNN has no sum left to apply it."""
+
+    def applying(function):
+        made = of_biased()
+        made.device_ops[of].attributes[key] = function and f"Any(op_type=UnaryOpType::{function},param={{}})"
+        return made
+
+    check.pair(applying, silent="RELU", fires="")
+
+
+def test_a_matmul_on_shards_adds_it_where_a_config_is_set(check):
+    """Without one real TTNN runs the sum as an op of its own there."""
+
+    def on_shards(config):
+        made = of_biased()
+        op = made.device_ops[0]
+        op.inputs[0].placement = block_sharded(64, 128, (8, 8))
+        op.attributes["program_config"] = config
+        return made
+
+    check.pair(
+        on_shards, silent=None, fires="MatmulMultiCoreReuseMultiCastProgramConfig(in0_block_w=4,per_core_M=2)"
+    )
 
 
 def test_weights_with_a_batch_take_none(check):

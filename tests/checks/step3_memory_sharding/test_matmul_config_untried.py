@@ -97,7 +97,9 @@ def test_what_ttnn_chose_for_a_grid_of_cores_is_told(check):
     """A config of its own brought the tower of Janus-Pro 14 % of fc and 13 % of down."""
     claim = check.ask(of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")).claim
     assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(" in claim.fix
-    assert claim.fix.endswith("fused_activation=None); keep compute_kernel_config")
+    assert claim.fix.endswith(
+        "fused_activation=None); keep compute_kernel_config, drop core_grid="
+    )  # TTNN refuses both
     assert check.ask(of_linear(kernel_ns=40_000, core_grid="(x=8,y=8)")).status == "clean"
     for place in ("inputs", "outputs"):
         made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
@@ -124,8 +126,18 @@ def test_a_config_takes_over_the_function_of_the_call(check, printed, written):
     made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
     made.device_ops[0].attributes["user_fused_activation"] = printed
     assert check.ask(made).claim.fix.endswith(
-        f"fused_activation={written}); keep compute_kernel_config, drop activation="
+        f"fused_activation={written}); keep compute_kernel_config, drop activation= and core_grid="
     )
+
+
+def test_bias_and_a_type_of_its_own_stay_beside_a_config(check):
+    """Real TTNN gives the type of x where a call says none."""
+    made = of_linear(kernel_ns=60_000, core_grid="(x=8,y=8)")
+    op = made.device_ops[0]
+    op.inputs = (*op.inputs, made.weight([1, 1, 1, 1024]))
+    assert check.ask(made).claim.fix.endswith("keep compute_kernel_config, bias, drop core_grid=")
+    op.outputs[0].dtype = "BFLOAT8_B"
+    assert check.ask(made).claim.fix.endswith("keep compute_kernel_config, bias, dtype, drop core_grid=")
 
 
 def test_a_guess_of_ttnn_is_told_where_no_measured_rule_speaks_of_it(check):

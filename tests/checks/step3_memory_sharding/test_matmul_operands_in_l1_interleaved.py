@@ -72,6 +72,14 @@ def test_one_tile_at_a_time_on_all_cores_is_the_deeper_trap(check):
         assert not check.ask(fallen_back(**other)).fires
 
 
+def test_a_bias_goes_with_the_call(check):
+    """`ttnn.matmul` takes none."""
+    made = linear()
+    op = made.device_ops[0]
+    op.inputs = (*op.inputs, made.weight([1, 1, 1, op.outputs[0].shape[3]]))
+    assert check.ask(made).claim.fix.startswith("ttnn.linear(a, b, bias=bias, core_grid=ttnn.CoreGrid(y=8, x=8), ")
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(linear())
 

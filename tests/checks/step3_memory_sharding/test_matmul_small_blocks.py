@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.checks.matmul_programs import (
@@ -15,7 +17,17 @@ from tests.checks.matmul_programs import (
 from tests.checks.rows import put
 from tests.checks.step3_programs import cells
 from tests.for_all import for_all
-from tests.profiles import DRAM, L1, Program, header_of, performance_rows, write_rows
+from tests.profiles import (
+    DRAM,
+    L1,
+    Program,
+    block_sharded,
+    header_of,
+    height_sharded,
+    performance_rows,
+    width_sharded,
+    write_rows,
+)
 from tests.profiles.ops import matmul
 
 TIME, CONFIG = "DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.program_config"
@@ -66,6 +78,44 @@ def test_blocks_of_a_matmul_that_applies_a_function_of_the_vector_unit_are_a_tri
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(of_linear(kernel_ns=150_000, program_config=config(block=1)))
+
+
+@for_all(
+    ("sides", "x_lies", "y_lies", "words"),
+    [
+        (
+            (1024, 1024),
+            block_sharded(128, 128, (8, 8)),
+            DRAM,
+            "x in shards of 4 rows and a multiple of 8 columns of tiles",
+        ),
+        ((1024, 1024), DRAM, height_sharded(32, 1024, (8, 4)), "y interleaved"),
+        ((1024, 1024), width_sharded(1024, 32, (8, 4)), width_sharded(1024, 32, (8, 4)), "x and y interleaved"),
+        ((8192, 256), height_sharded(128, 1024, (8, 8)), DRAM, "x in shards of 4 rows of tiles"),
+        ((32, 4096), width_sharded(32, 32, (8, 4)), DRAM, "x on 4 cores"),
+    ],
+)
+def test_what_lies_in_shards_must_lie_as_the_program_takes_it(check, sides, x_lies, y_lies, words):
+    """Real TTNN: 2D reads and writes blocks, 1D columns, or rows where it does not multicast x; each cut as it works."""
+    made = of_linear(m=sides[0], n=sides[1], kernel_ns=2_000_000, program_config=config(block=1))
+    op = made.device_ops[0]
+    op.inputs[0].placement, op.outputs[0].placement = x_lies, y_lies
+    fix = check.ask(made).claim.fix
+    assert f"fused_activation=None); {words}; keep" in fix
+    op.inputs[0].placement = op.outputs[0].placement = DRAM
+    assert "fused_activation=None); keep" in check.ask(made).claim.fix
+
+
+def test_into_shards_subblocks_are_one_row_of_tiles_or_as_wide_as_the_block(check):
+    """Real TTNN: "out_subblock_w (1) must equal per_core_N (2) or out_subblock_h (2) must be 1"."""
+
+    def sizes(into):
+        made = of_linear(n=32 * 9 * 8, kernel_ns=2_000_000, program_config=config(block=1))
+        made.device_ops[0].outputs[0].placement = into
+        return re.search(r"out_subblock_h=\d, out_subblock_w=\d", check.ask(made).claim.fix)[0]
+
+    assert sizes(DRAM) == "out_subblock_h=2, out_subblock_w=3"
+    assert sizes(block_sharded(128, 288, (8, 8))) == "out_subblock_h=1, out_subblock_w=3"
 
 
 def test_one_tile_of_k_per_step_is_small(check):

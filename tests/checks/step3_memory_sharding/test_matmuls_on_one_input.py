@@ -71,6 +71,20 @@ def test_three_matmuls_on_one_activation_are_told(check):
     assert [line for line, _ in cells(outcome)] == [case.line(row) for row in (1, 2, 3)]
 
 
+def test_weights_that_the_op_turns_are_joined_by_their_rows(check):
+    turned = group()
+    for op in turned.device_ops:
+        op.attributes = {**(op.attributes or {}), "transpose_b": True}
+    assert "ttnn.concat([w1, w2], dim=-2)" in check.ask(turned).claim.fix
+
+
+def test_functions_that_differ_go_onto_the_parts(check):
+    """One matmul would apply the function of the first to all columns."""
+    apart = "made for that N, functions on the parts; Q"
+    assert apart in check.assert_sound(group(widths=(2560, 2560), rows=512, changed={"fused": FUSED})).fix
+    assert apart not in check.ask(group(widths=(2560, 2560), rows=512, fused=FUSED)).claim.fix
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(group())
 

@@ -44,6 +44,32 @@ def test_blocks_that_fit_the_shares_are_told(check):
     assert "ttnn.CoreCoord(8, 9)" in claim.fix
 
 
+def test_what_the_call_has_stays(check):
+    """Real TTNN gives the type of x where the call says none, and applies what it is told."""
+    made = of()
+    op = made.device_ops[0]
+    op.inputs = (*op.inputs, made.weight([1, 1, 1, 2304]))
+    op.outputs[0].dtype = "BFLOAT8_B"
+    op.attributes = {**op.attributes, "fused_activation": "(op_type=UnaryOpType::SILU,param={})"}
+    call = "minimal_matmul(x, w, bias_tensor=bias, dtype=ttnn.bfloat8_b, fused_activation=ttnn.UnaryWithParam("
+    assert call in check.ask(made).claim.fix
+
+
+@for_all(("key", "value"), [("chunks", "3"), ("fuse_swiglu", "true"), ("fused_ternary_scalar", "1.0")])
+def test_what_does_more_than_multiply_keeps_its_call(check, key, value):
+    made = of()
+    made.device_ops[0].attributes[key] = value
+    fix = check.ask(made).claim.fix
+    assert fix.startswith("config=ttnn.MinimalMatmulConfig(M_block_size=4, ")
+    assert fix.endswith("), all else as now")
+
+
+def test_blocks_fit_l1(check):
+    """Real TTNN refuses 12 x 8 x 12 tiles of 16 bits, whose sums have 32: 2.1 MB of 1.5."""
+    made = of(rows=108 * 32, n=24 * 8 * 32, block=(14, 14), ns=8_000_000)
+    assert "M_block_size=6, K_block_size=8, N_block_size=8" in check.ask(made).claim.fix
+
+
 @for_all(
     ("how", "silent", "fires"),
     [

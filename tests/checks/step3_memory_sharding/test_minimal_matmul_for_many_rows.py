@@ -40,6 +40,23 @@ def test_the_call_stands_with_blocks_and_grid(check):
     )
 
 
+def test_bias_and_type_go_with_the_call(check):
+    """Real TTNN gives the type of x where the call says none."""
+    made = of()
+    op = made.device_ops[0]
+    op.inputs = (*op.inputs, made.weight([1, 1, 1, 3072]))
+    op.outputs[0].dtype = "BFLOAT8_B"
+    assert "minimal_matmul(x, w, bias_tensor=bias, dtype=ttnn.bfloat8_b, config=" in check.ask(made).claim.fix
+
+
+def test_blocks_of_wide_values_fit_l1(check):
+    """Real TTNN refuses 8 x 8 x 8 tiles in FLOAT32: 1.7 MB of 1.5."""
+    made = of()
+    for tensor in (*made.device_ops[0].inputs, *made.device_ops[0].outputs):
+        tensor.dtype = "FLOAT32"
+    assert "M_block_size=8, K_block_size=4, N_block_size=8" in check.ask(made).claim.fix
+
+
 def test_4096_rows_in_all_batches_are_the_line(check):
     check.pair(lambda rows: of(rows=rows), silent=4064, fires=4096)
     check.pair(lambda rows: of(rows=rows, batch=4), silent=3968, fires=4096)

@@ -38,7 +38,7 @@ def test_minimal_matmul_over_one_row_of_tiles_is_the_wrong_tool(check):
         f"19[32]x1280 * 1280x1280 -> 19[32]x1280 at line {line}"
     )
     assert claim.assumption == "weights at the 190 GB/s measured: 72 us"
-    assert claim.fix.startswith("w interleaved, program_config=ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_MEMORY")]
 
 
@@ -48,6 +48,16 @@ def test_without_a_format_no_share_of_the_peak_is_told(check, tmp_path):
 
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(program_of())
+
+
+def test_what_does_more_than_multiply_is_no_linear(check):
+    def gated(flag):
+        made = program_of()
+        for op in made.device_ops:
+            op.attributes = {"fuse_swiglu": flag}
+        return made
+
+    check.pair(gated, silent="true", fires="false")
 
 
 def test_minimal_matmul_is_fine_from_two_rows_of_tiles_on(check):

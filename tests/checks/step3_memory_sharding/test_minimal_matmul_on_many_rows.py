@@ -6,6 +6,7 @@ import pytest
 
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
+from tests.for_all import for_all
 from tests.profiles import DRAM, L1, Program
 from tests.profiles.model import DeviceOp
 
@@ -48,6 +49,29 @@ def test_a_minimal_matmul_far_from_the_roofline_is_told(check):
     assert "ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(11, 10)" in claim.fix
     assert "per_core_M=26, per_core_N=16" in claim.fix, "12 columns of tiles each would leave 8 to the last core"
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_DATATYPE")]
+
+
+def test_the_config_takes_over_the_function(check):
+    """A minimal matmul applies it beside its config, and an ordinary one would leave it out."""
+    made = program_of()
+    made.device_ops[0].attributes = {"fused_activation": "(op_type=UnaryOpType::SILU,param={})"}
+    assert check.ask(made).claim.fix.endswith("fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU)))")
+
+
+@for_all(("key", "value"), [("chunks", "3"), ("fuse_swiglu", "true"), ("fused_ternary_scalar", "1.0")])
+def test_what_does_more_than_multiply_is_no_linear(check, key, value):
+    def doing(told):
+        made = program_of()
+        made.device_ops[0].attributes = {key: told}
+        return made
+
+    check.pair(doing, silent=value, fires="std::nullopt")
+
+
+def test_a_type_of_its_own_stays(check):
+    made = program_of(n=1024, kernel_ns=200_000)
+    made.device_ops[0].outputs[0].dtype = "BFLOAT8_B"
+    assert "ttnn.linear(x, w, dtype=ttnn.bfloat8_b, program_config=" in check.ask(made).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):

@@ -39,12 +39,40 @@ def test_a_layer_norm_over_one_row_of_tiles_runs_on_one_core(check):
     assert claim.at_most_ns.tolist() == [48_150] * 3  # ten times as fast at best
     assert claim.claim.startswith("3 norms on 1 of 64 cores (160 us, 91.7%): LayerNorm 19[32]x1280 *")
     assert claim.claim.endswith(f"at line {line}, 54 us")
-    assert "x L1 WIDTH_SHARDED on 8x5 cores" in claim.fix
+    assert "x and y L1 WIDTH_SHARDED on 8x5 cores" in claim.fix
     assert "compute_with_storage_grid_size=(8, 5), subblock_w=1, block_h=1, block_w=1, inplace=False" in claim.fix
     assert "lists no LayerNorm" in claim.verify
     assert claim.assumption.startswith("up to 10x (measured); ")
     assert "into shards and back" in claim.caveat
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "CORE COUNT")]
+
+
+def test_a_residual_lies_in_the_shards_too(check):
+    """Real TTNN: "residual tensor b should be sharded if input a is sharded"."""
+    program = normed()
+    op = program.device_ops[0]
+    op.inputs = (op.inputs[0], program.tensor(op.inputs[0].shape), *op.inputs[1:])
+    assert check.assert_sound(program).fix.startswith("x, residual and y L1 WIDTH_SHARDED on 8x5 cores; program")
+
+
+def test_a_weight_of_part_of_a_tile_is_told_in_tiles(check):
+    """Real TTNN wants [1, 1, C / 32, 32] in rows, which 1250 columns do not have."""
+    program = normed()
+    for tensor in (*program.device_ops[0].inputs, *program.device_ops[0].outputs):
+        tensor.shape = [*tensor.shape[:-1], 1250]
+    assert check.ask(program).claim.fix.endswith("inplace=False); gamma TILE [1,1,1,C]")
+    assert check.ask(normed()).claim.fix.endswith("inplace=False); gamma ROW_MAJOR [1,1,C/32,32]")
+
+
+def test_welford_stays(check):
+    def fix(flag):
+        program = normed()
+        op = program.device_ops[0]
+        op.attributes = {**op.attributes, "program_config": f"LayerNormDefaultProgramConfig(use_welford={flag})"}
+        return check.ask(program).claim.fix
+
+    assert "inplace=False, use_welford=True); gamma" in fix(1)
+    assert "inplace=False); gamma" in fix(0)
 
 
 def test_texts_are_short_and_cells_its_own(check):

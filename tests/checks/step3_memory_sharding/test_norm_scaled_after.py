@@ -145,3 +145,16 @@ def test_other_ops_are_not_applicable(check):
 @for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)
+
+
+@for_all("key", ["post_activations", "lhs_activations", "rhs_activations"])
+def test_a_product_that_applies_a_function_stays(check, key):
+    """A norm applies none: of a gate by silu(scale) real TTNN would take the scale as it is."""
+
+    def applying(function):
+        made = of(shift=None)
+        op = made.device_ops[1]
+        op.attributes = {**op.attributes, key: function and f"[Any(op_type=UnaryOpType::{function})]"}
+        return made
+
+    check.pair(applying, silent="SILU", fires="")

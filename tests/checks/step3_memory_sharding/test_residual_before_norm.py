@@ -117,3 +117,20 @@ def test_a_sum_before_another_norm_stays(check):
     program = of(kind="MUL")
     summed(program, norm="GroupNorm")
     assert check.ask(program, ONE_PASS, chosen="all").status == "clean"
+
+
+def test_a_sum_that_applies_a_function_stays(check):
+    def applying(function):
+        made = of()
+        op = made.device_ops[0]
+        op.attributes = {
+            **op.attributes,
+            "post_activations": function and f"[Any(op_type=UnaryOpType::{function})]",
+        }
+        return made
+
+    check.pair(applying, silent="RELU", fires="", memory="3.3")
+
+
+def test_a_norm_makes_no_difference(check):
+    check.pair(lambda kind: of(kind=kind), silent="SUB", fires="ADD", memory="3.3")

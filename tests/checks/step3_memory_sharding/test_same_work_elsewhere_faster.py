@@ -46,6 +46,20 @@ def test_the_quicker_placement_of_the_same_run_is_named(check):
     assert {cell.row for cell in claim.evidence} == {lines[2], lines[4]}
 
 
+def test_the_function_of_the_other_form_is_not_taken_over(check):
+    """Its config would apply it here too."""
+
+    def fix(*functions):
+        made = forms((DRAM, 41), (SHARDS, 9))
+        for op, function in zip(made.device_ops[::2], functions, strict=True):
+            op.attributes["user_fused_activation"] = function and f"Any(op_type=UnaryOpType::{function},param={{}})"
+        return check.ask(made).claim.fix
+
+    assert fix(None, "SILU").endswith("; the function as here")
+    assert fix("SILU", None).endswith("; the function as here")
+    assert not fix("SILU", "SILU").endswith("as here")
+
+
 def test_another_op_is_another_form(check):
     claim = check.ask(forms((DRAM, 61, {"name": "MinimalMatmulDeviceOperation"}), (DRAM, 26))).claim
     assert claim.rows.tolist() == [0]

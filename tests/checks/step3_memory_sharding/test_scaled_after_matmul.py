@@ -117,3 +117,16 @@ def test_other_ops_are_not_applicable(check):
 @for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("ATTRIBUTES", "ATTRIBUTES")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)
+
+
+@for_all(("row", "key"), [(0, "user_fused_activation"), (1, "post_activations"), (1, "lhs_activations")])
+def test_a_function_comes_between(check, row, key):
+    """s f(x W) is not f(x W s), and the function of a product is left without its op."""
+
+    def applying(function):
+        made = of()
+        op = made.device_ops[row]
+        op.attributes = {**op.attributes, key: function and f"[Any(op_type=UnaryOpType::{function})]"}
+        return made
+
+    check.pair(applying, silent="RELU", fires="")

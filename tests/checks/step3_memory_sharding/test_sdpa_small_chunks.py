@@ -218,6 +218,34 @@ def test_a_short_cache_has_no_larger_chunk(check):
     check.pair(lambda cached: decoded(cached=cached), silent=96, fires=128)
 
 
+def test_chunks_divide_the_padded_cache(check):
+    """Real TTNN: "K sequence length must be multiple of chunk size"; a cache of 1000 rows is padded to 1024."""
+    check.pair(lambda cached: decoded(cached=cached), silent=288, fires=1000)
+
+
+def test_chunks_of_queries_divide_where_they_start(check):
+    """Real TTNN: "chunk_start_idx must be a multiple of q_chunk_size"."""
+
+    def chunks(start):
+        made = attending()
+        made.device_ops[0].attributes["chunk_start_idx"] = start
+        return check.ask(made).claim.fix
+
+    assert "q_chunk_size=128, k_chunk_size=256" in chunks("1152")
+    assert "q_chunk_size=256, k_chunk_size=256" in chunks("1280")
+    assert "q_chunk_size=256, k_chunk_size=256" in chunks("std::nullopt")
+
+
+def test_an_approximate_exponent_stays(check):
+    """Without it the op computes other values, in more time."""
+    made = attending(chunks=SMALL)
+    made.device_ops[0].attributes["program_config"] = (
+        "SDPAProgramConfig(q_chunk_size=32,k_chunk_size=32,exp_approx_mode=1)"
+    )
+    assert "exp_approx_mode=True); then" in check.ask(made).claim.fix
+    assert "exp_approx_mode=False); then" in check.ask(attending(chunks=SMALL)).claim.fix
+
+
 def test_decode_of_five_microseconds_is_about_its_launch(check):
     check.pair(lambda ns: decoded(kernel_ns=ns), silent=4_999, fires=6_000)
     assert check.ask(decoded(kernel_ns=6_000)).at_most_ns == 1_000

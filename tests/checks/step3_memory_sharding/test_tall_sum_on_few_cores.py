@@ -86,3 +86,16 @@ def test_nothing_to_judge(check):
     assert check.ask(no_such_ops()).status == "not_applicable"
     assert_cannot_tell(check.ask(summed(), without="CORE COUNT"))
     assert check.ask(summed(), without="PUT_").status == "cannot_tell"
+
+
+@for_all("name", ["max", "min", "sum"])
+def test_the_greatest_of_the_greatest_is_no_sum(check, name):
+    made = summed((1, 1, 2048, 32))
+    made.device_ops[0].attributes["math_op"] = f"ReduceOpMath::{name.upper()}"
+    assert check.ask(made).claim.fix.startswith(f"ttnn.{name}(ttnn.{name}(ttnn.reshape(x, ")
+
+
+def test_parts_are_whole_tiles_of_what_is_there(check):
+    """Padded rows are no values, and a reshape gives as many as it takes."""
+    check.pair(lambda high: summed((1, 1, high, 32)), silent=4090, fires=4096)
+    assert "ttnn.reshape(x, (2, 16, 128, 50))" in check.ask(summed((2, 1, 2048, 50))).claim.fix

@@ -79,6 +79,17 @@ def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(written_out())
 
 
+def test_heads_fill_whole_tiles_and_masks_all_rows(check):
+    """Real TTNN: "Padding is not supported on the head_dim dimension", "Mask sequence length must match Q"."""
+    claim = check.assert_sound(written_out(heads=[1, 20, 72, 72]))
+    assert "not transposed, d=72 padded to 96 (zeros, scale as now); heads by" in claim.fix
+    assert "a BFLOAT16 mask of all rows, " in claim.caveat
+    whole = check.ask(written_out(before=0)).claim.fix
+    assert whole.endswith(
+        "with k not transposed; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+    )
+
+
 def test_nothing_between_means_no_mask(check):
     outcome = check.ask(written_out(before=0))
     assert outcome.at_most_ns == pytest.approx(95_000)

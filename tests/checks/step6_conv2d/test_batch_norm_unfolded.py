@@ -46,6 +46,31 @@ def test_a_batch_norm_behind_a_conv_folds_into_it(check):
     assert [one.value for one in claim.evidence] == [30_000]
 
 
+def test_a_function_of_the_conv_comes_between(check):
+    """Scaled weights give relu(s (x W)), and not s relu(x W)."""
+
+    def behind(activation):
+        program = Program("wormhole_b0")
+        put_conv(program, **{**TUNED, "activation": activation})
+        normed(program, program.device_ops[-1].outputs[0])
+        return program
+
+    check.pair(behind, silent="RELU", fires=None)
+
+
+def test_an_op_that_applies_a_function_is_no_part_of_a_batch_norm(check):
+    def ending(function):
+        program = behind_conv("MUL", "ADD")
+        op = program.device_ops[-1]
+        op.attributes = {
+            **op.attributes,
+            "post_activations": function and f"[Any(op_type=UnaryOpType::{function})]",
+        }
+        return program
+
+    check.pair(ending, silent="RELU", fires="")
+
+
 def test_half_a_percent_of_the_window_is_the_line(check):
     check.share_pair(folded, 0.005, of="time")
 

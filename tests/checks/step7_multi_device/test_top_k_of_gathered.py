@@ -47,6 +47,19 @@ def test_the_gather_goes_and_each_chip_chooses_a_part(check):
     assert {row for row, _ in cells(outcome)} == {case.line(0), case.line(4)}
 
 
+def test_each_chip_chooses_as_many_as_are_wanted(check):
+    """All of them may lie on one chip."""
+
+    def fix(wanted):
+        made = choice()
+        for op in made.device_ops:
+            op.attributes = {**op.attributes, "k": wanted} if "k" in op.attributes else op.attributes
+        return check.ask(made).claim.fix
+
+    assert "ttnn.topk(logits, k=64, dim=-1)" in fix(64)
+    assert "ttnn.topk(logits, k=32, dim=-1)" in fix(1)
+
+
 def test_texts_are_short(check):
     check.assert_sound(choice())
 

@@ -143,6 +143,10 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
         [of.tiles(1, 8, 64, 64), of.tiles(1, 1, 64, 64), of.tiles(1, 1, 64, 64)],
         {},
     ),
+    "ttnn.experimental.rotary_embedding_hf": lambda of: (
+        [of.tiles(1, 8, 64, 64), of.tiles(1, 1, 64, 64), of.tiles(1, 1, 64, 64)],
+        {},
+    ),
     "ttnn.update_cache": lambda of: ([of.tiles(1, 16, 256, 64), of.tiles(1, 16, 1, 64), 5], {}),
     "ttnn.experimental.paged_fill_cache": _filled,
     "ttnn.experimental.paged_fused_update_cache": _updated,

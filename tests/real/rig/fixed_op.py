@@ -97,7 +97,11 @@ class Ops:
     def _streamed(self, config: Any) -> tuple[Any, Any]:
         """The operands as a DRAM-sharded matmul wants them; the cores as the fix says."""
         ttnn = self.ttnn
-        told, weight = self.job["inputs"][0]["padded"], self.job["inputs"][1]["padded"]
+        x, w, *others = self.job["inputs"]
+        if w["padded"][3] == x["padded"][3] != w["padded"][2]:  # printed as [N, K]; banks hold [K, N]
+            stored = {side: [*w[side][:2], w[side][3], w[side][2]] for side in ("logical", "padded")}
+            return replace(self, job={**self.job, "inputs": [x, {**w, **stored}, *others]})._streamed(config)
+        told, weight = x["padded"], w["padded"]
         on = re.search(r"on (\d+) cores", self.job["fix"])
         cores = int(on.group(1)) if on else -(-weight[3] // TILE // config.per_core_N)
         grid = self.device.compute_with_storage_grid_size()

@@ -6,7 +6,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.dataflow.alike_inputs import other_makers
-from ttnn_mcp.analyses.dataflow.likely_producers import Flow
+from ttnn_mcp.analyses.dataflow.likely_producers import Flow, flow_of
 from ttnn_mcp.analyses.dataflow.readers import Joins
 from ttnn_mcp.analyses.op_kinds.formats import NO_MANTISSA
 from ttnn_mcp.analyses.op_kinds.layouts import TO_TILES, reader_counts
@@ -16,7 +16,8 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_table import OpTable
 
 TAKES_A_TYPE = ("output_dtype", "dtype")  # attributes of ops that can write another type
-TAKES_NONE = ("Unary", "Typecast")  # although they print such an attribute
+# ops of TTNN 0.81.1 whose calls have it; norms, sums, softmax, functions and choices print it, but take none
+TYPED, TYPED_FAMILIES = ("Binary", "InterleavedToSharded", "ShardedToInterleaved"), ("matmul", "conv")
 # `output_dtype` of TTNN 0.81.1, in tiles
 TAKES_A_TYPE_ON_ITS_WAY = ("InterleavedToSharded", "ShardedToInterleaved")
 ACCEPTED = ("BFLOAT16", "BFLOAT8_B", "BFLOAT4_B")  # by sdpa_device_operation.cpp of tt-metal
@@ -48,6 +49,8 @@ def casts_for_attention(ops: OpTable, joins: Joins) -> AttentionCasts:
     casts = ops.named("Typecast") & widens
     attends = ops.of_family("attention")
     makers, readers_of = (np.concatenate(pair) for pair in zip(joins.edges, other_makers(ops), strict=True))
+    decodes = ops.texts("op_code").where(lambda text: "Decode" in text)  # TTNN 0.81.1: "GQA expects BFLOAT16" of Q
+    casts[flow_of(ops).producers[0][decodes]] = False
     casts &= np.isin(np.arange(len(ops)), makers) & ~np.isin(np.arange(len(ops)), makers[~attends[readers_of]])
     spared = np.zeros(len(ops))
     read_cast = casts[makers]
@@ -65,7 +68,7 @@ def narrowed_behind_their_maker(ops: OpTable, flow: Flow) -> Integers:
     takes_type = attributes_of(ops).numbers(
         maker[rows], lambda attributes: float(any(key in attributes for key in TAKES_A_TYPE))
     )
-    settable = (takes_type > 0) & ~ops.named(*TAKES_NONE)[maker[rows]]
+    settable = (takes_type > 0) & (ops.named(*TYPED, *TO_TILES) | ops.of_family(*TYPED_FAMILIES))[maker[rows]]
     return rows[settable & (reader_counts(flow)[maker[rows]] == 1)]
 
 

@@ -84,13 +84,16 @@ def _slower(ops: OpTable, rows: Integers, work: Integers, config: Integers) -> S
 
 
 def _work_of(ops: OpTable, rows: Integers) -> Integers:
-    """A number per row: equal if all cells except `CHOICES` are equal."""
+    """A number per row: equal if all cells except `CHOICES` are equal, and the function that a config applies."""
     codes, places, back = np.unique(ops.texts("attributes").codes[rows], return_index=True, return_inverse=True)
     number_of: dict[str, int] = {}
     works = np.zeros(len(codes), dtype=np.int64)
     for number, place in enumerate(places.tolist()):
-        entries = attributes_of(ops).row(int(rows[place])).items()
-        text = repr(sorted((key, value) for key, value in entries if key not in CHOICES))
+        attributes = attributes_of(ops).row(int(rows[place]))
+        config = attributes.struct("program_config")
+        applied = config and config.text_of("fused_activation")
+        kept = sorted((key, value) for key, value in attributes.items() if key not in CHOICES)
+        text = repr((applied, kept))
         works[number] = number_of.setdefault(text, len(number_of))
     return numbered(len(rows), [signatures(ops)[rows], works[back], ops.texts("fidelity").codes[rows]])
 

@@ -62,19 +62,29 @@ class MatmulConfig:
         )
 
 
+def inner_tiles(ops: OpTable, row: int) -> int:
+    """K of the matmul at `row`, in tiles.
+
+    TTNN 0.81.1 turns operands within the op, so A may be printed as [K, M]; other builds turn it in an op before.
+    """
+    a, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
+    turned = parse_attributes(ops.texts("attributes")[row]).flag("transpose_a") and a[3] == out[2]
+    return int(a[2 if turned else 3]) // TILE_SIDE
+
+
 def suggested_for(
     ops: OpTable, row: int, grid: Grid, l1_bytes: float, *, two_sided: bool = False
 ) -> MatmulConfig | None:
     """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
     a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
     sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
-    m, k, n = (int(side) // TILE_SIDE for side in (a.height[row], a.padded[row, 3], out.padded[row, 3]))
+    m, k, n = int(out.height[row]) // TILE_SIDE, inner_tiles(ops, row), int(out.padded[row, 3]) // TILE_SIDE
     if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
         return None
     kernel_config = parse_attributes(ops.texts("attributes")[row]).text_of("compute_kernel_config") or ""
     fp32 = "fp32_dest_acc_en=1" in kernel_config or "fp32_dest_acc_en=true" in kernel_config
     config = suggested(Tiles(m, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=two_sided)
-    rows = int(a.padded[row, 2]) // TILE_SIDE
+    rows = int(out.padded[row, 2]) // TILE_SIDE
     if config is None and rows < m:  # one batch after the other, as tt_transformers does from 2048 rows on
         config = suggested(Tiles(rows, k, n, *sizes), grid, l1_bytes, fp32_acc=fp32, two_sided=True)
         return config and replace(config, fuse_batch=False)

@@ -21,16 +21,19 @@ BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
     )
 )
 
+IN_CALL = {"user_fused_activation": "activation=", "user_core_coord": "core_grid="}
+
 
 def applied_by(facts: WindowFacts, row: int) -> str:
     """What the matmul at `row` applies to its result, as a config takes it: "None" if it applies nothing.
 
     A config takes the function over from `activation=`: beside a config TTNN 0.81.1 makes that an op of its own, and
-    refuses it beside DRAM-sharded weights.
+    refuses it beside DRAM-sharded weights. A minimal matmul has it beside its config.
     """
     attributes = facts.attributes(row)
     config = attributes.struct("program_config")
-    text = attributes.text_of("user_fused_activation") or (config and config.text_of("fused_activation"))
+    text = attributes.text_of("user_fused_activation", "fused_activation")
+    text = text or (config and config.text_of("fused_activation"))
     try:
         return activation(text) if text else "None"
     except Unwritable:
@@ -38,14 +41,46 @@ def applied_by(facts: WindowFacts, row: int) -> str:
 
 
 def kept_beside_config(facts: WindowFacts, row: int) -> str:
-    """What of the call at `row` stays beside a config that applies its function: without it, it is applied twice."""
-    in_call = facts.attributes(row).text_of("user_fused_activation")
-    return "keep compute_kernel_config" + (", drop activation=" if in_call else "")
+    """What of the call at `row` stays beside a config that applies its function, and what goes.
+
+    A function of the call would be applied twice, and TTNN 0.81.1 takes no core grid beside a config. Without a dtype
+    it gives the type of x.
+    """
+    attributes, ops = facts.attributes(row), facts.ops
+    kept = ["compute_kernel_config"]
+    kept += ["bias"] * any(operand.present[row] for operand in ops.inputs[2:3])
+    kept += ["dtype"] * bool(ops.inputs[0].dtype[row] != ops.outputs[0].dtype[row])
+    dropped = [name for key, name in IN_CALL.items() if attributes.text_of(key)]
+    return f"keep {', '.join(kept)}" + (f", drop {' and '.join(dropped)}" if dropped else "")
+
+
+def on_core_grid(facts: WindowFacts, row: int) -> str:
+    """The matmul at `row` on the whole grid, by TTNN's own config: it takes none beside (0.81.1), nor its function."""
+    config = facts.attributes(row).struct("program_config")
+    applied = ", activation=<that of its config>" if config and config.text_of("fused_activation") else ""
+    instead = " in place of program_config" if config else ""
+    return (
+        "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
+        f"compute_kernel_config=<as now>{applied}){instead}"
+    )
 
 
 def as_stored(facts: WindowFacts, row: int) -> str:
     """How its weights must be stored for a program that cannot turn them; empty where it need not."""
     return " stored as [K, N] (no transpose_b)" if facts.attributes(row).flag("transpose_b") else ""
+
+
+def columns_dim(facts: WindowFacts, row: int) -> int:
+    """The dim of the columns N in its weights as they are stored."""
+    return -2 if facts.attributes(row).flag("transpose_b") else -1
+
+
+def plain(facts: WindowFacts) -> Mask:
+    """Ops that apply no function beside what they are: only their own arithmetic may go into a neighbour.
+
+    What a matmul, a sum or a product applies to its result comes before all that stands behind it.
+    """
+    return ~facts.ops.texts("attributes").where(lambda text: FUNCTION.search(text) is not None)
 
 
 def function_of(facts: WindowFacts, row: int) -> str:

@@ -51,13 +51,24 @@ def grid_text(facts: WindowFacts, row: int) -> str:
     return str(grid) if grid else WHOLE_GRID
 
 
+def program_text(facts: WindowFacts, row: int, grid: str, q: int, k: int) -> str:
+    """A program config with these chunks; its exponent as now, exact where the report prints no config."""
+    config = facts.attributes(row).struct("program_config")
+    approximate = bool(config and config.number("exp_approx_mode"))
+    return (
+        f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid}, q_chunk_size={q}, "
+        f"k_chunk_size={k}, exp_approx_mode={approximate})"
+    )
+
+
 def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
     q, k = printed(facts, row)
     query = facts.ops.inputs[0].logical[row]
+    start = facts.attributes(row).number("chunk_start_idx") or 0  # TTNN 0.81.1 wants a multiple of q_chunk_size
     heads, cores = int(query[:2].prod()), facts.chip.cores or DEFAULT_GRID[0] * DEFAULT_GRID[1]
     for wide in SIZES:
         for deep in SIZES:
-            if wide < q or deep < k or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
+            if wide < q or deep < k or start % wide or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
                 continue
             if (wide == q or heads * ceil(int(query[2]) / wide) >= cores) and fits(facts, row, wide, deep):
                 return wide, deep

@@ -17,7 +17,7 @@ from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, suggested_for
+from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, inner_tiles, suggested_for
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.shared.activations import applied_by, as_stored, kept_beside_config
@@ -44,6 +44,14 @@ DEEPEST_MOVED = 16  # tiles: measured, same matmuls
 USUAL_CORES = 32  # that hold the activation: the aim of tt_transformers/tt/model_config.py
 L1_SHARE = 0.5  # of L1 for the suggested circular buffers: the rest is for tensors (ours)
 ROOMY_L1_SHARE = 0.75  # where operands need less of it: one row of tiles, or all of them in DRAM (ours)
+
+
+# the shards that each multicast of TTNN 0.81.1 reads and writes, by kind and mcast_in0
+SHARDS = {
+    ("1D", True): "L1_WIDTH_SHARDED",
+    ("1D", False): "L1_HEIGHT_SHARDED",
+    ("2D", False): "L1_BLOCK_SHARDED",
+}
 
 
 class Faster(NamedTuple):
@@ -189,7 +197,27 @@ def multicast(facts: WindowFacts, row: int) -> str:
             "w interleaved in DRAM, a 1D config (ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig, mcast_in0=True) "
             "over device.compute_with_storage_grid_size(), in0_block_w up to 8"
         )
-    return f"w interleaved, program_config={config}; {kept_beside_config(facts, row)}"
+    return f"w interleaved, {config}{placed_for(facts, row, config)}; {kept_beside_config(facts, row)}"
+
+
+def placed_for(facts: WindowFacts, row: int, config: MatmulConfig) -> str:
+    """Where x and y must lie for a config, of those that lie in shards: each program of TTNN 0.81.1 takes one kind."""
+    able, x = SHARDS[config.kind, config.mcast_in0], facts.ops.inputs[0].placement[row]
+    places = {"x": x, "y": facts.ops.outputs[0].placement[row]}
+    moved = [name for name, place in places.items() if place.endswith("SHARDED") and place != able]
+    texts = [f"{' and '.join(moved)} interleaved"] if moved else []
+    if x == able == SHARDS["1D", True]:
+        texts.append(f"x on {most_holding(facts, row, config.in0_block_w)} cores")
+    elif x == able:
+        columns = f" and a multiple of {config.in0_block_w} columns" * (config.kind == "2D")
+        texts.append(f"x in shards of {config.per_core_m} rows{columns} of tiles")
+    return "".join(f"; {text}" for text in texts)
+
+
+def most_holding(facts: WindowFacts, row: int, block: int) -> int:
+    """On how many cores shards of columns are at most, of which the block of K divides each (TTNN 0.81.1 wants it)."""
+    parts = inner_tiles(facts.ops, row) // block
+    return max(cores for cores in range(1, int(facts.chip.cores or 1) + 1) if parts % cores == 0)
 
 
 def suggested_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
@@ -205,10 +233,17 @@ def two_sided_config(facts: WindowFacts, row: int) -> MatmulConfig | None:
 
 
 def _suggested(facts: WindowFacts, row: int, share: float, *, two_sided: bool = False) -> MatmulConfig | None:
-    """One that fits that share of L1, with the function that the matmul applies now."""
+    """One that fits that share of L1, with the function that the matmul applies now.
+
+    Into shards TTNN 0.81.1 takes subblocks of whole rows of a core's output, or of one row of tiles.
+    """
     grid = worker_grid(facts.chip)
     config = grid and suggested_for(facts.ops, row, grid, share * facts.safe_l1_bytes, two_sided=two_sided)
-    return replace(config, activation=applied_by(facts, row)) if config else None
+    if not config:
+        return None
+    if facts.ops.outputs[0].sharded[row] and config.out_subblock_w != config.per_core_n:
+        config = replace(config, out_subblock_h=1)
+    return replace(config, activation=applied_by(facts, row))
 
 
 def _bytes_at(facts: WindowFacts, rows: Rows, gb_s_of: Callable[[int], float | None]) -> Floats:
@@ -255,5 +290,5 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
 def _tiles(facts: WindowFacts, row: int) -> Tiles:
     x, weight, out = facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0]
     sizes = (TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (x, weight, out))
-    high = -(-int(x.height[row]) // TILE_SIDE)
-    return Tiles(high, int(weight.padded[row, 2]) // TILE_SIDE, int(weight.padded[row, 3]) // TILE_SIDE, *sizes)
+    high, k = -(-int(out.height[row]) // TILE_SIDE), inner_tiles(facts.ops, row)  # weights may be printed as [N, K]
+    return Tiles(high, k, int(out.padded[row, 3]) // TILE_SIDE, *sizes)

@@ -22,18 +22,21 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_many_steps,
     in_small_blocks,
 )
+from ttnn_mcp.analyses.programs.matmul_config import inner_tiles
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, CORES, PROGRAM_CONFIG, TWO_OPERANDS, Need
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.problem import Affected, Problem, Words
-from ttnn_mcp.checks.shared.activations import kept_beside_config
+from ttnn_mcp.checks.shared.activations import kept_beside_config, on_core_grid
 from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
     FEWEST_HOLDING,
     deeper_in_shards,
+    most_holding,
+    placed_for,
     suggested_config,
     two_sided_config,
 )
@@ -180,11 +183,11 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
         least = HALF_THE_STEPS * block_now(facts, row)
         return [each.block for each in deeper_in_shards(facts, row, DEEPEST)[-3:] if each.block >= least]
     config = facts.attributes(row).struct("program_config")
-    tiles, now = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_now(facts, row)
+    tiles, now = inner_tiles(facts.ops, row), block_now(facts, row)
     common = gcd(tiles, _tiles_of_shard(facts, row, tiles, config))
     deeper = [block for block in range(now + 1, DEEPEST + 1) if common % block == 0]
     if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED":
-        deeper = [block for block in deeper if _holders(facts, row, block) >= FEWEST_HOLDING]
+        deeper = [block for block in deeper if most_holding(facts, row, block) >= FEWEST_HOLDING]
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
     operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
@@ -197,13 +200,9 @@ def told_blocks(facts: WindowFacts, row: int, blocks: list[int]) -> str:
     banked = banked_rows(facts, np.array([row])).any()
     if facts.ops.inputs[0].placement[row] != "L1_WIDTH_SHARDED" or banked:
         return f"in0_block_w={' or '.join(map(str, blocks))}"
-    return f"in0_block_w={' or '.join(f'{block} (x on {_holders(facts, row, block)} cores)' for block in blocks)}"
-
-
-def _holders(facts: WindowFacts, row: int, block: int) -> int:
-    """On how many cores shards of columns are at most, of which the block of K divides each (TTNN 0.81.1 wants it)."""
-    parts = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE // block
-    return max(cores for cores in range(1, int(facts.chip.cores or 1) + 1) if parts % cores == 0)
+    return (
+        f"in0_block_w={' or '.join(f'{block} (x on {most_holding(facts, row, block)} cores)' for block in blocks)}"
+    )
 
 
 def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:
@@ -230,13 +229,11 @@ def config_to_try(facts: WindowFacts, row: int, *, two_sided: bool = False) -> s
     """A config for the matmul at `row`, and what else to try there."""
     config = (two_sided_config if two_sided else suggested_config)(facts, row)
     if config is None:
-        return (
-            "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
-            "compute_kernel_config=<as now>), then sweep program_config"
-        )
+        return f"{on_core_grid(facts, row)}, then sweep program_config"
     falls_back = facts.matmuls.slowest[facts.matmuls.rows == row].any() and in_l1_interleaved(facts.ops)[row]
     on_fewer = ON_FEWER if over_deep_k(facts)[row] else ""
-    return f"{config}; {kept_beside_config(facts, row)}{IN_DRAM if falls_back else ''}{on_fewer}"
+    kept = kept_beside_config(facts, row)
+    return f"{config}{placed_for(facts, row, config)}; {kept}{IN_DRAM if falls_back else ''}{on_fewer}"
 
 
 def far_from_roofline(

@@ -6,6 +6,7 @@ rounded up to whole tiles the last shard may be smaller, which TTNN 0.81.1 takes
 
 from __future__ import annotations
 
+from ttnn_mcp.analyses.programs.grids import Grid
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.ops.operand import Operand
 
@@ -20,4 +21,17 @@ def spread_config(operand: Operand, row: int, cores: int, *, wide: bool) -> str:
         f"ttnn.MemoryConfig(ttnn.TensorMemoryLayout.{'WIDTH' if wide else 'HEIGHT'}_SHARDED, ttnn.BufferType.L1, "
         f"ttnn.ShardSpec(ttnn.num_cores_to_corerangeset({-(-across // sides[wide])}, "
         f"device.compute_with_storage_grid_size(), True), ({sides[0]}, {sides[1]}), ttnn.ShardOrientation.ROW_MAJOR))"
+    )
+
+
+def block_config(operand: Operand, row: int, grid: Grid) -> str:
+    """Blocks of whole tiles over as much of the grid as divides both sides; norms take no shards of rows alone."""
+    high, wide = int(operand.height[row]), int(operand.padded[row, 3])
+    y, x = (
+        max(cores for cores in range(1, most + 1) if side % (TILE_SIDE * cores) == 0)
+        for side, most in ((high, grid[1]), (wide, grid[0]))
+    )
+    return (
+        f"ttnn.create_sharded_memory_config((1, 1, {high}, {wide}), core_grid=ttnn.CoreGrid(y={y}, x={x}), "
+        "strategy=ttnn.ShardStrategy.BLOCK)"
     )

@@ -46,6 +46,8 @@ def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     least = facts.ops.numbers("cores")[ops.rows].min()
     tiles = facts.ops.inputs[0].layout[row] == "TILE"
+    attributes = facts.attributes(row)
+    over = "" if "dim" in attributes and not attributes.text_of("dim") else ", dim=-1"  # else of all rows together
     first = "x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT); " if tiles else ""
     return Words(
         claim=f"{ops.many('ArgMax op')} ({ops.time}) {ops.verb('run')} on {figure(least, '.0f')} "
@@ -53,7 +55,7 @@ def _tell(ops: Affected) -> Words:
         assumption="the multi-core kernel distributes the input evenly over the grid",
         evidence=(cite_attribute(facts, row, "use_multicore"), *cite_op(facts, row), *facts.cite(row, "cores")),
         fix=(
-            f"{first}ttnn.argmax(x, dim=-1) of a ROW_MAJOR x, over more cores since May 2026; builds before that take "
+            f"{first}ttnn.argmax(x{over}) of a ROW_MAJOR x, over more cores since May 2026; builds before that take "
             "use_multicore=True (for any batch since July 2025), older ones ArgMax on the host"
         ),
         verify="re-profile; list_ops(op_code='ArgMax') shows more cores and kernel_us falls; same tokens",

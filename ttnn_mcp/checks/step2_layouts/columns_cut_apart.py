@@ -13,6 +13,7 @@ the whole result.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import numpy as np
@@ -21,9 +22,12 @@ from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import columns_dim
 from ttnn_mcp.checks.shared.dram_sharding import LEAST_WEIGHTS
 from ttnn_mcp.checks.wording import cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
+
+_NUMBER = re.compile(r"\d+")
 
 
 @check(
@@ -56,6 +60,7 @@ def _apart(facts: WindowFacts, row: int, slices: list[int]) -> bool:
 def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
     facts = ops.facts
     matmul, slices = next((row, slices) for row, slices in cuts.items() if ops.row in slices)
+    slices = sorted(slices, key=lambda each: _first_column(facts, each))
     widths = [int(width) for width in facts.ops.outputs[0].logical[slices, 3]]
     each = ", ".join(f"ttnn.linear(x, w{place})" for place in range(1, len(widths) + 1))
     return Words(
@@ -67,9 +72,15 @@ def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
         also=cite_op(facts, matmul),
         fix=(
             f"separate matmuls for the one at line {facts.line(matmul)}: "
-            f"`w1, ... = torch.split(torch_w, {widths}, dim=-1)` at load time, then {each}, any program_config made "
-            "for its N"
+            f"`w1, ... = torch.split(torch_w, {widths}, dim={columns_dim(facts, matmul)})` at load time, then {each}; "
+            "the bias likewise, all else as now, any program_config made for its N"
         ),
         verify="re-profile; list_ops(group_by='op_code') shows fewer Slice; PCC unchanged",
         caveat="each matmul more costs a launch; readers are inferred from shapes",
     )
+
+
+def _first_column(facts: WindowFacts, row: int) -> int:
+    """Where a slice begins; 0 where that is not printed, and then they stand in the order of the ops."""
+    numbers = _NUMBER.findall(facts.attributes(row).get("slice_start", ""))
+    return int(numbers[-1]) if numbers else 0

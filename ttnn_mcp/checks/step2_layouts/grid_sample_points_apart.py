@@ -56,9 +56,9 @@ def _tell(ops: Affected) -> Words:
     image, grid = (facts.ops.inputs[number].logical[row].tolist() for number in (0, 1))
     together, prepared = _together(grid[2]), bool(_are_prepared(facts, np.array([row]))[0])
     shape = [*grid[:2], grid[2] // together, PREPARED * together]
-    made = (
-        "" if prepared else f"points = ttnn.prepare_grid_sample_grid(grid, {image}, output_dtype=ttnn.bfloat16); "
-    )
+    corners = ", align_corners=True" if facts.attributes(row).flag("align_corners") else ""  # else other pixels
+    call = f"points = ttnn.prepare_grid_sample_grid(grid, {image}{corners}, output_dtype=ttnn.bfloat16); "
+    made = "" if prepared else call
     how = ", its weights worked out in the op" if not prepared else ""
     return Words(
         claim=(

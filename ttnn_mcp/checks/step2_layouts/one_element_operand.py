@@ -38,6 +38,7 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     constant = min(facts.ops.inputs[:2], key=lambda operand: operand.elements[row])
+    number, tensor = ("0.125, x", "t, x") if constant is facts.ops.inputs[0] else ("x, 0.125", "x, t")
     return Words(
         claim=(
             f"{ops.many('element-wise op')} ({ops.time}) {ops.verb('read')} a constant of one element as a tensor: "
@@ -47,8 +48,8 @@ def _tell(ops: Affected) -> Words:
         cells=((constant, "MEMORY"),),
         also=(cite_attribute(facts, row, "binary_op_type"),),
         fix=(
-            "pass a Python scalar instead of the tensor: ttnn.multiply(x, 0.125) for ttnn.multiply(x, t) (also add, "
-            f"subtract, divide)  # line {ops.line}"
+            f"pass a Python scalar instead of the tensor: ttnn.multiply({number}) for ttnn.multiply({tensor}) (also "
+            f"add, subtract, divide)  # line {ops.line}"
         ),
         verify="re-profile; list_ops(op_code='Binary') kernel_us falls; PCC unchanged",
         caveat="a trace keeps the number it was captured with: a value that changes per call must stay a tensor",

@@ -57,13 +57,15 @@ def _tell(ops: Affected) -> Words:
 
 def _fix(facts: WindowFacts, row: int, width: int) -> str:
     logical = int(facts.ops.inputs[0].logical[row, 3])
+    sign = "" if facts.attributes(row).flag("largest") is False else "-"  # of the least values the greatest pads
     if width <= SHARED_TO:
         return (
             f"pad to a power of two: x = ttnn.pad(x, [(0, 0), (0, 0), (0, 0), (0, {power_of_two_from(width) - logical}"
-            f")], value=float('-inf')), then ttnn.topk(x, k=..., dim=-1); better, pad the LM head's columns and mask "
+            f")], value=float('{sign}inf')), then ttnn.topk(x, ...) as now; better, pad the LM head's columns and mask "
             "them once"
         )
     return (
-        f"split the {logical} columns into parts of {SHARED_TO}, the last padded with -inf; ttnn.topk on each part, "
-        "then one ttnn.topk over the joined values, with each part's offset added to its indices"
+        f"split the {logical} columns into parts of {SHARED_TO}, the last padded with {sign}inf; "
+        "ttnn.topk on each part, then one ttnn.topk over the joined values, with each part's offset added to "
+        "its indices"
     )

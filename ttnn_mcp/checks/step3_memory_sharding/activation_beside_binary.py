@@ -8,6 +8,8 @@ The line: a unary op of one function that TTNN 0.81.1 accepts there (tried on a 
 type; it alone reads the result of such an op, or such an op alone reads its result; together 0.5 % of the window (the
 change is safe: the same function on the same values). The bound is the unary ops' whole time.
 
+What the element-wise op applies already stays in its list, in the order in which it is computed.
+
 Silent if another op also reads the tensor between the two, about functions that TTNN refuses there (mish, softplus),
 and behind matmuls and convs, which have checks of their own.
 """
@@ -18,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
@@ -48,9 +51,13 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function, partner = function_of(facts, row), int(partners[row])
     kind = BINARY_KIND.findall(facts.ops.texts("attributes")[partner])[0]
-    slot, order = "activations", ""
+    slot, order, listed = "activations", "", "post_activations"
     if not behind[row]:
         slot, order = _operand(facts, row, partner), _order(facts, partner)
+        listed = "lhs_activations" if "_a_" in slot else "rhs_activations"
+    now = facts.attributes(partner).text_of(listed) or ""
+    kept = "..." if FUNCTION.search(now) else ""
+    functions = (kept, f"ttnn.UnaryOpType.{function}")[:: 1 if behind[row] else -1]
     return Words(
         claim=(
             f"Activations run beside element-wise ops that could apply them ({len(ops.rows)}x, {ops.time}): "
@@ -58,7 +65,8 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
         ),
         assumption="applied where the values pass anyway, the function costs next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
-        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[ttnn.UnaryOpType.{function}]), without the op at line {ops.line}{order}",
+        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[{', '.join(filter(None, functions))}]), "
+        f"without the op at line {ops.line}{order}",
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a function with approximation may differ slightly in the last bit",
     )

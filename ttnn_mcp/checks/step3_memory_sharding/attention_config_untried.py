@@ -49,7 +49,7 @@ def _tell(ops: Affected) -> Words:
     q, k = printed(ops.facts, ops.row)
     decodes = "Decode" in ops.name
     chunks = "k_chunk_size" if decodes else "q_chunk_size and k_chunk_size"
-    halves = " and ".join(str(max(side // 2, TILE_SIDE)) for side in ((k,) if decodes else (q, k)))
+    halves = " and ".join(str(max(side // 2 // TILE_SIDE, 1) * TILE_SIDE) for side in ((k,) if decodes else (q, k)))
     cores = "max_cores_per_head_batch=32 and " if decodes else ""
     return Words(
         claim=f"{ops.many('fused attention')} ({ops.time}) with settings that this run did not try: "

@@ -49,7 +49,7 @@ def _tell(ops: Affected) -> Words:
         assumption="a causal mask leaves half of the pairs; without padding to hide no mask is needed",
         cells=((mask, "DATATYPE"), (mask, "MEMORY")),
         fix=(
-            "ttnn.transformer.scaled_dot_product_attention(q, k, v, is_causal=True, program_config=<as now>) if the "
+            "ttnn.transformer.scaled_dot_product_attention(q, k, v, is_causal=True, ...), the rest as now, if the "
             "mask is causal; is_causal=False and no attn_mask if nothing is padded"
         ),
         verify=f"re-profile; op_detail(op={ops.line}) shows no INPUT_3 and kernel_us falls; PCC >= 0.99",

@@ -12,7 +12,8 @@ of the group.
 The reshapes beside a head op only add or drop the users' dimension and go altogether: they are at_least, because the
 decode form moves fewer tiles than the head op does now.
 
-Silent from two rows per user on (prefill, speculative decode), where [B,heads,S,d] is what the ops want.
+Silent from two rows per user on (prefill, speculative decode), where [B,heads,S,d] is what the ops want, and on heads
+that fill no whole tiles, which TTNN 0.81.1 refuses in shards.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical
@@ -43,6 +45,7 @@ HEADS = Subject(
     lambda facts: facts.names.where(is_head_op) | facts.named("Permute", "Transpose"),
     "no ops that make or join heads",
 )
+DECODED = ("BFLOAT16", "FLOAT32")  # formats that nlp_create_qkv_heads_decode of TTNN 0.81.1 takes
 NOTHING: Floats = np.zeros(0)
 
 
@@ -76,7 +79,7 @@ def _tell(groups: list[HeadGroup], ops: Affected) -> Words:
         ),
         assumption="one decode form in place of head op and reshapes, 5 us at least",
         evidence=cite_each((ops.row, *group.reshapes), lambda row: cite_op(ops.facts, row)),
-        fix=_fix(makes=group.makes),
+        fix=_fix(makes=group.makes, narrow=ops.facts.ops.inputs[0].dtype[group.head] not in DECODED),
         verify=f"re-profile; list_ops shows the Decode form in place of {ops.name}; PCC >= 0.99",
         caveat="wants users in one tile, [1,1,B,H], and attention on [1,B,heads,d]; K and V caches as now",
     )
@@ -88,11 +91,11 @@ def _saved_ns(took: Floats) -> Floats:
     return took * max(together - SMALL_NS, 0.0) / together
 
 
-def _fix(*, makes: bool) -> str:
+def _fix(*, makes: bool, narrow: bool) -> str:
     if makes:
         return (
             "q, k, v = ttnn.experimental.nlp_create_qkv_heads_decode(xqkv, num_heads=..., num_kv_heads=..., "
-            "memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG) on [1,1,B,H]; then "
+            f"memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG) on [1,1,B,H]{' in BFLOAT16' * narrow}; then "
             "ttnn.transformer.scaled_dot_product_attention_decode"
         )
     return (
@@ -137,7 +140,9 @@ def one_row_groups(ops: OpTable) -> list[HeadGroup]:
     heads = codes.where(is_head_op) & (shape[:, 2] == 1) & (users <= USERS)
     reshapes = codes.where(lambda text: canonical(text) == "Reshape")
     groups = [_group(ops, int(head), reshapes, makes=not joins[head]) for head in np.flatnonzero(heads)]
-    return [*groups, *_permuted(ops, reshapes)]
+    sides = np.where(joins, ops.inputs[0].logical[:, 3], ops.outputs[0].logical[:, 3])
+    whole = sides % TILE_SIDE == 0  # TTNN 0.81.1 wants heads in shards of whole tiles
+    return [group for group in (*groups, *_permuted(ops, reshapes)) if whole[group.head]]
 
 
 def _permuted(ops: OpTable, reshapes: Mask) -> list[HeadGroup]:

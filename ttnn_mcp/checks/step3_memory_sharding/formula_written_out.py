@@ -35,6 +35,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -46,8 +47,10 @@ CALLS = {
     "SiLU of a multiple": "ttnn.multiply(x, 1.702, activations=[ttnn.UnaryOpType.SILU]) and 1 / 1.702 in the weights "
     "that read it,",
 }
-PARTIAL = (
-    ", on whole heads: weights' columns in pairs half a head apart, cos=1 and sin=0 for the channels it leaves,"
+LEAVES = " cos=1 and sin=0 for the channels it leaves,"
+PARTIAL = f", on whole heads: weights' columns in pairs half a head apart,{LEAVES}"
+SIDE_BY_SIDE = (
+    "ttnn.experimental.rotary_embedding_llama(x, cos, sin, trans_mat), weights' columns in pairs side by side,"
 )
 
 
@@ -82,11 +85,23 @@ def _tell(alike: list[Formula], ops: Affected) -> Words:
         ),
         assumption="one op reads the tensor and writes the result once",
         evidence=cite_each((first, ops.row), lambda row: cite_op(facts, row)),
-        fix=f"{CALLS[name]}{PARTIAL * bool(facts.named('Concat')[ops.row])} in place of the ops from line "
-        f"{facts.line(first)} to {ops.line}",
+        fix=f"{_call(facts, name, ops.row)} in place of the ops from line {facts.line(first)} to {ops.line}",
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; take its epsilon and weights over",
     )
+
+
+def _call(facts: WindowFacts, name: str, row: int) -> str:
+    """The one op. TTNN 0.81.1 turns halves of 32 channels and of multiples of 64; others in pairs, of any width.
+
+    `rotary_embedding` gives whole tiles of rows, and so more rows than it read; `rotary_embedding_hf` as many.
+    """
+    if name != "rotary embedding":
+        return CALLS[name]
+    is_partial, (high, wide) = bool(facts.named("Concat")[row]), facts.ops.outputs[0].logical[row, 2:]
+    if wide != TILE_SIDE and wide % (2 * TILE_SIDE):
+        return SIDE_BY_SIDE + is_partial * LEAVES
+    return (CALLS[name].replace("(", "_hf(") if high % TILE_SIDE else CALLS[name]) + is_partial * PARTIAL
 
 
 # Functions that TTNN has as one op, written out: norms, softmax, rotary embedding, GELU by a sigmoid.

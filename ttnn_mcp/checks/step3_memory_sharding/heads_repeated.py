@@ -9,7 +9,8 @@ The line: a Repeat or RepeatInterleave of the heads, or a concat of slices and c
 several times, whose result attention reads, also through a reshape or cast; together 0.5 % of the window. The bound is
 the time of these ops; that attention reads less comes on top.
 
-Silent on repeats over the batch, over rows and within a head, and on a concat of different tensors.
+Silent on repeats over the batch, over rows and within a head, on a concat of different tensors, and on a Repeat of
+several heads: it writes them round by round (0 1 0 1), and attention takes them group by group (0 0 1 1).
 """
 
 from __future__ import annotations
@@ -88,10 +89,13 @@ class _Kinds(NamedTuple):
     parts: Mask
     slices: Mask
     passes: Mask
+    rounds: Mask
 
 
 def _kinds(ops: OpTable) -> _Kinds:
-    return _Kinds(*(ops.named(*names) for names in (REPEATS, ("Concat",), _PARTS, ("Slice",), _PASSES)))
+    return _Kinds(
+        *(ops.named(*names) for names in (REPEATS, ("Concat",), _PARTS, ("Slice",), _PASSES, ("Repeat",)))
+    )
 
 
 def _makers(joins: Joins) -> dict[int, set[int]]:
@@ -109,7 +113,8 @@ def _repeating(joins: Joins, kinds: _Kinds, maker: int) -> tuple[int, ...]:
     while kinds.passes[maker] and joins.makers[maker] != NOBODY:
         passed.append(maker)
         maker = int(joins.makers[maker])
-    if kinds.repeats[maker] and _times(joins, maker, maker):
+    in_groups = not kinds.rounds[maker] or joins.ops.inputs[0].logical[maker, 1] == 1
+    if kinds.repeats[maker] and in_groups and _times(joins, maker, maker):
         return (*passed, maker)
     if not kinds.concats[maker]:
         return ()

@@ -23,13 +23,14 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.streaming import operand_bytes, passes_dram_on, unmade_dram_bytes
+from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PLACEMENT
 from ttnn_mcp.checks.needs import CORES, DRAM_BANDWIDTH, PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.shards import spread_config
+from ttnn_mcp.checks.shared.shards import block_config, spread_config
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -83,6 +84,9 @@ def _tell(sizes: Floats, ops: Affected) -> Words:
 
 
 def _shards(facts: WindowFacts, row: int) -> str:
-    """Shards over all cores, cut along the side with more tiles."""
+    """Shards over all cores, cut along the side with more tiles; blocks for a norm, which TTNN 0.81.1 wants."""
     *outer, width = (int(size) for size in facts.ops.inputs[0].padded[row])
+    norms, in_tiles = facts.named("LayerNorm", "RMSNorm"), facts.ops.inputs[0].layout[row] == "TILE"
+    if norms[row] and in_tiles and prod(outer) >= width:
+        return block_config(facts.ops.inputs[0], row, worker_grid(facts.chip) or DEFAULT_GRID)
     return spread_config(facts.ops.inputs[0], row, facts.chip.cores or 1, wide=prod(outer) < width)

@@ -38,6 +38,7 @@ from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES, OPERANDS
+from ttnn_mcp.checks.shared.activations import on_core_grid
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.shards import spread_config
@@ -150,10 +151,7 @@ def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
     if on_grid is not None and on_grid <= facts.ops.numbers("cores")[row]:
         alone = f"core_grid alone would take {on_grid} cores"
         return f"a program_config with smaller per_core_M and per_core_N; {alone}{deep}"
-    return (
-        "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
-        f"compute_kernel_config=<as now>); [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
-    )
+    return f"{on_core_grid(facts, row)}; [B,1,M,K] with one weight: reshape to [1,1,B*M,K] first{deep}"
 
 
 def _pieces_fix(facts: WindowFacts, row: int, cores: int) -> str:

@@ -10,10 +10,12 @@ The line: a unary op of one function that is the only reader of a matmul's outpu
 gelu (by tanh too), silu, sigmoid, tanh or hardsigmoid, which matmuls apply; together 0.5 % of the window (the change is
 safe: the same function, applied earlier). The bound is the unary ops' whole time.
 
-Silent if another op also reads the matmul's output, if the program config fuses a function already, after matmuls
-on DRAM-sharded weights, which an activation slows down (tt-metal #9642), and where an element-wise op alone reads the
-function's result and can apply it (activation-beside-binary): SiLU and sigmoid gained 2.3 ms of a prefill of 8192 rows
-there, and nothing in the matmuls before them (public ledger of Muse).
+Silent if another op also reads the matmul's output, if the matmul applies a function already, after those with weights
+in batches, where TTNN 0.81.1 refuses `activation`, and on DRAM-sharded weights, which an activation slows down
+(tt-metal #9642), and where an element-wise op alone reads the function's result and can apply it
+(activation-beside-binary): SiLU and sigmoid gained 2.3 ms of a prefill of 8192 rows there, and nothing in the matmuls
+before them (public ledger of Muse). Beside a config TTNN takes no core grid, on shards no `activation`: the config
+takes the function.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
-from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type, neighbours
+from ttnn_mcp.checks.shared.activations import (
+    cite_function,
+    function_in,
+    function_of,
+    keeps_type,
+    neighbours,
+)
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.readers.printed.attributes import Attributes
@@ -57,6 +65,7 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(is_minimal: bool, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function, maker = function_of(facts, row), int(facts.joins.makers[row])
+    applies = f"fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function})"
     fix = (
         f'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="{function.lower()}", '
         "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>), also for a 1x1 conv; "
@@ -64,9 +73,13 @@ def _tell(is_minimal: bool, ops: Affected) -> Words:
     )
     if is_minimal:
         fix = (
-            "ttnn.experimental.minimal_matmul(x, w, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType."
-            f"{function}), config=<as now>), or a 2D config with fused_activation"
+            f"ttnn.experimental.minimal_matmul(x, w, {applies}, config=<as now>), or a 2D config with "
+            "fused_activation"
         )
+    elif facts.attributes(maker).text_of("program_config"):
+        fix = f"{applies} in the program_config of line {facts.line(maker)}, the rest as now"
+    elif facts.ops.inputs[0].sharded[maker]:
+        fix = f"a program_config for the shards of line {facts.line(maker)}, with {applies}; TTNN takes no activation="
     return Words(
         claim=(
             f"Activations run as ops of their own behind matmuls ({len(ops.rows)}x, {ops.time}): heaviest "
@@ -85,6 +98,8 @@ def _unfused(facts: WindowFacts) -> Rows:
     """Unary ops that alone read a matmul's output, which could have applied their function."""
     joins, attributes_of_ops = facts.joins, facts.attributes_of_ops
     made_alone = facts.named(*MATMULS) & (joins.reader_counts == 1)  # the last op has no reader
+    for weights in facts.ops.inputs[1:2]:
+        made_alone &= weights.padded[:, :2].prod(axis=1) == 1
     _, partners = neighbours(facts)
     rows = np.flatnonzero(made_alone[joins.makers] & (partners < 0))
     rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
@@ -96,6 +111,6 @@ def _unfused(facts: WindowFacts) -> Rows:
 
 def _could_apply_one(matmul: Attributes) -> bool:
     config = matmul.struct("program_config")
-    if matmul.get("fused_activation", "None") not in ("None", "std::nullopt"):  # of a minimal matmul
+    if matmul.text_of("user_fused_activation", "fused_activation"):  # the second of a minimal matmul
         return False
     return config is None or ("DRAMSharded" not in config.name and config.text_of("fused_activation") is None)

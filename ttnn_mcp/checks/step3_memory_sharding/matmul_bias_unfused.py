@@ -1,14 +1,16 @@
 """A bias runs as an addition of its own behind a matmul that could add it.
 
 `ttnn.linear(x, w, bias=row)` adds a row to its output while it packs: TTNN 0.81.1 runs one op for it at every shape
-that was tried on mock devices, with and without `core_grid`. As an op of its own the addition reads the whole output
-again and writes it again. tt-metal's optimisation guides measured 5.05 us in one op and 10.99 in two.
+that was tried on mock devices, with and without `core_grid`, on shards where a config is set. As an op of its own the
+addition reads the whole output again and writes it again. tt-metal's optimisation guides measured 5.05 us in one op
+and 10.99 in two.
 
 The line: an addition of one row to a matmul's output, which no other op reads; the matmul has no bias yet, and the sum
 keeps the type; together 0.5 % of the window (the change is safe: the same sum). The bound is the additions' whole time.
 
-Silent if another op also reads the matmul's output, if the second operand has more than one row (a residual path), and
-about matmuls with batched weights, whose bias TTNN does not fuse.
+Silent if another op also reads the matmul's output, if the second operand has more than one row (a residual path),
+where the matmul or the sum applies a function (f(x W) + b is not f(x W + b)), and about matmuls with batched weights,
+or on shards without a config, whose bias TTNN 0.81.1 does not fuse.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.activations import keep_width
+from ttnn_mcp.checks.shared.activations import keep_width, plain
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -69,9 +71,11 @@ def _unfused(facts: WindowFacts) -> Rows:
     for added_already in ops.inputs[2:3]:
         able &= ~added_already.present
     able &= bias.elements == bias.logical[:, 2:].prod(axis=1)  # weights without a batch
+    able[facts.matmuls.rows[facts.matmuls.chosen & x.sharded[facts.matmuls.rows]]] = False
+    able &= plain(facts)
     # a report that prints no logical shapes shows a row as a row of tiles
     columns = x.logical[:, 3] * (1 if bias.has_logical else TILE_SIDE)
     one_row = (bias.elements == columns) & (x.elements > columns)
     spread = "" if bias.has_logical else ROW
-    adds = ops.texts("attributes").where(lambda text: SUM in text and spread in text)
+    adds = ops.texts("attributes").where(lambda text: SUM in text and spread in text) & plain(facts)
     return np.flatnonzero(adds & one_row & able[joins.makers] & keep_width(facts))  # the last op has no reader

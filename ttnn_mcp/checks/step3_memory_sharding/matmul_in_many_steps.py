@@ -26,6 +26,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MANY_STEPS, STEP_NS
+from ttnn_mcp.analyses.programs.matmul_config import inner_tiles
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.dram_sharding import deeper_in_shards
@@ -43,7 +44,6 @@ from ttnn_mcp.checks.shared.matmul_blocks import (
     takes_many_steps,
     told_blocks,
 )
-from ttnn_mcp.hardware import TILE_SIDE
 
 DEEPER = 0.67  # of the time: the most that deeper blocks saved (measured, the router of GLM-4.7-Flash)
 
@@ -94,7 +94,7 @@ def _fix(facts: WindowFacts, row: int) -> str:
 
 
 def _steps_less(facts: WindowFacts, row: int) -> float:
-    tiles = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE
+    tiles = inner_tiles(facts.ops, row)
     return tiles / block_now(facts, row) - tiles / deeper_blocks(facts, row)[-1]
 
 

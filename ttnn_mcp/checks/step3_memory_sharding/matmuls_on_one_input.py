@@ -35,6 +35,7 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import JOINED_MATMULS
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import applied_by, columns_dim
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op, counted
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -45,6 +46,7 @@ from ttnn_mcp.run.ops.alike import numbered
 NEAR = 8  # rows from one to the next at most: bias, reshape, transpose and norm of a head stand between (ours)
 _FUSED = "UnaryOpType::"  # in the ATTRIBUTES of a matmul with an activation
 PAIR = 2  # gate and up (ours)
+APART = ", functions on the parts"  # one matmul applies one function to all columns
 FEW_ROWS_NS = 100_000.0  # CosyVoice's 90 us gained nothing, Gemma 4's 300 us did (tt-metal #44949)
 
 
@@ -76,6 +78,7 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(groups: list[Rows], ops: Affected) -> Words:
     facts = ops.facts
     group = next(group for group in groups if ops.row in group)
+    differ = len({applied_by(facts, row) for row in group.tolist()}) > 1
     return Words(
         claim=(
             f"{len(ops.rows)} matmuls read {counted(len(groups), 'activation')} ({ops.time}): {len(group)} from line "
@@ -84,9 +87,10 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
-            "one linear on w = ttnn.concat([w1, w2], dim=-1), made once at load time: ttnn.linear(x, w), its "
-            "config (if any) made for that N; Q, K, V: then ttnn.experimental.nlp_create_qkv_heads; gate and up: "
-            "ttnn.experimental.minimal_matmul_split, as slices of the result cost more than they save"
+            f"one linear on w = ttnn.concat([w1, w2], dim={columns_dim(facts, ops.row)}), made once at load time: "
+            f"ttnn.linear(x, w), any config made for that N{APART * differ}; Q, K, V: then "
+            "ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.experimental.minimal_matmul_split, as slices "
+            "cost more than they save"
         ),
         verify="re-profile; list_ops(group_by='signature') shows one wider matmul; PCC >= 0.99",
         caveat="readers are inferred from shapes; columns of heads must interleave for tensor parallel weights",

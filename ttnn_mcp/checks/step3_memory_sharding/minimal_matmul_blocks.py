@@ -30,12 +30,14 @@ from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k, multiplies_alone
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.records import dataclass
 
 _GRID = re.compile(r"(\d+)\D+(\d+)")
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
+SHALLOWEST = 4  # tiles of K: half of the default; below it narrower blocks come first (ours)
 WIDEST = 12  # tiles: the largest side of a block that won (measured: FLUX.2)
 
 
@@ -85,19 +87,25 @@ def _shares(facts: WindowFacts, row: int) -> Dealt:
 
 def _call(facts: WindowFacts, row: int) -> str:
     shares = _shares(facts, row)
-    high, wide = (_fitting(share) for share in shares.share)
+    widest, depth, high, wide = WIDEST + 1, 0, 1, 1
+    while depth < SHALLOWEST:  # blocks of one tile have room for the default
+        widest -= 1
+        high, wide = (_fitting(share, widest) for share in shares.share)
+        depth = deepest_k(facts, row, high, wide)
     sub_h, sub_w = (2 if side % 2 == 0 else 1 for side in (high, wide))
     x, y = shares.grid
-    return (
-        f"ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size=8, "
-        f"N_block_size={wide}, subblock_h={sub_h}, subblock_w={sub_w}, "
-        f"compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y})), {COMPUTE_AS_NOW})"
+    config = (
+        f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={depth}, N_block_size={wide}, "
+        f"subblock_h={sub_h}, subblock_w={sub_w}, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y}))"
     )
+    if not multiplies_alone(facts)[row]:
+        return f"{config}, all else as now"
+    return f"ttnn.experimental.minimal_matmul(x, w{beside_minimal(facts, row)}, {config}, {COMPUTE_AS_NOW})"
 
 
-def _fitting(share: int) -> int:
-    """The largest block side that cuts a share into equal parts."""
-    return next(side for side in range(min(share, WIDEST), 0, -1) if share % side == 0)
+def _fitting(share: int, widest: int) -> int:
+    """The largest block side up to `widest` that cuts a share into equal parts."""
+    return next(side for side in range(min(share, widest), 0, -1) if share % side == 0)
 
 
 SETS = sets_program(_call)

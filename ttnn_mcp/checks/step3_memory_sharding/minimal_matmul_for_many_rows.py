@@ -22,11 +22,12 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
-from ttnn_mcp.checks.shared.activations import applied_by, as_stored
+from ttnn_mcp.checks.shared.activations import as_stored
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import FIDELITY_OF_MATMULS, below
+from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
@@ -53,11 +54,11 @@ def look(facts: WindowFacts) -> Problems:
 
 
 def _call(facts: WindowFacts, row: int) -> str:
-    (x, y), function = worker_grid(facts.chip) or DEFAULT_GRID, applied_by(facts, row)
-    applies = f", fused_activation={function}" if function != "None" else ""
-    block = ", ".join(f"{side}_block_size={DEFAULT_BLOCK}" for side in "MKN")
+    x, y = worker_grid(facts.chip) or DEFAULT_GRID
+    depth = deepest_k(facts, row, DEFAULT_BLOCK, DEFAULT_BLOCK) or 1
+    block = ", ".join(f"{side}_block_size={depth if side == 'K' else DEFAULT_BLOCK}" for side in "MKN")
     return (
-        f"ttnn.experimental.minimal_matmul(x, w{applies}, config=ttnn.MinimalMatmulConfig({block}, "
+        f"ttnn.experimental.minimal_matmul(x, w{beside_minimal(facts, row)}, config=ttnn.MinimalMatmulConfig({block}, "
         f"subblock_h=2, subblock_w=2, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y})), {COMPUTE_AS_NOW})"
     )
 
@@ -79,5 +80,5 @@ def _tell(ops: Affected) -> Words:
         cited=2,
         fix=ops.with_only(SETS).program + (f"; w{stored}" if stored else ""),
         verify=f"re-profile; op_detail(op={ops.line}) shows MinimalMatmul, kernel_us falls; PCC >= 0.99",
-        caveat="sweep the blocks; bias and activation can go with it; below 4096 rows it lost",
+        caveat="sweep the blocks; below 4096 rows it lost",
     )

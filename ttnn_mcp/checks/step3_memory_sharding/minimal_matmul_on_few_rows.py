@@ -10,7 +10,8 @@ The line: MinimalMatmul with at most 32 rows in all batches together (padded), o
 faster form, 1 % of the window to save. The bound is the op's bytes at that bandwidth, and its arithmetic. bfloat8_b
 weights would halve the bytes again: that is `wide-weights`, and not counted here.
 
-Silent from 33 rows on, where the weights already stream, and on chips without measurements.
+Silent from 33 rows on, where the weights already stream, where the op also splits its result, gates it (SwiGLU) or adds
+a third operand, and on chips without measurements.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
+from ttnn_mcp.checks.shared.minimal_call import multiplies_alone
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -45,7 +47,7 @@ SETS = sets_program(lambda facts, row: remedy.fix if (remedy := fastest(facts, r
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all minimal matmuls of few rows."""
-    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST)
+    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST) & multiplies_alone(facts)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return

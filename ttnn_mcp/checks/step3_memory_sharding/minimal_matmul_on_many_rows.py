@@ -9,7 +9,8 @@ with minimal_matmul (tt-metal PR #37739); for Llama-3.3 70B on Galaxy minimal_ma
 The line: minimal_matmul over 32 rows, under 60 % of the roofline, on shapes for which a 2D config fits L1; 1 % of the
 window to save. The bound is the roofline.
 
-Silent from 60 % of the roofline on, on one row of tiles (minimal-matmul-on-few-rows), and on batched weights.
+Silent from 60 % of the roofline on, on one row of tiles (minimal-matmul-on-few-rows), on batched weights, and where
+the op also splits its result, gates it (SwiGLU) or adds a third operand.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
+from ttnn_mcp.checks.shared.minimal_call import beside_operands, multiplies_alone
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
@@ -49,10 +51,12 @@ def look(facts: WindowFacts) -> Problems:
     slow = (
         (best < WELL_USED * facts.kernel_ns) & ~np.isnan(facts.roofline.compute_ns) & (facts.kernel_ns >= SMALL_NS)
     )
-    rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow)
+    rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow & multiplies_alone(facts))
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
-    sets = sets_program(lambda _, row: f"ttnn.linear(x, w, program_config={configs[row]})")
+    sets = sets_program(
+        lambda _, row: f"ttnn.linear(x, w{beside_operands(facts, row, 'bias')}, program_config={configs[row]})"
+    )
     saved, then = (facts.kernel_ns - best)[rows], configured(facts, configs.get)
     yield Problem(rows, saved, sets=sets, tell=partial(_tell, sets), becomes=then)
 

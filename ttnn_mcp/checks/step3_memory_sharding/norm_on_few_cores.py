@@ -156,11 +156,22 @@ def _fix(facts: WindowFacts, row: int) -> str:
     if not _fits(facts, row, norm):
         return "no grid holds its shards and their buffers in L1: norm fewer rows per call, or leave it interleaved"
     (x, y), shards = norm.shards, "WIDTH_SHARDED" if norm.rows == 1 else "BLOCK_SHARDED"
+    gamma = "TILE [1,1,1,C]" if facts.ops.inputs[0].logical[row, 3] % TILE_SIDE else "ROW_MAJOR [1,1,C/32,32]"
+    config = facts.attributes(row).struct("program_config")
+    welford = ", use_welford=True" if config and config.number("use_welford") else ""
+    held = "x, residual and y" if _adds(facts, row) else "x and y"
     return (
-        f"x L1 {shards} on {x}x{y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
+        f"{held} L1 {shards} on {x}x{y} cores; program_config=ttnn.LayerNormShardedMultiCoreProgramConfig("
         f"compute_with_storage_grid_size=({x}, {y}), subblock_w=1, block_h={norm.block_h}, block_w={norm.block_w}, "
-        "inplace=False); gamma ROW_MAJOR [1,1,C/32,32]"
+        f"inplace=False{welford}); gamma {gamma}"
     )
+
+
+def _adds(facts: WindowFacts, row: int) -> bool:
+    """Whether it adds a residual, which TTNN 0.81.1 wants in shards too, as it wants the result."""
+    x, *others = facts.ops.inputs
+    one_row = x.elements[row] == x.logical[row, 3]  # as a weight has
+    return not one_row and any((other.logical[row] == x.logical[row]).all() for other in others)
 
 
 def _sharded(facts: WindowFacts, row: int, grid: Grid) -> ShardedNorm:

@@ -9,8 +9,8 @@ product with one row of the same width; what that makes may alone go into a sum 
 norm's result; together 0.5 % of the window (the change is safe: the same arithmetic). The bound is the whole time of
 these ops: the rows that the norm reads in their place are one tile high.
 
-Silent where the row differs per batch (a norm has one weight for all rows), about norms in parts over devices, and
-where another op reads what lies between.
+Silent where the row differs per batch (a norm has one weight for all rows), about norms in parts over devices, where
+another op reads what lies between, and where the product or the sum applies a function.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import plain
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.run.ops.operand import Operand
@@ -88,7 +89,7 @@ def _followed(facts: WindowFacts, made: Mask, kind: str) -> tuple[Rows, Rows]:
     """(makers, readers): what these ops make, read alone by a `kind` of it and one row of its width."""
     joins = facts.joins
     makers, readers = joins.edges
-    alike = facts.ops.texts("attributes").where(lambda text: kind in text)
+    alike = facts.ops.texts("attributes").where(lambda text: kind in text) & plain(facts)
     kept = made[makers] & (joins.reader_counts[makers] == 1) & alike[readers]
     makers, readers = makers[kept], readers[kept]
     first, second = (joins.by_input[place][readers] == makers for place in (0, 1))

@@ -30,7 +30,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.programs.matmul_config import Tiles, widest_subblock
+from ttnn_mcp.analyses.programs.matmul_config import Tiles, inner_tiles, widest_subblock
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import BLOCKS, MORE_CORES
 from ttnn_mcp.checks.shared.dram_sharding import ROOMY_L1_SHARE, by_row
@@ -67,8 +67,8 @@ def _plan(facts: WindowFacts, row: int) -> MatmulPlan | None:
     if grid is None:
         return None
     a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
-    m, k = (int(side) // TILE_SIDE for side in facts.ops.inputs[0].padded[row, 2:])
-    tiles = Tiles(m, k, int(facts.ops.outputs[0].padded[row, 3]) // TILE_SIDE, a, b, out)
+    m, n = (int(side) // TILE_SIDE for side in facts.ops.outputs[0].padded[row, 2:])
+    tiles = Tiles(m, inner_tiles(facts.ops, row), n, a, b, out)
     fp32, packer = (bool(compute_setting(facts.ops, np.array([row]), key)[0] == 1) for key in FLAGS)
     batch = int(facts.ops.inputs[0].padded[row, :2].prod())
     return suggested_products(tiles, batch, grid, ROOMY_L1_SHARE * facts.safe_l1_bytes, fp32=fp32, packer_l1=packer)

@@ -8,8 +8,9 @@ The line: an addition of two tensors of one shape and placement whose result a L
 linked memory report, nobody else; the norm has no residual yet; together 0.5 % of the window. The bound is the
 additions' whole time, less a read of the second tensor.
 
-Silent where the sum is read again: a decoder that norms before its blocks carries the sum on, and the norm does not
-give it back. Shapes alone cannot tell these apart, so without a memory report it cannot tell.
+Silent on differences, on sums that apply a function, which the norm does not, and where the sum is read again: a
+decoder that norms before its blocks carries it on, and the norm does not give it back. Shapes alone cannot tell these
+apart, so without a memory report it cannot tell.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, CannotTell, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import plain
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 NORMS = ("LayerNorm", "RMSNorm")
+SUM = "BinaryOpType::ADD"
 
 
 @check(
@@ -70,6 +73,7 @@ def _norms_of_sums(facts: WindowFacts) -> Rows:
     """Norms without a residual that alone read a sum, by shapes."""
     makers, x = facts.joins.makers, facts.ops.inputs[0]
     has_residual = (facts.ops.inputs[1].logical == x.logical).all(axis=1)
-    sums = adds_full_tensors(facts.ops)
+    sums = adds_full_tensors(facts.ops) & plain(facts)
+    sums &= facts.ops.texts("attributes").where(lambda text: SUM in text)
     sums &= facts.ops.inputs[0].sharded == facts.ops.inputs[1].sharded
     return np.flatnonzero(facts.named(*NORMS) & ~has_residual & sums[makers] & (makers >= 0))

@@ -25,12 +25,14 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.expectation import seen_in_run
 from ttnn_mcp.checks.levers import AS_ELSEWHERE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import applied_by
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
 ALIKE = ("Matmul", "Linear", "MinimalMatmul")
+OWN = "; the function as here"  # forms are compared without what they apply
 
 
 @check(
@@ -67,6 +69,7 @@ def _tell(twins: Rows, ops: Affected) -> Words:
         fix=(
             f"as line {facts.line(twin)}: {_call(facts, twin)} with x {_placed(facts, twin)}, memory_config="
             f"{shown(facts.ops.outputs[0].placement[twin])}, {_config(facts, twin)}"
+            f"{OWN if applied_by(facts, row) != applied_by(facts, twin) else ''}"
         ),
         verify=f"re-profile; op_detail(op={ops.line}).kernel_us is that of line {facts.line(twin)} now; PCC >= 0.99",
         caveat="what makes and what reads x must fit the other form, or a move eats the gain; L1 may be fuller here",

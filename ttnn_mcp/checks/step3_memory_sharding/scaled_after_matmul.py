@@ -8,7 +8,8 @@ The line: a product with a number, or with one row as wide that no op of the win
 a matmul; the matmul's weights are made by no op either and have no batch; together 0.5 % of the window (the change
 is safe: the same values but for rounding). The bound is the products' whole time.
 
-Silent where another op reads the output too, where weights are activations (scores of attention), and about rows whose
+Silent where another op reads the output too, where the matmul or the product applies a function (what stands between
+them is not linear), where weights are activations (scores of attention), and about rows whose
 operands may be those of another call.
 """
 
@@ -20,6 +21,7 @@ from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import plain
 from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
@@ -67,12 +69,15 @@ def _scaled(facts: WindowFacts) -> Rows:
     x, factor = ops.inputs[:2]
     weights_made = joins.by_input[1]
     able = facts.named(*WITH_WEIGHTS) & (joins.reader_counts == 1) & (weights_made == NOBODY)
+    able &= plain(facts)
     able &= factor.elements == factor.logical[:, 2:].prod(axis=1)
     makers = joins.makers
     same = (x.logical == ops.outputs[0].logical[makers]).all(axis=1) & ~joins.doubtful
     by_row = factor.present & (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == x.logical[:, 3])
     by_row &= (weights_made == NOBODY) & (x.elements > factor.elements)
-    products = np.flatnonzero(ops.texts("attributes").where(lambda text: PRODUCT in text) & same & able[makers])
+    products = np.flatnonzero(
+        ops.texts("attributes").where(lambda text: PRODUCT in text) & plain(facts) & same & able[makers]
+    )
     by_number = np.array(
         [_is_factor(facts.attributes(int(row)).get("scalar", "")) for row in products], dtype=np.bool_
     )

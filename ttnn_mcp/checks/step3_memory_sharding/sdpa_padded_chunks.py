@@ -26,7 +26,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import fits, grid_text, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import fits, grid_text, of_each_kind, printed, program_text
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -69,10 +69,7 @@ def _tell(now: Rows, then: Rows, ops: Affected) -> Words:
         ),
         assumption="time falls with the padding, and with the number of chunks; 5 us stay",
         also=(cite_attribute(facts, row, "program_config"),),
-        fix=(
-            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid_text(facts, row)}, "
-            f"q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False)"
-        ),
+        fix=program_text(facts, row, grid_text(facts, row), q, k),
         caveat="some sizes hang: one per process, check_setting first",
     )
 

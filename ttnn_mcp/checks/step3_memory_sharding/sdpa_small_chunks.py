@@ -18,7 +18,8 @@ queries behind 8192 keys chunks of 128 took 7.73 ms, of 64 4.80 (Motif-3's port 
 Of a paged cache only all blocks are known, not the length of a sequence: a trial, down to chunks of 512. At 131,071
 tokens chunks of 64 took 491 us, TTNN's own 338, and 492 and 199 with a cache of 8 bits (Muse-Glimmer 30B).
 
-Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), and ops that use the engine well.
+Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), caches whose padded rows 128 does
+not divide (TTNN 0.81.1 refuses it), and ops that use the engine well.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import larger_chunks, printed_chunks
+from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, larger_chunks, printed_chunks, program_text
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -105,11 +106,7 @@ def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:
         assumption="time falls with the pairs of chunks, and ends at 81 % of the engine (tt-metal #55758)",
         columns=("attributes",),
         cited=2,
-        fix=(
-            "program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size="
-            f"device.compute_with_storage_grid_size(), q_chunk_size={q}, k_chunk_size={k}, exp_approx_mode=False); "
-            "then try 512"
-        ),
+        fix=(f"{program_text(facts, ops.row, WHOLE_GRID, q, k)}; then try 512"),
         caveat="larger chunks need L1, and some sizes hang: one per process, check_setting first",
     )
 
@@ -117,11 +114,11 @@ def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:
 def _decode(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(ATTENTION.mask(facts) & facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
     chunks = attributes_of(facts.ops).numbers(rows, _chunk_of_cache)
-    keys = facts.ops.inputs[1].logical[rows]
+    keys, padded = facts.ops.inputs[1].logical[rows], facts.ops.inputs[1].padded[rows, 2]
     paged = attributes_of(facts.ops).flags(rows, "paged_attention")
     small = (chunks > 0) & (chunks < DECODE_CHUNK)
     for these, deepest in (
-        (small & (keys[:, 2] >= DECODE_CHUNK), DECODE_CHUNK),
+        (small & (keys[:, 2] >= DECODE_CHUNK) & (paged | (padded % DECODE_CHUNK == 0)), DECODE_CHUNK),
         (small & paged & (keys[:, 2] < DECODE_CHUNK) & (keys[:, 0] * keys[:, 2] >= DECODE_CHUNK), DEEPEST_CHUNK),
     ):
         took, now = facts.kernel_ns[rows[these]], chunks[these]

@@ -28,7 +28,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, fits, grid_text, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, fits, grid_text, of_each_kind, printed, program_text
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
@@ -75,10 +75,7 @@ def _tell(pairs: Rows, ops: Affected) -> Words:
         ),
         assumption="time falls with the rows of the fullest core, down to arithmetic and DRAM bytes",
         also=(cite_attribute(facts, row, "program_config"),),
-        fix=(
-            f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid}, "
-            f"q_chunk_size={_best(facts, row)}, k_chunk_size={printed(facts, row)[1]}, exp_approx_mode=False)"
-        ),
+        fix=program_text(facts, row, grid, _best(facts, row), printed(facts, row)[1]),
         caveat="some sizes hang: one per process, check_setting first",
     )
 

@@ -43,8 +43,10 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(ops: Affected) -> Words:
     x, cores = ops.facts.ops.inputs[0], ops.facts.chip.cores or 0
-    batch, channels, high, wide = (int(side) for side in x.padded[ops.row])
-    parts = _parts(high // TILE_SIDE, batch * channels * wide // TILE_SIDE, cores)
+    batch, channels, high, wide = (int(side) for side in x.logical[ops.row])
+    math = ops.facts.attributes(ops.row).get("math_op", "")
+    call = next((name for name in ("max", "min") if math.endswith(name.upper())), "sum")
+    parts = _parts(high // TILE_SIDE, batch * channels * -(-wide // TILE_SIDE), cores)
     used = int(ops.facts.ops.numbers("cores")[ops.row])
     return Words(
         claim=(
@@ -55,8 +57,8 @@ def _tell(ops: Affected) -> Words:
         cells=((x, "LAYOUT"),),
         columns=("cores",),
         fix=(
-            f"ttnn.sum(ttnn.sum(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2), dim=1)"
-            "  # a view on tiles; mean alike; or, since mid-2026, ttnn.sum of x in ROW_MAJOR, dim=-2"
+            f"ttnn.{call}(ttnn.{call}(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2), "
+            f"dim=1)  # a view on tiles; mean alike; or, since mid-2026, ttnn.{call} of x in ROW_MAJOR, dim=-2"
         ),
         verify="re-profile; the first sum's CORE COUNT is that of its parts, both take less; PCC >= 0.99",
         caveat="sums of parts round differently: compare in float32 accumulation",
@@ -66,7 +68,12 @@ def _tell(ops: Affected) -> Words:
 def _sums_rows(facts: WindowFacts) -> Mask:
     """Reductions of rows of tiles to one row."""
     x, y = facts.ops.inputs[0], facts.ops.outputs[0]
-    to_one = (x.logical[:, 2] > TILE_SIDE) & (y.logical[:, 2] == 1) & (x.logical[:, 3] == y.logical[:, 3])
+    to_one = (
+        (x.logical[:, 2] > TILE_SIDE)
+        & (x.logical[:, 2] % TILE_SIDE == 0)
+        & (y.logical[:, 2] == 1)
+        & (x.logical[:, 3] == y.logical[:, 3])
+    )
     return facts.named("Reduce") & to_one & x.layout.among("TILE")
 
 

@@ -9,6 +9,8 @@ The line: a softmax between two matmuls, at most five element-wise ops, moves, s
 from each; what the first matmul writes, the last one reads; both second operands are activations; 1 % of the window to
 save. The bound is the two matmuls' arithmetic, or Q, K, V and the result through DRAM, or 5 us, whichever is most.
 
+TTNN 0.81.1 refuses heads whose columns fill no whole tiles, masks of one row for all, and masks in FLOAT32.
+
 Silent about softmax elsewhere (classifiers, routers) and about attention that is fused already.
 """
 
@@ -24,6 +26,7 @@ from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.wording import cite_each, example
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.hardware import TILE_SIDE
 
 
 @check(
@@ -58,7 +61,7 @@ def _tell(chains: list[AttentionChain], ops: Affected) -> Words:
         evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
-        caveat="needs heads as [B,H,S,d] with d in tiles, and no use of the scores elsewhere; joins by shape",
+        caveat="needs heads as [B,H,S,d], a BFLOAT16 mask of all rows, no use of the scores elsewhere; joins by shape",
     )
 
 
@@ -70,7 +73,10 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
             "nlp_concat_heads_decode"
         )
     mask = "attn_mask=mask, is_causal=False" if chain.is_masked else "is_causal=False"
+    wide = int(facts.ops.inputs[0].logical[chain.scores, 3])
+    whole = -(-wide // TILE_SIDE) * TILE_SIDE
+    padded = f", d={wide} padded to {whole} (zeros, scale as now)" if whole > wide else ""
     return (
         f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k "
-        "not transposed; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+        f"not transposed{padded}; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
     )

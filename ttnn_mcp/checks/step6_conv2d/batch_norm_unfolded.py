@@ -8,7 +8,8 @@ The line: a BatchNorm op, or two and more element-wise ops with an operand of on
 multiply, multiply, add), read a conv's output that no other op reads, and take 0.5 % of the window. The saving is
 their time.
 
-GroupNorm, LayerNorm and RMSNorm depend on the input and cannot be folded: silent about them. Readers are inferred from
+GroupNorm, LayerNorm and RMSNorm depend on the input and cannot be folded: silent about them, and where the conv or one
+of the ops applies a function, which is not linear. Readers are inferred from
 shapes, types and placements.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.activations import plain
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.wording import kinds
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -37,9 +39,11 @@ LEAST_OPS = 2  # per-channel ops in a row that make a batch norm; one alone may 
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all batch norms behind convs."""
-    per_channel, norms = _per_channel(facts), facts.named("BatchNorm")
+    per_channel, norms = _per_channel(facts) & plain(facts), facts.named("BatchNorm")
     conv_of: dict[int, int] = {}
     for row, conv in convs_behind(facts, np.flatnonzero(norms | per_channel)).items():
+        if facts.attributes(conv).text_of("activation"):
+            continue
         chain = facts.joins.chain(row, per_channel)
         if norms[row] or len(chain) >= LEAST_OPS:
             conv_of.update(dict.fromkeys(chain, conv))

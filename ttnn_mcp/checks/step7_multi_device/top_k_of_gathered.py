@@ -25,6 +25,7 @@ from ttnn_mcp.checks.wording import cite_op, time_of
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 CHOOSES = ("TopK", "ArgMax", "Argmax")
+LEAST_K = 32  # values of each chip: a tile of them, where fewer are wanted (ours)
 
 
 @check(
@@ -50,6 +51,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(choices: dict[int, Rows], rows: Rows, ops: Affected) -> Words:
     facts, columns = ops.facts, ops.facts.ops.outputs[0].logical[ops.row, 3]
+    asked = [facts.attributes(row).number("k") or 1 for row in choices[ops.row].tolist()]
     return Words(
         claim=(
             f"{ops.many('all-gather')} of {int(columns)} columns, of which only the largest are wanted "
@@ -58,8 +60,9 @@ def _tell(choices: dict[int, Rows], rows: Rows, ops: Affected) -> Words:
         assumption="k values and indices of each chip cost nothing to gather; all chips choose at once",
         also=cite_op(facts, int(choices[ops.row][-1])),
         fix=(
-            "values, indices = ttnn.topk(logits, k=32, dim=-1) on each chip, before the gather; then ttnn.all_gather "
-            "of both (dim=3), indices offset by the chip's first column, and one TopK or ttnn.sampling over them"
+            f"values, indices = ttnn.topk(logits, k={max(LEAST_K, *asked)}, dim=-1) on each chip, before the gather; "
+            "then ttnn.all_gather of both (dim=3), indices offset by the chip's first column, "
+            "and one TopK or ttnn.sampling over them"
         ),
         verify="re-profile; the all-gather moves k columns per chip, device_balance.ccl_share falls; same tokens",
         caveat="pad each chip's columns to a power of two with -inf, or TopK runs on few cores",

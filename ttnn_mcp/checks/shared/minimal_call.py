@@ -1,0 +1,54 @@
+"""What a fix writes of minimal_matmul or in its place: what the op has beside its config, and blocks that fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
+from ttnn_mcp.checks.check import Mask, WindowFacts
+from ttnn_mcp.checks.shared.activations import applied_by
+from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.printed.attributes import Attributes
+
+
+def multiplies_alone(facts: WindowFacts) -> Mask:
+    """Ops that are a product, a bias and a function: no split of the result, no SwiGLU, no sum with a third operand."""
+    rows = np.flatnonzero(facts.named("MinimalMatmul"))
+    able = np.ones(len(facts), dtype=np.bool_)
+    able[rows] = facts.attributes_of_ops.numbers(rows, _does_more) == 0
+    return able
+
+
+def _does_more(attributes: Attributes) -> float:
+    splits = (attributes.number("chunks") or 1) > 1
+    return float(splits or bool(attributes.flag("fuse_swiglu") or attributes.text_of("fused_ternary_scalar")))
+
+
+def beside_operands(facts: WindowFacts, row: int, bias: str) -> str:
+    """The bias by the name that the call has for it, and a type that is not that of x: TTNN 0.81.1 takes x's."""
+    x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[row]
+    added = any(operand.present[row] for operand in facts.ops.inputs[2:3])
+    return f", {bias}=bias" * added + (f", dtype=ttnn.{out.lower()}" if out != x else "")
+
+
+def beside_minimal(facts: WindowFacts, row: int) -> str:
+    """The same of minimal_matmul, and the function that the op applies."""
+    function = applied_by(facts, row)
+    applies = f", fused_activation={function}" if function != "None" else ""
+    return f"{beside_operands(facts, row, 'bias_tensor')}{applies}"
+
+
+def deepest_k(facts: WindowFacts, row: int, high: int, wide: int) -> int:
+    """The deepest K_block_size, up to the default, whose buffers fit L1 beside blocks of M and N; 0 if none does.
+
+    With sums of 32 bits, which a call without a compute config has (TTNN 0.81.1).
+    """
+    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    depth = DEFAULT_BLOCK
+    while depth:
+        config = MinimalMatmul((high, depth, wide), (1, 1), (1, 1), None, a, b, out, fp32=True)
+        if sum(config.buffers.values()) <= facts.safe_l1_bytes:
+            break
+        depth //= 2
+    return depth
