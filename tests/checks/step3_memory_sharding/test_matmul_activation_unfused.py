@@ -94,6 +94,18 @@ def test_a_matmul_applies_one_function(check):
     check.pair(applying, silent="RELU", fires=None)
 
 
+def test_what_the_call_wants_without_a_core_grid_is_printed_and_runs_apart(check):
+    """DeepLab's 1x1 convs print RELU and no core grid, and a RELU stands behind each."""
+
+    def wanting(core_grid):
+        made = of_activated()
+        wish = {"user_fused_activation": "Any(op_type=UnaryOpType::GELU)", "user_core_coord": core_grid}
+        made.device_ops[0].attributes.update(wish)
+        return made
+
+    check.pair(wanting, silent="(x=8,y=8)", fires=None)
+
+
 def test_weights_in_batches_let_it_apply_none(check):
     """Real TTNN refuses it: "Cannot use activation with batched input b"."""
 

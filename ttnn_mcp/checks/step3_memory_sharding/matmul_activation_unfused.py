@@ -24,6 +24,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
@@ -106,11 +107,18 @@ def _unfused(facts: WindowFacts) -> Rows:
     rows = rows[
         attributes_of_ops.numbers(joins.makers[rows], lambda attributes: float(_could_apply_one(attributes))) > 0
     ]
+    rows = rows[[_wished(facts.attributes(int(joins.makers[row])), function_of(facts, int(row))) for row in rows]]
     return rows[[keeps_type(facts, row) for row in rows.tolist()]] if len(rows) else rows
+
+
+def _wished(matmul: Attributes, function: str) -> bool:
+    """Whether it applies none yet: a function that the call wants without a core grid is printed, and runs apart."""
+    wish = matmul.text_of("user_fused_activation")
+    return not wish or (FUNCTION.findall(wish) == [function] and matmul.text_of("user_core_coord") is None)
 
 
 def _could_apply_one(matmul: Attributes) -> bool:
     config = matmul.struct("program_config")
-    if matmul.text_of("user_fused_activation", "fused_activation"):  # the second of a minimal matmul
+    if matmul.text_of("fused_activation"):  # of a minimal matmul
         return False
     return config is None or ("DRAMSharded" not in config.name and config.text_of("fused_activation") is None)
