@@ -30,7 +30,11 @@ MESH = "t3000"
 COUNTED = ("Matmul", "Conv2d")  # ops whose cores a fix may change
 CONSTRUCTED = re.compile(r"\.(\w*(Config|Spec|Grid|WithParam|CoreRange\w*)|init_device_compute_kernel_config)$")
 # what a fix leaves to its reader: `name=<words>`, `name=CAPITALS`, `<words>`, `tensor 7`, an ellipsis behind keywords
+# or in a list
 LEFT = (
+    (r"\bfused_activation=AS_NOW", "fused_activation=None"),
+    (r"\[\.\.\., ", "["),
+    (r", \.\.\.\]", "]"),
     (r"=[A-Z][A-Z_]+(?=[,)])", "=..."),
     (r"\*\*[A-Z]+", "_=..."),
     (r"=<[^<>]*>", "=..."),

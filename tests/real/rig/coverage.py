@@ -29,6 +29,7 @@ IN_WORDS = {
     "rows-not-read": "slices what a call reads",
     "scaled-after-matmul": "multiplies weights in PyTorch",
     "shape-round-trip": "drops two calls",
+    "sharded-after-writing": "gives the model's own call the config of another one",
     "shard-for-one-matmul": "drops a call",
     "tensor-through-host": "names the ops that do it on the device; `names` holds them",
     "tile-padding-waste": "orders the model's dimensions anew",

@@ -63,6 +63,7 @@ class Ops:
         if self.job["family"] != "matmul" or len(self.job["inputs"]) < 2:
             return False
         chosen = {"program_config"} if "core_grid" in changed else set[str]()  # TTNN chooses it then
+        changed = {name: value for name, value in changed.items() if name != "bias"}  # the op's own
         changed = {**{name: value for name, value in self.rest.items() if name not in chosen}, **changed}
         config = changed.get("program_config")
         if "DRAMSharded" in type(config).__name__:
