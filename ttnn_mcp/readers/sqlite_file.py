@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Mode = Literal["ro", "rw", "rwc"]  # read; also write; also create. sqlite.org/uri.html
 Fault = Literal["busy", "full", "read_only", "damaged", "unknown"]
 
-LAST_WORDS_S = 5.0  # that the thread of a connection which failed may take to end (ours: it has nothing left to do)
+LAST_WORDS_S = (
+    5.0  # that the thread of a connection which failed may take to end (ours)  # unmoved: it ends at once
+)
 
 # Python 3.10 has no error codes, so the texts of sqlite.org/rescode.html and os_unix.c decide.
 _FAULTS: tuple[tuple[Fault, tuple[str, ...]], ...] = (

@@ -50,7 +50,13 @@ def test_a_config_is_taken_apart(tmp_path):
 
 
 def test_a_core_grid_is_a_choice_of_the_callers(tmp_path):
-    assert matmul_choice(table(tmp_path, core_grid="(x=8,y=8)")).chosen.tolist() == [False]
+    how = ({"core_grid": "(x=8,y=8)"}, {}, {"program_config": BLOCKED})
+    choices = [matmul_choice(table(tmp_path, **each)) for each in how]
+    assert [[*choice.chosen.tolist(), *choice.on_grid.tolist()] for choice in choices] == [
+        [False, True],
+        [True, False],
+        [False, False],
+    ]
 
 
 def test_the_config_without_reuse_is_the_slowest(tmp_path):

@@ -94,6 +94,7 @@ def test_keys_and_values_of_attention_are_told_not_its_result(check, keys, told)
         ("HiFi4", True, "BFLOAT8_B", True),
         ("HiFi3", True, "BFLOAT8_B", True),
         ("HiFi2", True, "BFLOAT8_B", False),
+        ("LoFi", True, "BFLOAT8_B", False),
         ("HiFi4", False, "BFLOAT8_B", False),
         ("HiFi4", True, "FLOAT32", False),
     ],
@@ -109,6 +110,8 @@ def test_passes_of_attention_whose_arithmetic_no_report_tells_are_told(check, fi
     for claim in claims:
         assert claim.fix.startswith("math_fidelity=ttnn.MathFidelity.HiFi2 in its compute_kernel_config")
         assert claim.at_most_ns.tolist() == [90_000 * (1 - 2 / {"HiFi4": 4, "HiFi3": 3}[fidelity])]
+    program.device_ops[0].kernel_ns = 4_900
+    assert not [claim for claim in check.ask(program).claims if "HiFi2" in claim.fix]
 
 
 def test_rows_that_update_a_cache_keep_16_bits(check):

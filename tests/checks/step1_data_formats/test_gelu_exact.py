@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul, unary
@@ -31,6 +32,15 @@ def test_an_exact_gelu_is_a_trial_of_half_of_its_time(check):
 def test_behind_a_matmul_all_of_it_may_go(check):
     """ModernBERT's exact GELU was an op of 124 us; by tanh its matmul took it over."""
     assert check.ask(computing(behind_matmul=True)).at_most_ns == 208_000
+    before_it = computing()
+    x, y = (before_it.tensor([1, 1, 32, 32], "UINT16") for _ in range(2))
+    put(before_it, matmul(x, before_it.weight([1, 1, 32, 32]), y, 10_000))
+    assert check.ask(before_it).at_most_ns == 104_000  # the last op of the window made nothing of it
+
+
+def test_only_unary_ops_with_attributes_can_be_judged(check, tmp_path):
+    assert check.ask(no_such_ops()).status == "not_applicable"
+    assert_cannot_tell(check.ask(without(tmp_path, ("ATTRIBUTES",), computing())), "ATTRIBUTES")
 
 
 @for_all(

@@ -189,11 +189,11 @@ def test_weights_in_batches_are_told_where_the_caller_chose(check, chosen, fires
 def test_a_block_of_k_divides_the_shards_of_the_activation(check):
     """Real TTNN refuses blocks of 8 tiles over shards of 4 (matmul_device_operation.cpp); it takes them over 8 cores."""
 
-    def fix(place):
+    def fix(place, k=2048):
         made = Program("wormhole_b0")
         x, w, y = (
-            made.tensor([1, 1, 32, 2048], placement=place),
-            made.weight([1, 1, 2048, 2048]),
+            made.tensor([1, 1, 32, k], placement=place),
+            made.weight([1, 1, k, 2048]),
             made.tensor([1, 1, 32, 2048]),
         )
         sizes = config(4, 1, 2, per_core=(1, 4), name="MatmulMultiCoreReuseMultiCast1DProgramConfig")
@@ -204,6 +204,8 @@ def test_a_block_of_k_divides_the_shards_of_the_activation(check):
     assert fix(width_sharded(32, 128, 16)) == (
         "program_config as now with in0_block_w=8 (x on 8 cores), out_subblock_h=1, out_subblock_w=4"
     )
+    seven = fix(width_sharded(32, 256, 7, width=7), k=56 * 32)  # fewer than eight cores were never measured
+    assert seven == "program_config as now with out_subblock_h=1, out_subblock_w=4"
 
 
 def test_blocks_over_banked_weights_divide_the_shares_of_their_cores(check):

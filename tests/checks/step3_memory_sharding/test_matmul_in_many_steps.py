@@ -147,14 +147,14 @@ def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
     assert check.ask(banked(kernel_ns=400_000)).at_most_ns == pytest.approx(70_000)  # 80 steps become 10
 
 
-def down(block=2, *, used=0.515, k=28_672):
+def down(block=2, *, used=0.515, k=28_672, rows=32, name=ONE_WAY):
     """Down of Llama 3.3 70B on Blackhole: 896 tiles of K, 589 us in 448 steps, 423 in 224; at 52 % of its roofline."""
     made = Program("blackhole", grid=(11, 10))
     x, y = (
-        made.tensor([1, 1, 32, k], placement=width_sharded(32, k // 56, 56, width=8)),
-        made.tensor([1, 1, 32, 8192]),
+        made.tensor([1, 1, rows, k], placement=width_sharded(32, k // 56, 56, width=8)),
+        made.tensor([1, 1, rows, 8192]),
     )
-    given = config(block, 1, 3, per_core=(1, 3), name=ONE_WAY).replace("x=8,y=8", "x=11,y=8")
+    given = config(block, 1, 3, per_core=(1, 3), name=name).replace("x=8,y=8", "x=11,y=8")
     w, least_ns = made.weight([1, 1, k, 8192], "BFLOAT4_B"), k * 8192 * 0.5625 / (0.85 * 512)
     op = matmul(x, w, y, round(least_ns / used), program_config=f"{given[:-1]},mcast_in0=1)", fidelity="LoFi")
     op.cores = 86
@@ -173,6 +173,9 @@ def test_each_step_over_one_row_of_tiles_costs_up_to_a_microsecond(check):
     assert took_ns == pytest.approx(28_672 * 8192 * 0.5625 / (0.85 * 512) / 0.515, rel=0.01)
     assert check.ask(down(used=0.85, k=8192)).at_most_ns < 0.15 * took_ns
     assert "67 %" in check.ask(down(used=0.4)).claim.assumption
+    for other in ({"rows": 64}, {"name": "MatmulMultiCoreReuseMultiCastProgramConfig"}):
+        assert not check.ask(down(**other)).fires
+        assert check.ask(down(used=0.4, **other)).fires
 
 
 def test_on_banked_weights_steps_count_whatever_the_roofline(check):

@@ -71,7 +71,7 @@ def matmul_choice(ops: OpTable) -> MatmulChoice:
         rows=rows,
         has_config=has_config,
         chosen=has_config & ~on_cores,
-        on_grid=has_config & on_cores & ~configured,
+        on_grid=on_cores & ~configured,
         slowest=settings.numbers(rows, _runs_slowest) > 0,
         dram_sharded=settings.numbers(rows, readers_per_bank) > 0,
         multicast=settings.numbers(rows, lambda attributes: float("MultiCast" in _name(attributes))) > 0,

@@ -27,7 +27,6 @@ import numpy as np
 
 from ttnn_mcp.analyses.from_graph.matmul_cores import IN_DRAM as INTERLEAVED_IN_DRAM
 from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, moved_to
-from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowFacts, Words, check, ops_named
@@ -68,9 +67,7 @@ def look(facts: WindowFacts) -> Problems:
     yield Problem(rows[at_most > 0], at_most[at_most > 0], sets=_program, tell=_tell)
     slow = facts.matmuls.rows[facts.matmuls.chosen & in_l1_interleaved(facts.ops)[facts.matmuls.rows]]
     best = achievable_ns(facts)
-    slow = np.setdiff1d(
-        slow[(best < FALLEN_BACK * facts.kernel_ns)[slow] & (facts.kernel_ns[slow] >= SMALL_NS)], rows
-    )
+    slow = np.setdiff1d(slow[(best < FALLEN_BACK * facts.kernel_ns)[slow]], rows)
     took = facts.kernel_ns[slow]
     yield Problem(slow, took - np.maximum(took / FASTER_AFTER_IT, best[slow]), tell=_tell_fallen_back)
 

@@ -116,9 +116,7 @@ def suggested_products(
         return None
     cores, products = grid[0] * grid[1], divisors(batch)
     shares = (*divisors(tiles.m), *(tiles.m * together for together in products[1:]))
-    rows = [rows for rows in shares if batch * tiles.m // rows <= cores][:1] + [tiles.m] * (
-        len(products) > 0 and batch > cores
-    )
+    rows = [rows for rows in shares if batch * tiles.m // rows <= cores][:1] + [tiles.m] * bool(products)
     rows.sort(key=lambda each: each * -(-(batch * tiles.m // each) // cores))  # what the busiest core has
     plans = (
         MatmulPlan(

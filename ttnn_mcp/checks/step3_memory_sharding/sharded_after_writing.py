@@ -20,7 +20,6 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
@@ -50,7 +49,7 @@ def look(facts: WindowFacts) -> Problems:
     makers = joins.makers[rows]
     writes = facts.named(*WRITERS)[makers]
     writes |= facts.named(*BY_HEIGHT)[makers] & (y.placement.among("L1_HEIGHT_SHARDED"))[rows]
-    able = writes & (makers != NOBODY) & (joins.reader_counts[makers] == 1)
+    able = writes & (joins.reader_counts[makers] == 1)  # the last op, NOBODY's place, has no reader
     able &= np.array(
         [x.dtype[row] == y.dtype[row] and not _before_conv(facts, row) for row in rows.tolist()], dtype=bool
     )
