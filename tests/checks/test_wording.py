@@ -128,3 +128,8 @@ def test_only_a_matmul_that_writes_float32_keeps_its_sums_in_float32():
     assert flags("Matmul", "BFLOAT16") == UNCONFIGURED["Matmul"]
     assert flags("Conv2d", "FLOAT32") == OTHERS_UNCONFIGURED
     assert flags("MinimalMatmul", "FLOAT32") == UNCONFIGURED["MinimalMatmul"]
+
+
+def test_a_matmul_whose_result_is_not_printed_has_the_settings_of_16_bits():
+    case = SimpleNamespace(names=["MatmulDeviceOperation"], ops=SimpleNamespace(outputs=[]))
+    assert unprinted(case, 0) == UNCONFIGURED["Matmul"]

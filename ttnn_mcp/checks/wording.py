@@ -92,7 +92,7 @@ def kinds(facts: WindowFacts, rows: Rows) -> str:
 def unprinted(facts: WindowFacts, row: int) -> tuple[bool, bool, bool]:
     """The FLAGS that the op ran with where its row prints no compute config."""
     name = canonical(facts.names[row])
-    if name == "Matmul" and facts.ops.outputs[0].dtype[row] == "FLOAT32":
+    if name == "Matmul" and any(operand.dtype[row] == "FLOAT32" for operand in facts.ops.outputs[:1]):
         return FLOAT32_UNCONFIGURED
     return UNCONFIGURED.get(name, OTHERS_UNCONFIGURED)
 

@@ -181,6 +181,7 @@ def test_half_of_the_bytes_of_float32_may_go_and_all_of_a_cast_to_it(check):
 
     (claim,) = told("FLOAT32")
     assert claim.at_most_ns.tolist() == [pytest.approx(10_000), pytest.approx(5_000)]
+    assert claim.claim.startswith("2 ops could do with 16 bits for 32 or not (20 us, ")
     assert "dtype=ttnn.bfloat16" in claim.fix
     assert claim.expected is None
     assert not told("BFLOAT16")

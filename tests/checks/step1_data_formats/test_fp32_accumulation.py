@@ -156,7 +156,7 @@ def test_norms_and_softmax_that_add_up_in_float32_are_a_trial(check, name):
     claim = check.ask(program).claim
     assert claim.at_most_ns.tolist() == [pytest.approx(120_000)]
     assert (claim.expected, claim.is_trial) == (None, True)
-    assert claim.claim.startswith("1 norm or softmax adds up 16 bits in float32 (200 us, 100.0%); heaviest ")
+    assert claim.claim.startswith("1 norm or softmax op adds up 16 bits in float32 (200 us, 100.0%); heaviest ")
     assert "math_fidelity=ttnn.MathFidelity.HiFi4" in claim.fix
     assert "fp32_dest_acc_en=False" in claim.fix
 
@@ -174,7 +174,13 @@ def test_attention_that_adds_up_in_float32_is_one_of_30_percent(check, name):
     claim = check.ask(program).claim
     assert claim.at_most_ns.tolist() == [pytest.approx(60_000)]
     assert (claim.expected, claim.is_trial) == (None, True)
-    assert claim.claim.startswith("1 attention adds up 16 bits in float32 (200 us, 100.0%); heaviest ")
+    assert claim.claim.startswith("1 attention op adds up 16 bits in float32 (200 us, 100.0%); heaviest ")
+
+
+def test_several_are_ops(check, program):
+    adding(program)
+    adding(program, "Softmax")
+    assert check.ask(program).claim.claim.startswith("2 norm or softmax ops add up 16 bits in float32 (")
 
 
 def test_the_claim_about_sums_is_sound(check, program):

@@ -9,7 +9,17 @@ from tests.checks.matmul_programs import linear
 from tests.checks.rows import put
 from tests.checks.step3_programs import USABLE, assert_cannot_tell, cells, no_such_ops, rewritten, timeless, without
 from tests.for_all import for_all
-from tests.profiles import DRAM, L1, Placement, Program, height_sharded, write_run
+from tests.profiles import (
+    DRAM,
+    L1,
+    Placement,
+    Program,
+    header_of,
+    height_sharded,
+    performance_rows,
+    write_rows,
+    write_run,
+)
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import binary, unary
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -85,6 +95,17 @@ def test_a_norm_gets_blocks(check):
     blocks = "(1, 1, 8192, 512), core_grid=ttnn.CoreGrid(y=8, x=8), strategy=ttnn.ShardStrategy.BLOCK) at line "
     assert f"memory_config=ttnn.create_sharded_memory_config({blocks}" in fix("LayerNormDeviceOperation")
     assert "HEIGHT_SHARDED" in fix("SoftmaxDeviceOperation")
+
+
+@for_all("high", ["8208", "8208[8200]"])
+def test_a_norm_over_tiles_that_are_less_high_gets_blocks(check, tmp_path, high):
+    """257 rows of tiles are a prime number: one row of cores."""
+    program = streaming(op=lambda x, y, ns: DeviceOp("LayerNormDeviceOperation", (x,), (y,), ns))
+    rows = performance_rows(program)
+    sides = [name for name in rows[0] if "PUT_" in name and "_Y" in name]
+    rows = [{**row, **{name: high for name in sides if row[name]}} for row in rows]
+    told = check.ask(write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7")))
+    assert "(1, 1, 8208, 512), core_grid=ttnn.CoreGrid(y=1, x=8)" in told.claim.fix
 
 
 def test_an_op_that_does_more_than_stream_is_left_alone(check):

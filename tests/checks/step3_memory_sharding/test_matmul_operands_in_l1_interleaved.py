@@ -72,6 +72,19 @@ def test_one_tile_at_a_time_on_all_cores_is_the_deeper_trap(check):
         assert not check.ask(fallen_back(**other)).fires
 
 
+def test_a_small_one_has_not_fallen_back(check):
+    """Its weights take 4.9 or 5.5 us at 240 GB/s, and the launch of the smallest 4 % of 9 us."""
+
+    def of(n, k=1024, kernel_ns=300_000):
+        program = Program("wormhole_b0")
+        x, y = (program.tensor([1, 1, 256, width], placement=L1) for width in (k, n))
+        put(program, matmul(x, program.weight([1, 1, k, n]), y, kernel_ns, cores=64))
+        return program
+
+    check.pair(of, silent=576, fires=640)
+    assert check.ask(of(256, 256, 9_000)).status == "clean"
+
+
 def test_a_bias_goes_with_the_call(check):
     """`ttnn.matmul` takes none."""
     made = linear()

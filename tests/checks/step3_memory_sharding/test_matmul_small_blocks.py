@@ -106,6 +106,25 @@ def test_what_lies_in_shards_must_lie_as_the_program_takes_it(check, sides, x_li
     assert "fused_activation=None); keep" in check.ask(made).claim.fix
 
 
+@for_all(
+    ("sides", "x_lies", "words"),
+    [
+        (
+            (256, 1024, 1024),
+            block_sharded(32, 128, (8, 8)),
+            "x in shards of 1 row and a multiple of 8 columns of tiles",
+        ),
+        ((1024, 37 * 32, 1024), block_sharded(128, 160, (8, 8)), "x in shards of 4 rows of tiles"),
+        ((32, 256, 4096), width_sharded(32, 32, (8, 1)), "x on 1 core"),
+    ],
+)
+def test_one_row_or_core_is_one_and_of_one_column_each_number_is_a_multiple(check, sides, x_lies, words):
+    m, k, n = sides
+    made = of_linear(m=m, k=k, n=n, kernel_ns=2_000_000, program_config=config(block=1))
+    made.device_ops[0].inputs[0].placement = x_lies
+    assert f"fused_activation=None); {words}; keep" in check.ask(made).claim.fix
+
+
 def test_into_shards_subblocks_are_one_row_of_tiles_or_as_wide_as_the_block(check):
     """Real TTNN: "out_subblock_w (1) must equal per_core_N (2) or out_subblock_h (2) must be 1"."""
 

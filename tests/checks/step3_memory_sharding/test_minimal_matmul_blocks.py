@@ -8,6 +8,7 @@ from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import kernel_config
+from ttnn_mcp.analyses.window_facts import WindowFacts
 
 CONFIG = "MinimalMatmulConfig(M_block_size={},K_block_size=8,N_block_size={},subblock_h=2,subblock_w=2{})"
 GRID = ",compute_with_storage_grid_size=(x=8,y=9)"
@@ -68,6 +69,12 @@ def test_blocks_fit_l1(check):
     """Real TTNN refuses 12 x 8 x 12 tiles of 16 bits, whose sums have 32: 2.1 MB of 1.5."""
     made = of(rows=108 * 32, n=24 * 8 * 32, block=(14, 14), ns=8_000_000)
     assert "M_block_size=6, K_block_size=8, N_block_size=8" in check.ask(made).claim.fix
+
+
+def test_l1_that_holds_no_block_gets_the_smallest(check, monkeypatch):
+    """A memory report may tell of any size."""
+    monkeypatch.setattr(WindowFacts, "safe_l1_bytes", 1_000)
+    assert "M_block_size=1, K_block_size=1, N_block_size=1" in check.ask(of()).claim.fix
 
 
 @for_all(

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, rewritten, without
 from tests.for_all import for_all
-from tests.profiles import DRAM, L1, Program
+from tests.profiles import DRAM, L1, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 
 LEAST_NS = 2 * 8192 * 1024 * 4096 * 2 / (110 * 4096 * 1.35)  # arithmetic at HiFi2 on 110 cores at 1.35 GHz: 226 us
@@ -72,6 +72,13 @@ def test_a_type_of_its_own_stays(check):
     made = program_of(n=1024, kernel_ns=200_000)
     made.device_ops[0].outputs[0].dtype = "BFLOAT8_B"
     assert "ttnn.linear(x, w, dtype=ttnn.bfloat8_b, program_config=" in check.ask(made).claim.fix
+
+
+@for_all("cell", ["", "A_LATER_TYPE"])
+def test_a_type_that_ttnn_has_not_is_not_written(check, tmp_path, cell):
+    rows = [{**row, "OUTPUT_0_DATATYPE": cell} for row in performance_rows(program_of(n=1024, kernel_ns=900_000))]
+    made = write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7"))
+    assert " dtype=" not in check.ask(made).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):

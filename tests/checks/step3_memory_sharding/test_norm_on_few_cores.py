@@ -7,7 +7,7 @@ import pytest
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, norm, rewritten, timeless, without
 from tests.for_all import for_all
-from tests.profiles import Program, width_sharded
+from tests.profiles import Program, header_of, performance_rows, width_sharded, write_rows
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import layer_norm
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -396,3 +396,14 @@ def test_groups_of_many_rows_are_no_trial(check):
     program = Program("blackhole", grid=(11, 10))
     group_norm(program, 4)
     assert check.ask(program).claim.expected is not None
+
+
+def test_groups_whose_input_is_not_printed_are_none(check, tmp_path):
+    program = Program("blackhole", grid=(11, 10))
+    group_norm(program, 4)
+    rows = [
+        {name: "" if name.startswith("INPUT_0") else cell for name, cell in row.items()}
+        for row in performance_rows(program)
+    ]
+    told = check.ask(write_rows(tmp_path / "ops_perf_results_made.csv", rows, header_of(rows, "C7")))
+    assert told.status == "clean"

@@ -50,6 +50,10 @@ def test_a_context_on_few_cores_is_told(check):
     assert outcome.at_most_ns < 94_870
 
 
+def test_one_core_is_one(check):
+    assert ": the heaviest on 1 core where 80 can work by rows " in check.ask(of(cores=1)).claim.claim
+
+
 def test_more_products_than_cores_go_together(check):
     """300 heads of one row of tiles: three to a core."""
     assert "per_core_M=3, per_core_N=1" in check.ask(of(heads=300, rows=32, keys=128, cores=1)).claim.fix

@@ -59,6 +59,16 @@ def test_where_each_core_has_several_chunks_a_few_rows_less_are_a_trial(check):
     assert (expects(8, 128), expects(6, 128), expects(8, 256)) == (False, True, True)
 
 
+@for_all(
+    ("printed", "approximate"),
+    [("", True), ("std::nullopt", True), ("true", True), ("1", True), ("false", False), ("0", False)],
+)
+def test_the_exponent_stays_as_it_is(check, printed, approximate):
+    """A config that leaves it open has the approximate one."""
+    fix = check.ask(attending(more=f",exp_approx_mode={printed}" * bool(printed))).claim.fix
+    assert f"exp_approx_mode={approximate})" in fix
+
+
 def test_texts_are_short(check):
     check.assert_sound(attending())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, without
 from tests.for_all import for_all
-from tests.profiles import Program, block_sharded, height_sharded
+from tests.profiles import DRAM, Program, block_sharded, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import interleaved_to_sharded
 
@@ -14,11 +14,18 @@ BY_HEIGHT, BY_BLOCK = height_sharded(32, 512, 16), block_sharded(128, 128, (4, 4
 
 
 def moved(
-    program, code="SliceDeviceOperation", *, place=BY_HEIGHT, to="BFLOAT16", read_twice=False, reader="MadeUp"
+    program,
+    code="SliceDeviceOperation",
+    *,
+    place=BY_HEIGHT,
+    to="BFLOAT16",
+    read_twice=False,
+    reader="MadeUp",
+    source=DRAM,
 ):
     """A slice of 36 us, its move into shards of 20, and who reads the shards."""
     part = program.tensor(SIDES)
-    put(program, DeviceOp(code, (program.tensor([1, 2, 512, 512]),), (part,), 36_000))
+    put(program, DeviceOp(code, (program.tensor([1, 2, 512, 512], placement=source),), (part,), 36_000))
     if read_twice:
         put(program, DeviceOp("MadeUp", (part,), (program.tensor([1, 1, 32, 32], "UINT16"),), 1_000))
     shards = put(program, interleaved_to_sharded(part, program.tensor(SIDES, to, placement=place), 20_000))
@@ -67,7 +74,13 @@ def test_who_writes_shards(check, code, place, told):
 
 @for_all(
     "how",
-    [{"to": "BFLOAT8_B"}, {"read_twice": True}, {"reader": "Halo"}, {"reader": "Halo behind a Move"}],
+    [
+        {"to": "BFLOAT8_B"},
+        {"read_twice": True},
+        {"reader": "Halo"},
+        {"reader": "Halo behind a Move"},
+        {"source": height_sharded(64, 512, 16)},
+    ],
     ids=str,
 )
 def test_casts_tensors_that_others_read_and_inputs_of_convs_stay(check, how):

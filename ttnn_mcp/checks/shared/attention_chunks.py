@@ -52,9 +52,12 @@ def grid_text(facts: WindowFacts, row: int) -> str:
 
 
 def program_text(facts: WindowFacts, row: int, grid: str, q: int, k: int) -> str:
-    """A program config with these chunks; its exponent as now, exact where the report prints no config."""
+    """A program config with these chunks; its exponent as now, exact where the report prints no config.
+
+    A config that leaves it open has the approximate one (tt-metal, sdpa_program_factory.cpp).
+    """
     config = facts.attributes(row).struct("program_config")
-    approximate = bool(config and config.number("exp_approx_mode"))
+    approximate = config is not None and config.text_of("exp_approx_mode") not in ("0", "false")
     return (
         f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid}, q_chunk_size={q}, "
         f"k_chunk_size={k}, exp_approx_mode={approximate})"

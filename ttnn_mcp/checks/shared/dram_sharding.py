@@ -22,6 +22,7 @@ from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
 from ttnn_mcp.checks.shared.activations import applied_by, as_stored, kept_beside_config
 from ttnn_mcp.checks.shared.changed_ops import changed, described_by
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -207,10 +208,12 @@ def placed_for(facts: WindowFacts, row: int, config: MatmulConfig) -> str:
     moved = [name for name, place in places.items() if place.endswith("SHARDED") and place != able]
     texts = [f"{' and '.join(moved)} interleaved"] if moved else []
     if x == able == SHARDS["1D", True]:
-        texts.append(f"x on {most_holding(facts, row, config.in0_block_w)} cores")
+        texts.append(f"x on {counted(most_holding(facts, row, config.in0_block_w), 'core')}")
     elif x == able:
-        columns = f" and a multiple of {config.in0_block_w} columns" * (config.kind == "2D")
-        texts.append(f"x in shards of {config.per_core_m} rows{columns} of tiles")
+        columns = f" and a multiple of {config.in0_block_w} columns" * (
+            config.kind == "2D" and config.in0_block_w > 1
+        )
+        texts.append(f"x in shards of {counted(config.per_core_m, 'row')}{columns} of tiles")
     return "".join(f"; {text}" for text in texts)
 
 

@@ -28,7 +28,8 @@ def beside_operands(facts: WindowFacts, row: int, bias: str) -> str:
     """The bias by the name that the call has for it, and a type that is not that of x: TTNN 0.81.1 takes x's."""
     x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[row]
     added = any(operand.present[row] for operand in facts.ops.inputs[2:3])
-    return f", {bias}=bias" * added + (f", dtype=ttnn.{out.lower()}" if out != x else "")
+    is_other = out != x and out in TILE_BYTES  # the cell may be blank, or name a type that ttnn has not
+    return f", {bias}=bias" * added + (f", dtype=ttnn.{out.lower()}" if is_other else "")
 
 
 def beside_minimal(facts: WindowFacts, row: int) -> str:

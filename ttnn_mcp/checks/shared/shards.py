@@ -25,10 +25,13 @@ def spread_config(operand: Operand, row: int, cores: int, *, wide: bool) -> str:
 
 
 def block_config(operand: Operand, row: int, grid: Grid) -> str:
-    """Blocks of whole tiles over as much of the grid as divides both sides; norms take no shards of rows alone."""
+    """Blocks of whole tiles over as much of the grid as divides both sides; norms take no shards of rows alone.
+
+    A side may be no whole tiles, as of tiles that are less high (ttnn.Tile).
+    """
     high, wide = int(operand.height[row]), int(operand.padded[row, 3])
     y, x = (
-        max(cores for cores in range(1, most + 1) if side % (TILE_SIDE * cores) == 0)
+        max(cores for cores in range(1, most + 1) if -(-side // TILE_SIDE) % cores == 0)
         for side, most in ((high, grid[1]), (wide, grid[0]))
     )
     return (

@@ -137,12 +137,18 @@ def _narrowed(facts: WindowFacts, dtype: str, left: Floats, row: int) -> Describ
 
 def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> Words:
     return Words(
-        claim=f"{ops.kinds} could do with {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
+        claim=f"{_ops(ops)} could do with {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
         assumption="a trial: time falls at most with the bytes or passes; a quarter to half of tries brought nothing",
         cells=((ops.facts.ops.inputs[1], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),
         fix=fix(ops.facts, ops.row),
         caveat="instead of what other findings set there; PCC of the whole model decides, op by op",
     )
+
+
+def _ops(ops: Affected) -> str:
+    """By kind; all as ops where norms, sums or casts are among them, which have no kind."""
+    of_kinds = ops.facts.of_family("conv", "matmul", "attention")[ops.rows]
+    return ops.kinds if of_kinds.all() else ops.many("op")
 
 
 def _fewer_passes(_facts: WindowFacts, _row: int, fidelity: str = LOFI) -> str:

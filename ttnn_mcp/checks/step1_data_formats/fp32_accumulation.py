@@ -78,8 +78,8 @@ def look(facts: WindowFacts) -> Problems:
     long = (facts.kernel_ns >= SMALL_NS) & ~any_operand(facts.ops, "FLOAT32")
     least = np.where(ATTENDING.mask(facts), np.nan_to_num(least_ns(facts)), least_ns(facts))  # not told of windows
     for adds, part, tell in (
-        (ADDING, OF_SUMS, partial(_tell_adding, "norm or softmax", "21, 41 and 58 %")),
-        (ATTENDING, OF_ATTENTION, partial(_tell_adding, "attention", "6, 24 and 30 %")),
+        (ADDING, OF_SUMS, partial(_tell_adding, "norm or softmax op", "21, 41 and 58 %")),
+        (ATTENDING, OF_ATTENTION, partial(_tell_adding, "attention op", "6, 24 and 30 %")),
     ):
         adding = np.flatnonzero(adds.mask(facts) & long)
         rows = adding[compute_setting(facts.ops, adding, "fp32_dest_acc_en") == 1]

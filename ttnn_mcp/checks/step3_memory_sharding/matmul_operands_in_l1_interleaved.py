@@ -15,7 +15,8 @@ change brings more cores (with batches on both sides a core_grid gives one core 
 
 Where no such share fits, TTNN falls back to a program of one tile at a time, on all cores: three matmuls on FLOAT32
 norms in L1 took 2637 to 2963 us, and 172 to 199 with the norms in DRAM (dots.ocr's port), a compiler's 2027 and 264
-(tt-mlir #7702). So at under 5 % of the roofline operands in DRAM are told, at best fifteen times as fast.
+(tt-mlir #7702). So at under 5 % of a roofline of 5 us and more operands in DRAM are told, at best fifteen times as
+fast: what is smaller fits L1, and waits for its launch.
 The fix names compute_kernel_config because core_grid alone lowers bfloat16 from HiFi2 to LoFi (tt-metal #55889).
 """
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.from_graph.matmul_cores import IN_DRAM as INTERLEAVED_IN_DRAM
 from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, moved_to
+from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowFacts, Words, check, ops_named
@@ -67,7 +69,7 @@ def look(facts: WindowFacts) -> Problems:
     yield Problem(rows[at_most > 0], at_most[at_most > 0], sets=_program, tell=_tell)
     slow = facts.matmuls.rows[facts.matmuls.chosen & in_l1_interleaved(facts.ops)[facts.matmuls.rows]]
     best = achievable_ns(facts)
-    slow = np.setdiff1d(slow[(best < FALLEN_BACK * facts.kernel_ns)[slow]], rows)
+    slow = np.setdiff1d(slow[(best < FALLEN_BACK * facts.kernel_ns)[slow] & (best[slow] >= SMALL_NS)], rows)
     took = facts.kernel_ns[slow]
     yield Problem(slow, took - np.maximum(took / FASTER_AFTER_IT, best[slow]), tell=_tell_fallen_back)
 

@@ -88,14 +88,14 @@ def _shares(facts: WindowFacts, row: int) -> Dealt:
 def _call(facts: WindowFacts, row: int) -> str:
     shares = _shares(facts, row)
     widest, depth, high, wide = WIDEST + 1, 0, 1, 1
-    while depth < SHALLOWEST:  # blocks of one tile have room for the default
+    while depth < SHALLOWEST and widest > 1:  # a memory report may tell of too little L1 for any
         widest -= 1
         high, wide = (_fitting(share, widest) for share in shares.share)
         depth = deepest_k(facts, row, high, wide)
     sub_h, sub_w = (2 if side % 2 == 0 else 1 for side in (high, wide))
     x, y = shares.grid
     config = (
-        f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={depth}, N_block_size={wide}, "
+        f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={max(depth, 1)}, N_block_size={wide}, "
         f"subblock_h={sub_h}, subblock_w={sub_w}, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y}))"
     )
     if not multiplies_alone(facts)[row]:

@@ -68,7 +68,7 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all norms on few cores, with the moves beside them."""
     cores = facts.chip.cores or 0
     short = (facts.chip.arch == "wormhole_b0") & ~facts.named("GroupNorm") & (facts.kernel_ns < SHORT_NS)
-    able = facts.of_family("norm") & ~short & ~facts.roofline.impossible
+    able = facts.of_family("norm") & ~short & ~facts.roofline.impossible & facts.ops.inputs[0].present
     rows = np.flatnonzero(able & on_few_cores(facts.ops, cores))
     at_most = _at_most(facts, rows, cores)
     rows, at_most = rows[at_most > 0], at_most[at_most > 0]

@@ -81,10 +81,11 @@ def _cores(plan: MatmulPlan) -> int:
 def _tell(ops: Affected) -> Words:
     facts, plan = ops.facts, _plan(ops.facts, ops.row)
     assert plan is not None  # noqa: S101 - only such rows are told
-    now = figure(facts.ops.numbers("cores")[ops.row], ".0f")
+    used = facts.ops.numbers("cores")[ops.row]
+    now = f"{figure(used, '.0f')} core{'s' * bool(used != 1)}"
     return Words(
         claim=(
-            f"{ops.kinds} of batches with batches ({ops.time}): the heaviest on {now} cores where {_cores(plan)} can "
+            f"{ops.kinds} of batches with batches ({ops.time}): the heaviest on {now} where {_cores(plan)} can "
             f"work by rows of a product: {ops.example}"
         ),
         assumption="the time falls with the cores that the products get, to their roofline at most",

@@ -11,7 +11,7 @@ The bound is the moves' time.
 
 Silent where the move changes the data type, before convs (copies-before-halo), on casts, which need the layout of
 their input (cast-beside-move), on attention, which refuses sharded results for grouped queries, on matmuls, whose
-config has to fit the shards, and on exchanges.
+config has to fit the shards, on ops that read shards, whose own decide, and on exchanges.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def look(facts: WindowFacts) -> Problems:
     makers = joins.makers[rows]
     writes = facts.named(*WRITERS)[makers]
     writes |= facts.named(*BY_HEIGHT)[makers] & (y.placement.among("L1_HEIGHT_SHARDED"))[rows]
+    writes &= ~np.any([operand.sharded for operand in facts.ops.inputs], axis=0)[makers]
     able = writes & (joins.reader_counts[makers] == 1)  # the last op, NOBODY's place, has no reader
     able &= np.array(
         [x.dtype[row] == y.dtype[row] and not _before_conv(facts, row) for row in rows.tolist()], dtype=bool
