@@ -47,6 +47,13 @@ def norm(
     run(program, "BinaryNg", (x, scale), ROWS, last)
 
 
+def test_only_rotary_embeddings_ask_for_the_width_of_a_head(check, monkeypatch):
+    monkeypatch.setitem(globals(), "ROWS", [1, 1, 64, 96])
+    program = Program("wormhole_b0")
+    norm(program)
+    assert check.ask(program).claim.fix.startswith("ttnn.rms_norm(x, epsilon=1e-5, weight=gamma) in place of")
+
+
 def softmax(program, *, stable=True, last="DIV", inverse=False, also_summed=False, also_read=False):
     x = run(program, "Typecast", (program.tensor(ROWS, "FLOAT32"),), ROWS)
     if stable:

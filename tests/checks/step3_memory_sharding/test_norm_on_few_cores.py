@@ -55,6 +55,15 @@ def test_a_residual_lies_in_the_shards_too(check):
     assert check.assert_sound(program).fix.startswith("x, residual and y L1 WIDTH_SHARDED on 8x5 cores; program")
 
 
+def test_a_weight_of_one_row_is_no_residual(check):
+    program = normed()
+    op = program.device_ops[0]
+    for tensor in (op.inputs[0], op.outputs[0]):
+        tensor.shape = [1, 1, 1, 1280]
+    op.inputs = (op.inputs[0], program.weight([1, 1, 1, 1280]))
+    assert check.ask(program).claim.fix.startswith("x and y L1 WIDTH_SHARDED on 8x5 cores; program")
+
+
 def test_a_weight_of_part_of_a_tile_is_told_in_tiles(check):
     """Real TTNN wants [1, 1, C / 32, 32] in rows, which 1250 columns do not have."""
     program = normed()
