@@ -61,9 +61,7 @@ POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial,
 HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 DEEP = 4  # times N: with K half as deep fewer cores won 3 % (tt-metal, CosyVoice's notes)
-ON_FEWER = (
-    "; or core_grid=ttnn.CoreGrid(y=2, x=8): over a deep K half of TTNN's cores took half of its time (CosyVoice)"
-)
+ON_FEWER = "; or no config and core_grid=ttnn.CoreGrid(y=2, x=8): half of the time over a deep K (CosyVoice)"
 IN_DRAM = (
     "; or all operands in ttnn.DRAM_MEMORY_CONFIG: TTNN does not fall back then (tt-mlir #7702: 264 us, not 2027)"
 )
