@@ -68,10 +68,8 @@ def leaves_much(facts: WindowFacts, saved: Floats) -> Mask:
 
 def results_felt(facts: WindowFacts) -> Mask:
     """Ops of which writing the first result to DRAM takes, or would take, a part of their time that is felt."""
-    out = facts.ops.outputs[0]
-    return (out.in_dram | out.in_l1) & (
-        out.bytes >= FELT * facts.kernel_ns * (facts.chip.dram_achievable_gb_s or np.inf)
-    )
+    written = facts.ops.outputs[0].bytes
+    return written >= FELT * facts.kernel_ns * (facts.chip.dram_achievable_gb_s or np.inf)
 
 
 def _floor(facts: WindowFacts, bounds: Floats) -> Floats:
