@@ -72,12 +72,20 @@ def inner_tiles(ops: OpTable, row: int) -> int:
     return int(a[2 if turned else 3]) // TILE_SIDE
 
 
+def tile_bytes_of(ops: OpTable, row: int) -> tuple[int, int, int]:
+    """Bytes of a tile of A, of B and of the output of the matmul at `row`; of an unknown type the most there are."""
+    a, b, out = (
+        TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values()))
+        for operand in (*ops.inputs[:2], ops.outputs[0])
+    )
+    return a, b, out
+
+
 def suggested_for(
     ops: OpTable, row: int, grid: Grid, l1_bytes: float, *, two_sided: bool = False
 ) -> MatmulConfig | None:
     """The suggested config for the matmul at `row`; None if none fits, or if the second operand is batched."""
-    a, b, out = ops.inputs[0], ops.inputs[1], ops.outputs[0]
-    sizes = [TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (a, b, out)]
+    b, out, sizes = ops.inputs[1], ops.outputs[0], tile_bytes_of(ops, row)
     m, k, n = int(out.height[row]) // TILE_SIDE, inner_tiles(ops, row), int(out.padded[row, 3]) // TILE_SIDE
     if min(m, k, n) < 1 or int(b.padded[row, :2].prod()) != 1:
         return None

@@ -40,6 +40,17 @@ def applied_by(facts: WindowFacts, row: int) -> str:
         return "<as now>"
 
 
+def also_applied(facts: WindowFacts, row: int) -> str:
+    """The same as a last argument of a call or config (", fused_activation=..."); empty if it applies nothing."""
+    function = applied_by(facts, row)
+    return f", fused_activation={function}" if function != "None" else ""
+
+
+def has_bias(facts: WindowFacts, row: int) -> bool:
+    """Whether the matmul at `row` adds a bias: its third input."""
+    return any(operand.present[row] for operand in facts.ops.inputs[2:3])
+
+
 def kept_beside_config(facts: WindowFacts, row: int) -> str:
     """What of the call at `row` stays beside a config that applies its function, and what goes.
 
@@ -48,7 +59,7 @@ def kept_beside_config(facts: WindowFacts, row: int) -> str:
     """
     attributes, ops = facts.attributes(row), facts.ops
     kept = ["compute_kernel_config"]
-    kept += ["bias"] * any(operand.present[row] for operand in ops.inputs[2:3])
+    kept += ["bias"] * has_bias(facts, row)
     kept += ["dtype"] * bool(ops.inputs[0].dtype[row] != ops.outputs[0].dtype[row])
     dropped = [name for key, name in IN_CALL.items() if attributes.text_of(key)]
     return f"keep {', '.join(kept)}" + (f", drop {' and '.join(dropped)}" if dropped else "")

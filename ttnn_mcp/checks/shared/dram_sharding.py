@@ -17,13 +17,13 @@ from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.laws.law import Expected
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
-from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, inner_tiles, suggested_for
+from ttnn_mcp.analyses.programs.matmul_config import MatmulConfig, Tiles, inner_tiles, suggested_for, tile_bytes_of
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.check import Floats, Mask, Rows, WindowFacts
-from ttnn_mcp.checks.shared.activations import applied_by, as_stored, kept_beside_config
+from ttnn_mcp.checks.shared.activations import also_applied, applied_by, as_stored, kept_beside_config
 from ttnn_mcp.checks.shared.changed_ops import changed, described_by
 from ttnn_mcp.checks.wording import counted
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
@@ -114,12 +114,11 @@ def dram_sharded(facts: WindowFacts, row: int) -> str | None:
     if cores_and_block is None:
         return None
     cores, block = cores_and_block
-    n, function = _tiles(facts, row).n, applied_by(facts, row)
-    applies = f", fused_activation={function}" if function != "None" else ""
+    per_core_n = -(-_tiles(facts, row).n // cores)
     return (
         "ttnn.linear(x, w, memory_config=ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG, program_config="
         f"ttnn.MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w={block}, per_core_M=1, "
-        f"per_core_N={-(-n // cores)}{applies})), x so on {cores} cores, w so in "
+        f"per_core_N={per_core_n}{also_applied(facts, row)})), x so on {cores} cores, w so in "
         f"DRAM{as_stored(facts, row)}; {kept_beside_config(facts, row)}"
     )
 
@@ -291,7 +290,6 @@ def _held_by(facts: WindowFacts, row: int) -> tuple[int, int] | None:
 
 
 def _tiles(facts: WindowFacts, row: int) -> Tiles:
-    x, weight, out = facts.ops.inputs[0], facts.ops.inputs[1], facts.ops.outputs[0]
-    sizes = (TILE_BYTES.get(operand.dtype[row], max(TILE_BYTES.values())) for operand in (x, weight, out))
+    out = facts.ops.outputs[0]
     high, k = -(-int(out.height[row]) // TILE_SIDE), inner_tiles(facts.ops, row)  # weights may be printed as [N, K]
-    return Tiles(high, k, int(out.padded[row, 3]) // TILE_SIDE, *sizes)
+    return Tiles(high, k, int(out.padded[row, 3]) // TILE_SIDE, *tile_bytes_of(facts.ops, row))

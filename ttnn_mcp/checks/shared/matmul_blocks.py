@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_many_steps,
     in_small_blocks,
 )
-from ttnn_mcp.analyses.programs.matmul_config import inner_tiles
+from ttnn_mcp.analyses.programs.matmul_config import inner_tiles, tile_bytes_of
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -187,8 +187,7 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
     if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED":
         deeper = [block for block in deeper if most_holding(facts, row, block) >= FEWEST_HOLDING]
     per_m, per_n = ((config.number(f"per_core_{side}") if config else None) or 1 for side in "MN")
-    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
-    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
+    a, b, out = tile_bytes_of(facts.ops, row)
     room = facts.safe_l1_bytes - per_m * per_n * (out + TILE_BYTES["FLOAT32"])  # partial sums: at most
     return [block for block in deeper if 2 * block * (per_m * a + per_n * b) <= room][-3:]
 
@@ -196,11 +195,10 @@ def deeper_blocks(facts: WindowFacts, row: int) -> list[int]:
 def told_blocks(facts: WindowFacts, row: int, blocks: list[int]) -> str:
     """Blocks of K to try; where x lies in shards of columns, each with the cores that hold x, as it divides a shard."""
     banked = banked_rows(facts, np.array([row])).any()
-    if facts.ops.inputs[0].placement[row] != "L1_WIDTH_SHARDED" or banked:
-        return f"in0_block_w={' or '.join(map(str, blocks))}"
-    return (
-        f"in0_block_w={' or '.join(f'{block} (x on {most_holding(facts, row, block)} cores)' for block in blocks)}"
-    )
+    texts = [str(block) for block in blocks]
+    if facts.ops.inputs[0].placement[row] == "L1_WIDTH_SHARDED" and not banked:
+        texts = [f"{block} (x on {most_holding(facts, row, block)} cores)" for block in blocks]
+    return f"in0_block_w={' or '.join(texts)}"
 
 
 def _tiles_of_shard(facts: WindowFacts, row: int, tiles: int, config: PrintedStruct | None) -> int:

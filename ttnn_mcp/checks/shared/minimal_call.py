@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.programs.matmul_config import tile_bytes_of
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
 from ttnn_mcp.checks.check import Mask, WindowFacts
-from ttnn_mcp.checks.shared.activations import applied_by
+from ttnn_mcp.checks.shared.activations import also_applied, has_bias
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.printed.attributes import Attributes
 
@@ -27,16 +28,13 @@ def _does_more(attributes: Attributes) -> float:
 def beside_operands(facts: WindowFacts, row: int, bias: str) -> str:
     """The bias by the name that the call has for it, and a type that is not that of x: TTNN 0.81.1 takes x's."""
     x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[row]
-    added = any(operand.present[row] for operand in facts.ops.inputs[2:3])
     is_other = out != x and out in TILE_BYTES  # the cell may be blank, or name a type that ttnn has not
-    return f", {bias}=bias" * added + (f", dtype=ttnn.{out.lower()}" if is_other else "")
+    return f", {bias}=bias" * has_bias(facts, row) + (f", dtype=ttnn.{out.lower()}" if is_other else "")
 
 
 def beside_minimal(facts: WindowFacts, row: int) -> str:
     """The same of minimal_matmul, and the function that the op applies."""
-    function = applied_by(facts, row)
-    applies = f", fused_activation={function}" if function != "None" else ""
-    return f"{beside_operands(facts, row, 'bias_tensor')}{applies}"
+    return f"{beside_operands(facts, row, 'bias_tensor')}{also_applied(facts, row)}"
 
 
 def deepest_k(facts: WindowFacts, row: int, high: int, wide: int) -> int:
@@ -44,11 +42,9 @@ def deepest_k(facts: WindowFacts, row: int, high: int, wide: int) -> int:
 
     With sums of 32 bits, which a call without a compute config has (TTNN 0.81.1).
     """
-    operands = (*facts.ops.inputs[:2], facts.ops.outputs[0])
-    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
-    depth = DEFAULT_BLOCK
+    tile_bytes, depth = tile_bytes_of(facts.ops, row), DEFAULT_BLOCK
     while depth:
-        config = MinimalMatmul((high, depth, wide), (1, 1), (1, 1), None, a, b, out, fp32=True)
+        config = MinimalMatmul((high, depth, wide), (1, 1), (1, 1), None, *tile_bytes, fp32=True)
         if sum(config.buffers.values()) <= facts.safe_l1_bytes:
             break
         depth //= 2

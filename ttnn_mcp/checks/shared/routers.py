@@ -10,9 +10,7 @@ import numpy as np
 from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.run.ops.op_names import canonical
 
-MANY = (
-    16  # experts: the fewest of a published model with a router of this kind (ours; measured were 32, 128 and 512)
-)
+MANY = 16  # experts: the fewest of a published model with such a router (ours; measured were 32, 128 and 512)
 FEW = 0.5  # of the experts that are active: more, and the rest is hardly worth a change (ours)
 CHOOSES = {"TopK": "k", "MoeGroupedTopk": "n_activated_experts", "DeepseekGroupedGate": "n_activated_experts"}
 

@@ -107,12 +107,13 @@ def look(facts: WindowFacts) -> Problems:
     beyond = long & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look, facts)] = False
     yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
+    float32 = _reads_or_writes_float32(facts)
     untold = able & facts.roofline.why.among(WHY_PLACE, WHY_WINDOWS)
-    untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~_reads_or_writes_float32(facts)
+    untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~float32
     fewer = took * (1 - FIDELITY_PHASES[HIFI2] / phases(facts.ops))
     yield _of(untold, fewer, "fewer passes", partial(_fewer_passes, fidelity=HIFI2))
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
-    wide = long & _reads_or_writes_float32(facts)
+    wide = long & float32
     wide[spoken_of(float32_between_bfloat16.look, facts)] = False
     yield _of(wide, halved, "16 bits for 32", _half_as_wide)
 

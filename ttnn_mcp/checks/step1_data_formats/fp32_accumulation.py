@@ -75,8 +75,8 @@ def look(facts: WindowFacts) -> Problems:
     meant = any_operand(facts.ops, "FLOAT32") | ~waits_for_arithmetic(facts.ops, facts.roofline)
     rows = able[fp32 & at_limit & ~meant[able]]
     yield Problem(rows, accumulation_saves(facts, rows), sets=SETS, tell=_tell, is_trial=True)
-    long = (facts.kernel_ns >= SMALL_NS) & ~any_operand(facts.ops, "FLOAT32")
-    least = np.where(ATTENDING.mask(facts), np.nan_to_num(least_ns(facts)), least_ns(facts))  # not told of windows
+    long, least = (facts.kernel_ns >= SMALL_NS) & ~any_operand(facts.ops, "FLOAT32"), least_ns(facts)
+    least = np.where(ATTENDING.mask(facts), np.nan_to_num(least), least)  # not told of windows
     for adds, part, tell in (
         (ADDING, OF_SUMS, partial(_tell_adding, "norm or softmax op", "21, 41 and 58 %")),
         (ATTENDING, OF_ATTENTION, partial(_tell_adding, "attention op", "6, 24 and 30 %")),

@@ -28,13 +28,7 @@ from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
-from ttnn_mcp.checks.shared.activations import (
-    cite_function,
-    function_in,
-    function_of,
-    keeps_type,
-    neighbours,
-)
+from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type, neighbours
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.readers.printed.attributes import Attributes

@@ -56,10 +56,8 @@ def look(facts: WindowFacts) -> Problems:
         [row for row in facts.matmuls.rows[shallow].tolist() if deeper_blocks(facts, row)], dtype=np.int64
     )
     banked, far = banked_rows(facts, rows), _far(facts, rows)
-    saved, then = (
-        np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER),
-        partial(_in_fewer_steps, facts),
-    )
+    saved = np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER)
+    then = partial(_in_fewer_steps, facts)
     yield Problem(rows[far & ~banked], saved[rows[far & ~banked]], tell=_tell, becomes=then)
     for these, becomes in ((rows[~far & ~banked], then), (rows[banked], None)):
         fewer = np.array([_steps_less(facts, row) for row in these.tolist()])

@@ -35,6 +35,7 @@ from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowF
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, OpConfig
+from ttnn_mcp.checks.shared.activations import has_bias
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.wording import cite_each, cite_op
@@ -90,8 +91,7 @@ def _program(config: OpConfig) -> OpConfig:
     cores = _cores_with(facts, row)
     best = max(cores, key=lambda change: cores[change])
     used_cores = f"{cores[best]} of {facts.chip.cores} cores"
-    added = any(operand.present[row] for operand in facts.ops.inputs[2:3])
-    product = "ttnn.linear(a, b, bias=bias" if added else "ttnn.matmul(a, b"  # that one takes none
+    product = "ttnn.linear(a, b, bias=bias" if has_bias(facts, row) else "ttnn.matmul(a, b"  # that one takes none
     if best == IN_DRAM:
         call = f"{product}, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW})"
         return replace(config, program=f"{call}, a and b in DRAM too: {used_cores}")

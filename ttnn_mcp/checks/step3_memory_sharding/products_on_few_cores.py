@@ -30,14 +30,14 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import in_l1_interleaved
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.programs.matmul_config import Tiles, inner_tiles, widest_subblock
+from ttnn_mcp.analyses.programs.matmul_config import Tiles, inner_tiles, tile_bytes_of, widest_subblock
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import BLOCKS, MORE_CORES
 from ttnn_mcp.checks.shared.dram_sharding import ROOMY_L1_SHARE, by_row
 from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.shared.matmul_blocks import block_check
 from ttnn_mcp.checks.wording import cite_op
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 FLAGS = ("fp32_dest_acc_en", "packer_l1_acc")
@@ -63,12 +63,11 @@ def look(facts: WindowFacts) -> Problems:
 
 
 def _plan(facts: WindowFacts, row: int) -> MatmulPlan | None:
-    grid, operands = worker_grid(facts.chip), (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    grid = worker_grid(facts.chip)
     if grid is None:
         return None
-    a, b, out = (TILE_BYTES.get(one.dtype[row], max(TILE_BYTES.values())) for one in operands)
     m, n = (int(side) // TILE_SIDE for side in facts.ops.outputs[0].padded[row, 2:])
-    tiles = Tiles(m, inner_tiles(facts.ops, row), n, a, b, out)
+    tiles = Tiles(m, inner_tiles(facts.ops, row), n, *tile_bytes_of(facts.ops, row))
     fp32, packer = (bool(compute_setting(facts.ops, np.array([row]), key)[0] == 1) for key in FLAGS)
     batch = int(facts.ops.inputs[0].padded[row, :2].prod())
     return suggested_products(tiles, batch, grid, ROOMY_L1_SHARE * facts.safe_l1_bytes, fp32=fp32, packer_l1=packer)
