@@ -19,17 +19,29 @@ GRID = (11, 10)
 
 
 def context(
-    program, *, heads=16, rows=320, keys=320, size=32, cores=10, ns=94_870, batches=None, config=None, **how
+    program,
+    *,
+    heads=16,
+    rows=320,
+    keys=320,
+    size=32,
+    cores=10,
+    ns=94_870,
+    batches=None,
+    config=None,
+    of_v=DRAM,
+    of_y=DRAM,
+    **how,
 ):
     """RFD3's: 95 us on 10 cores of a Blackhole, 18 on 80."""
     x = program.tensor([1, heads, rows, keys], placement=how.pop("placement", DRAM))
-    v = program.tensor([1, heads if batches is None else batches, keys, size])
-    y = program.tensor([1, heads, rows, size])
+    v = program.tensor([1, heads if batches is None else batches, keys, size], placement=of_v)
+    y = program.tensor([1, heads, rows, size], placement=of_y)
     return put(program, matmul(x, v, y, ns, cores=cores, program_config=config, **how))
 
 
-def of(**how):
-    program = Program("blackhole", grid=(11, 10))
+def of(grid=GRID, **how):
+    program = Program("blackhole", grid=grid)
     context(program, **how)
     return program
 
@@ -48,6 +60,11 @@ def test_a_context_on_few_cores_is_told(check):
     )
     assert claim.expected.basis.endswith(" measured cases of products-on-few-cores")
     assert outcome.at_most_ns < 94_870
+
+
+def test_blocks_of_k_take_three_quarters_of_l1(check):
+    """Of 288 tiles 72 at once: 96 fit all of it, 48 half of it."""
+    assert "in0_block_w=72, " in check.ask(of(keys=288 * 32, ns=5_000_000)).claim.fix
 
 
 def test_one_core_is_one(check):
@@ -70,11 +87,13 @@ def test_beyond_half_of_the_cores_it_is_a_trial_down_to_the_roofline(check):
 @for_all(
     "how",
     [{"heads": 1}, {"batches": 1}, {"config": "MatmulMultiCoreReuseProgramConfig(in0_block_w=1)"},
-     {"placement": height_sharded(5120, 320, 80)}, {"placement": L1}, {"ns": 4_999}, {"keys": 320 * 64}],
+     {"placement": height_sharded(5120, 320, 80)}, {"of_v": height_sharded(5120, 32, 80)},
+     {"of_y": height_sharded(5120, 32, 80)}, {"placement": L1}, {"ns": 4_999}, {"size": 600 * 32, "ns": 50_000_000},
+     {"grid": (9, 10)}],
     ids=str,
 )  # fmt: skip
 def test_others_are_not_told(check, how):
-    """Of the last L1 holds no block."""
+    """L1 holds no row of 600 tiles; no card has 90 cores."""
     assert not check.ask(of(**how)).fires
 
 

@@ -68,7 +68,7 @@ def inner_tiles(ops: OpTable, row: int) -> int:
     TTNN 0.81.1 turns operands within the op, so A may be printed as [K, M]; other builds turn it in an op before.
     """
     a, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
-    turned = parse_attributes(ops.texts("attributes")[row]).flag("transpose_a") and a[3] == out[2]
+    turned = a[3] == out[2]  # of a square A both sides are K
     return int(a[2 if turned else 3]) // TILE_SIDE
 
 

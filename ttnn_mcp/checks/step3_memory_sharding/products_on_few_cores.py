@@ -129,4 +129,6 @@ def suggested_products(
         for each in rows
         for depth in reversed(divisors(tiles.k))
     )
-    return next((plan for plan in plans if sum(plan.buffers.values()) <= room and all(plan.rules().values())), None)
+    fitting = (plan for plan in plans if sum(plan.buffers.values()) <= room)
+    legal = (plan for plan in fitting if all(plan.rules().values()))  # unmoved: a guard, today none breaks a rule
+    return next(legal, None)
