@@ -2,6 +2,8 @@
 
 import ast
 import re
+import tempfile
+from pathlib import Path
 
 from generate.layout import BLANK
 from generate.sizes import SNAPSHOT, snapshot
@@ -21,9 +23,11 @@ from tests.house.tree import (
 )
 
 NO_NAMES = {"data", "info", "manager", "helper", "helpers", "utils", "util", "handler", "process", "common", "misc"}
+# a clone may stand right in the folder of temporary files, which is not a place on one machine: then the clone's own
+PLACE = ROOT if Path(tempfile.gettempdir()) == ROOT.parent else ROOT.parent
 NO_ADDRESS = re.compile(
     r"://[\w.-]*(?:py|npm|registry|mirror)[\w.-]*/|-{2}(?:extra-)?index-url|-{2}find-links|/root/|"
-    + re.escape(f"{ROOT.parent}/")
+    + re.escape(f"{PLACE}/")
 )
 LOOK_FOR_THEM = {ROOT / "tests" / "house" / "test_rooms.py", ROOT / "generate" / "pins.py"}  # and so they name them
 WITH_CODE = [path for path in MODULES if path.name != "__init__.py"]
