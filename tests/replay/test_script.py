@@ -334,7 +334,7 @@ async def test_a_combination_that_no_law_sees_has_no_time_to_expect(tmp_path):
         one.tensor([1, 1, 32, 4096]),
     )
     flat = CONFIG.replace("MultiCastProgram", "MultiCast1DProgram").replace("in0_block_w=2", "in0_block_w=8")
-    put(one, matmul(x, w, y, 103_000, program_config=flat.replace("transpose_mcast=0", "mcast_in0=1")))
+    put(one, matmul(x, w, y, 90_000, program_config=flat.replace("transpose_mcast=0", "mcast_in0=1")))
     asked["run"] = report(tmp_path / "1d", one)
     told = await ask(session(tmp_path), "replay_op", sweep=["in0_block_w", "out_subblock_w"], **asked)
     times = [row[1] or inf for row in told["candidates"]["rows"]]
@@ -350,8 +350,8 @@ async def test_a_matmul_that_gets_no_config_of_ours_keeps_the_choice_of_ttnn(wri
     assert ("candidates" in answer, "program_config" in call_in(text)) == (False, False)
 
 
-async def test_of_a_config_that_ttnn_chooses_neither_buffers_nor_times_are_told(tmp_path):
-    """Of ours a law tells a time, and its buffers are known: but that is another program."""
+async def test_of_a_config_that_ttnn_chooses_no_buffers_are_told(tmp_path):
+    """Of ours they are known: but that is another program. A law tells the time of both."""
     program, asked = Program("wormhole_b0"), {"op": 3, "limit": 200, "path": str(tmp_path / "s.py")}
     x, y = (program.tensor([1, 1, 32, 4096]) for _ in range(2))
     put(
@@ -361,7 +361,7 @@ async def test_of_a_config_that_ttnn_chooses_neither_buffers_nor_times_are_told(
     asked["run"] = report(tmp_path, program)
     for sweep in (["math_fidelity", "fp32_dest_acc_en"], ["in0_block_w", "fp32_dest_acc_en"]):
         rows = (await ask(session(tmp_path), "replay_op", sweep=sweep, **asked))["candidates"]["rows"]
-        assert {(row[1], row[3]) for row in rows if "in0_block_w" not in row[0]} == {(None, None)}
+        assert {row[3] for row in rows if "in0_block_w" not in row[0]} == {None}
         assert all(row[3] for row in rows if "in0_block_w" in row[0])
 
 

@@ -11,8 +11,6 @@ async def test_an_op_of_the_demo_gets_a_script_and_its_candidates(tmp_path):
     assert answer["op_code"] == "Matmul"
     assert answer["candidates"]["columns"] == ["candidate", "expected_us", "low_us", "buffer_bytes"]
     assert len(answer["candidates"]["rows"]) == 3
-    expected = [row[1] for row in answer["candidates"]["rows"]]
-    assert expected == sorted(expected)
     assert "Replays Matmul, line 80 of a profile" in (tmp_path / "try.py").read_text()
 
 

@@ -32,7 +32,7 @@ def test_an_answer_has_an_interval_its_law_and_its_sources():
     answer = expected(asked.banked())
     assert answer.low_us < answer.us < answer.high_us
     assert answer.law == BANKED.name
-    assert answer.source == "38 measurements of dram_sharding_n150 (ttnn://laws)"
+    assert answer.source == "39 measurements of dram_sharding_n150, autoport_llama_8b (ttnn://laws)"
 
 
 @for_all(

@@ -7,8 +7,9 @@ import pytest
 from tests.analyses.laws.asked import DRAM, banked, holds, many_rows, spread, us
 from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import expected
-from ttnn_mcp.analyses.laws.matmuls import busiest, evenly
+from ttnn_mcp.analyses.laws.matmuls import as_chosen, busiest, evenly
 
+L1 = "L1_INTERLEAVED"
 CHIPS = pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
 
 
@@ -49,12 +50,67 @@ def test_passes_cost_time_where_one_core_per_bank_multiplies():
         (banked("blackhole", k=14336, n=4096, block_w=14, fidelity="LoFi"), 127.8),
         (spread(k=8960, n=1536, block_w=2, per_core_n=1), 173.687),  # TTNN's choice: 140 K blocks
         (spread(k=8192, n=2048, per_core_n=1), 83.427),
-        (spread("blackhole", k=4096, n=14336, block_w=4, cores=8), 245.3),
+        (spread("blackhole", k=4096, n=14336, block_w=8, cores=90), 160.5),
+        (spread("blackhole", k=2560, n=32768, block_w=2, cores=110, fidelity="HiFi2"), 236.7),
         (spread("blackhole", k=2048, n=2048, per_core_n=1), 12.8),
     ],
 )
 def test_decode_matmuls_take_what_was_measured(op, measured_us):
     assert holds(op, measured_us)
+
+
+CHOSEN = {"in0_place": DRAM, "out_place": DRAM}
+
+
+@for_all(
+    ("how", "chosen"),
+    [
+        ({"k": 4096, "n": 2048, "cores": 64, **CHOSEN}, (2, 1, 1)),
+        ({"k": 4096, "n": 12288, "cores": 96, **CHOSEN}, (2, 1, 4)),
+        ({"k": 2240, "n": 256, "cores": 8, **CHOSEN}, (2, 1, 1)),
+        ({"k": 224, "n": 256, "cores": 8, **CHOSEN}, (1, 1, 1)),  # an odd number of tiles
+        ({"n": 2048, "cores": None, "grid": (11, 10), **CHOSEN}, (2, 1, 1)),
+        ({"n": 288, "cores": 9, **CHOSEN, "in0_place": L1}, (2, 1, 1)),
+        ({"n": 64 * 8 * 32, "cores": 64, **CHOSEN, "out_place": L1}, (2, 1, 8)),
+    ],
+)
+def test_of_one_row_left_to_ttnn_the_blocks_are_known(how, chosen):
+    """As captured on mock devices of TTNN 0.81.1."""
+    op = as_chosen(replace(spread(), program="AUTO", block_w=None, **how))
+    assert (op.program, (op.block_w, op.per_core_m, op.per_core_n)) == ("1D", chosen)
+
+
+@for_all(
+    "how",
+    [
+        {"rows": 33},
+        {"batch": 2},
+        {"cores": None},
+        {"in0_place": "L1_WIDTH_SHARDED"},
+        {"out_place": "L1_WIDTH_SHARDED"},
+        {"n": 256, "cores": 8, "in0_place": L1},  # tile by tile
+        {"n": 64 * 8 * 32 + 32, "cores": 64, "out_place": L1},
+        {"program": "2D"},
+    ],
+)
+def test_of_others_left_to_ttnn_they_are_not(how):
+    op = replace(spread(), **{"program": "AUTO", "block_w": None, **CHOSEN, **how})
+    assert as_chosen(op) is op
+
+
+def test_a_block_of_k_costs_more_the_more_cores_get_it():
+    """Of one column of tiles each: 64 blocks, 0.005 us for each of 32 cores more."""
+    few, many = (us(spread("blackhole", n=32 * cores, block_w=2, cores=cores)) for cores in (64, 96))
+    assert 5 < many - few < 15
+
+
+def test_weights_in_four_bits_are_read_as_800_bytes_a_tile_and_float32_inputs_are_not_told():
+    """1088 bytes are read in 1.36 times as long; dots.ocr's FLOAT32 took up to four times as long."""
+    wide, narrow = (
+        us(spread("blackhole", n=32768, cores=110, in1_dtype=dtype)) for dtype in ("BFLOAT8_B", "BFLOAT4_B")
+    )
+    assert 1.25 < wide / narrow < 1.36
+    assert expected(spread("blackhole", in0_dtype="FLOAT32")) is None
 
 
 def test_a_decode_matmul_has_one_row_of_tiles():

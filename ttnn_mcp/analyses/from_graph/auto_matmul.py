@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil, gcd
 from typing import Literal
 
+from ttnn_mcp.analyses.programs.chosen_matmul import chosen_in_dram, is_narrow, one_sided
 from ttnn_mcp.analyses.programs.grids import Grid
-from ttnn_mcp.analyses.programs.matmul_config import NARROW
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.memory_config import Placement
@@ -76,7 +76,7 @@ class Chooser:
         a, b, (x, y), layout = self.a, self.b, self.grid, placements[-1].layout
         interleaved = not any(placement.sharded for placement in placements)
         all_dram = interleaved and all(placement.buffer == "DRAM" for placement in placements)
-        narrow = self._is_narrow(a.rows, b.columns, small=all_dram)
+        narrow = is_narrow(a.rows, b.columns, small=all_dram)
         wide = narrow and b.columns > a.rows
         factor = next((size for size in SIMPLE_FACTORS if self._estimate(size, size, 2) < self.room), 1)
         down, across = ceil(a.rows / factor), ceil(b.columns / factor)
@@ -86,8 +86,8 @@ class Chooser:
         if not all_dram and (down * across > x * y or a.columns % block_w):
             return Blocks("Tiles")
         if all_dram and not narrow:
-            k = a.columns // x if a.columns % x == 0 else 1
-            return self._fitted("2D", ceil(a.rows / y), ceil(b.columns / x), k, narrower_k=True)
+            chosen = chosen_in_dram(a.rows, a.columns, b.columns, self.grid)
+            return self._fitted("2D", chosen.per_core_m, chosen.per_core_n, chosen.in0_block_w, narrower_k=True)
         several = (down, across) != (1, 1) and down <= y and across <= x
         if layout == "BLOCK_SHARDED":  # a core computes the shard that it holds
             shard = self.out.shard
@@ -99,15 +99,9 @@ class Chooser:
         return Blocks("2D", block_w, factor, factor, factor, factor) if several else Blocks("Tiles")
 
     def _one_side(self, *, mcast_in0: bool) -> Blocks:
-        """get_mcast_1d_config: one side is divided over all cores, batches are not fused."""
-        cores = self.grid[0] * self.grid[1]
-        width = 2 if self.a.columns % 2 == 0 else 1
-        per_m, per_n = self.a.rows, self.b.columns
-        if mcast_in0:
-            per_n = ceil(per_n / cores)
-        else:
-            per_m = ceil(per_m / cores)
-        return self._fitted("1D", per_m, per_n, width, mcast_in0=mcast_in0)
+        """One side is divided over all cores."""
+        chosen = one_sided(self.a.rows, self.a.columns, self.b.columns, self.grid, mcast_in0=mcast_in0)
+        return self._fitted("1D", chosen.per_core_m, chosen.per_core_n, chosen.in0_block_w, mcast_in0=mcast_in0)
 
     def _for_grid(self, placements: list[Placement]) -> Blocks | None:
         """With a core grid: create_matmul_program_config."""
@@ -116,7 +110,7 @@ class Chooser:
             fits = self._estimate(a.rows, b.columns, 1) < self.room
             return Blocks("Reuse", 1, a.rows, b.columns, a.rows, b.columns) if fits else self._simple(placements)
         rows = a.batch * a.rows
-        if 1 in (a.rows, a.columns, b.columns) or self._is_narrow(rows, b.columns, small=False):
+        if 1 in (a.rows, a.columns, b.columns) or is_narrow(rows, b.columns, small=False):
             return self._systolic(rows)
         k = next(size for size in range(GIVEN_GRID_K, 0, -1) if a.columns % size == 0)
         return self._fitted("2D", ceil(rows / y), max(ceil(b.columns / x), 1), k)
@@ -148,10 +142,6 @@ class Chooser:
         down = ceil(a.batch * a.rows / max(high, 1))
         per_m = ceil(a.batch * a.rows / down)
         return self._fitted("2D", per_m, ceil(b.columns / across), k if a.columns % across == 0 else 1)
-
-    def _is_narrow(self, rows: int, columns: int, *, small: bool) -> bool:
-        """is_narrow_shape: the ratio of the sides in elements, by integer division; or a side of one tile."""
-        return max(rows, columns) // min(rows, columns) > NARROW or (small and 1 in (rows, columns))
 
     def _fitted(
         self,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ttnn_mcp.analyses.laws.attention import AttentionDescription
-from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, as_chosen
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
 from ttnn_mcp.analyses.laws.printed_op import PrintedOp, grid_in
@@ -75,7 +75,7 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
         return replace(asked, program="MINIMAL", grid=grid_in(config) or worker_grid(op.chip))
     config = op.attributes.struct("program_config")
     if config is None:
-        return replace(asked, program="AUTO")
+        return as_chosen(replace(asked, program="AUTO"))
     program = PROGRAMS.get(config.name, "")
     by_rows = config.fields.get("mcast_in0") == "0" and asked.in0_place != "L1_HEIGHT_SHARDED"
     if config.number("gather_in0") == 1 or (program == "1D" and by_rows):

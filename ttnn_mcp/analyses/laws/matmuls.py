@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import Literal
 
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
+from ttnn_mcp.analyses.programs.chosen_matmul import one_sided
+from ttnn_mcp.analyses.programs.matmul_config import NARROW
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES, TILE_SIDE
 from ttnn_mcp.records import dataclass
 
-# A K block of a 1D multicast takes at least so long: decode matmuls of both chips are fitted best by 0.9 to 1.1.
-K_BLOCK_US = 1.0
+# A K block of a 1D multicast takes at least so long, and so much more for each core that gets it: decode matmuls of 18
+# models on both chips are fitted best by 0.7 to 0.8 and by 0.003 to 0.006.
+K_BLOCK_US, K_BLOCK_US_PER_CORE = 0.75, 0.005
 # What a K block costs a core that reads a bank besides its products: both chips are fitted best by 0.4 to 0.5.
 BANKED_K_BLOCK_US = 0.4
 # A core requests tiles one by one: 7168 take 245 us on each of 8 cores of a P150, of 1088 bytes and of 576.
 REQUEST_CYCLES = 46
+# A tile of fewer bytes is read no faster: BFLOAT4_B weights (576) are fitted best as 700 to 850 on Blackhole.
+LEAST_TILE_BYTES = 800
+INTERLEAVED = ("DRAM_INTERLEAVED", "L1_INTERLEAVED")
+# Columns of tiles per core that TTNN is sure to find room for in L1 as one block, whatever the format.
+SURE_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,7 @@ class MatmulDescription(Described):
 
     Attributes:
         batch: pairs of matrices.
-        program: kind of program config; AUTO where TTNN chose and printed none.
+        program: kind of program config; AUTO where TTNN chose, printed none, and it is not known what.
         block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m and per_core_n in tiles too.
         fused: activation, or whatever else the op computes besides.
     """
@@ -76,6 +85,28 @@ class MatmulDescription(Described):
         return float(self.batch * m * k * n)
 
 
+def as_chosen(op: MatmulDescription) -> MatmulDescription:
+    """One row of tiles, left to TTNN: by what TTNN chooses (`programs/chosen_matmul.py`), where that is certain.
+
+    With an operand in L1 a few columns, or more than its cores take in blocks, are multiplied tile by tile.
+    """
+    m, k, n = op.tiles
+    places, cores = (op.in0_place, op.out_place), op.usable_cores
+    if (
+        op.program != "AUTO"
+        or m > 1
+        or op.batch > 1
+        or cores is None
+        or any(each not in INTERLEAVED for each in places)
+    ):
+        return op
+    in_dram = all(place.startswith("DRAM") for place in places)
+    if not in_dram and not NARROW < n <= SURE_COLUMNS * cores:
+        return op
+    chosen = one_sided(m, k, n, (cores, 1), mcast_in0=True)
+    return replace(op, program="1D", block_w=chosen.in0_block_w, per_core_m=1, per_core_n=chosen.per_core_n)
+
+
 def plain(op: MatmulDescription, *programs: str) -> bool:
     """Whether the op is a single product by one of these programs, with nothing fused that costs time of its own."""
     return op.program in programs and not op.fused and op.batch == 1
@@ -101,15 +132,20 @@ def banked(op: MatmulDescription) -> tuple[float, ...] | None:
 
 def spread(op: MatmulDescription) -> tuple[float, ...] | None:
     """Each core requests the tiles of its columns, and all get the input by multicast, K block by K block."""
-    if not plain(op, "1D") or op.rows > TILE_SIDE or op.in1_place != "DRAM_INTERLEAVED" or not op.k_blocks:
+    asked = plain(op, "1D") and op.rows <= TILE_SIDE and op.in1_place == "DRAM_INTERLEAVED" and op.k_blocks
+    if (
+        not asked or op.in0_dtype == "FLOAT32"
+    ):  # dots.ocr's took up to four times as long as with 16 bits, Ornith's did not
         return None
     _, k, n = op.tiles
     columns = op.per_core_n or (ceil(n / op.usable_cores) if op.usable_cores else None)
     if columns is None:
         return None
-    read = op.dram_us(stored_bytes(k * n, op.in1_dtype)) / ARCHITECTURES[op.chip].dram_achievable_share
-    turns = K_BLOCK_US * op.k_blocks + k * columns * REQUEST_CYCLES / 1e3 / op.clock_ghz
-    return 1.0, max(read, turns), k * n / 1e3, op.engine_us(k * columns)
+    stored = k * n * max(stored_bytes(1, op.in1_dtype), LEAST_TILE_BYTES)
+    read = op.dram_us(stored) / ARCHITECTURES[op.chip].dram_achievable_share
+    block_us = K_BLOCK_US + K_BLOCK_US_PER_CORE * ceil(n / columns)
+    turns = block_us * op.k_blocks + k * columns * REQUEST_CYCLES / 1e3 / op.clock_ghz
+    return 1.0, max(read, turns), read, op.engine_us(k * columns)
 
 
 def busiest(op: MatmulDescription) -> tuple[float, float] | None:
@@ -186,10 +222,12 @@ MATMULS = (
     ),
     Law(
         name="decode matmul, interleaved weights (1D)",
-        formula="a start; the longer of reading the weights at what DRAM achieves and of a core's turns (1 us per K "
-        "block, 46 cycles per tile it requests); the tiles of all weights; multiplying, as far as it does not overlap",
+        formula="a start; the longer of reading the weights at what DRAM achieves (a tile of BFLOAT4_B as 800 bytes) "
+        "and of a core's turns (0.75 us per K block and 0.005 us per core that gets it, 46 cycles per tile it "
+        "requests); a part of reading again; multiplying, as far as it does not overlap; the blocks of what TTNN chose "
+        "are known",
         of=MatmulDescription,
-        terms=("us", "reading or taking turns", "us per 1000 tiles", "multiplying at peak"),
+        terms=("us", "reading or taking turns", "reading", "multiplying at peak"),
         factors=spread,
         sizes=("rows", "k", "n", "k_blocks"),
         alike=("in1_dtype",),
