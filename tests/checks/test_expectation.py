@@ -14,6 +14,7 @@ from tests.checks.matmul_programs import config, decoding, linear
 from tests.checks.rows import case_of
 from tests.for_all import for_all
 from tests.profiles import Placement, Program
+from ttnn_mcp.analyses.laws.anchored import SAME
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
@@ -248,20 +249,21 @@ def test_a_change_that_nobody_measured_is_told_of_no_op_that_its_law_hits(tmp_pa
 def test_another_program_that_is_expected_to_save_too_little_saves_nothing(tmp_path, times, saves):
     """Of the time after it; 15 % of the time before are the line."""
     program = Program("wormhole_b0")
-    decoding(program, kernel_ns=round(81_510 * times))
+    decoding(program, kernel_ns=round(81_130 * times))
     facts = case_of(tmp_path, program)
     told = by_law(facts, ROWS[:1], facts.kernel_ns, partial(to_banks, facts))
     assert (told.saved_ns[0] > 0) == saves
 
 
 def test_a_law_that_sees_a_change_and_expects_no_difference_tells_so(tmp_path):
-    """Cores that take turns over their tiles do not wait for narrower ones."""
+    """Cores that take turns over their tiles hardly wait for narrower ones: less than two runs differ by."""
     program = Program("blackhole", grid=(11, 10))
     name = "MatmulMultiCoreReuseMultiCast1DProgramConfig(compute_with_storage_grid_size=(x=11;y=8);in0_block_w=2;"
     decoding(program, k=3072, n=5120, kernel_ns=45_000, cores=80,
              program_config=f"{name}out_subblock_h=1;out_subblock_w=2;per_core_M=1;per_core_N=2;mcast_in0=1)")  # fmt: skip
     facts = case_of(tmp_path, program)
-    assert by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, in1_dtype="BFLOAT4_B")).saved_ns.tolist() == [0]
+    told = by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, in1_dtype="BFLOAT4_B"))
+    assert 0 <= told.saved_ns[0] < SAME * facts.kernel_ns[0]
 
 
 @for_all("what", ["passes", "spared_bytes"])

@@ -80,7 +80,7 @@ def test_what_a_new_meeting_says_is_kept_once(promises, tmp_path, monkeypatch):
         model: [(one.lever, one.kind, one.said) for one in of_it]
         for model, of_it in verdicts_at_first(meeting).items()
     }
-    assert said == {"A model": [("gain", "gain", "named"), ("dead", "dead", "quiet")]}
+    assert said == {"A model": [("gain", "gain", "named"), ("dead", "dead", "promised")]}
     assert main([]) == 1
 
 

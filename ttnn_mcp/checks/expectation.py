@@ -19,6 +19,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.anchored import after_change, anchored
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -119,13 +120,21 @@ def by_law(
         shares = np.array([after.us, after.low_us, after.high_us]) * 1e3 / facts.kernel_ns[row]
         saved[places], high[places], low[places] = (took * (1 - share) for share in shares)
         known[places] = True
-        moved[places] = getattr(changed, "program", "") != getattr(now, "program", "")
+        moved[places] = getattr(changed, "program", "") != getattr(now, "program", "") or _held_elsewhere(
+            now, changed
+        )
         laws[after.law] = laws.get(after.law, 0.0) + float(took.sum())
     if most_ns[known].sum() < COVERED * most_ns.sum():
         return None
     if saved[moved].sum() < OUTWEIGHS_MOVES * facts.kernel_ns[rows[moved]].sum():
         saved[moved] = 0
     return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
+
+
+def _held_elsewhere(now: Described | None, changed: Described | None) -> bool:
+    """Whether other cores come to hold the input: a deeper block of K must divide a wider shard of its columns."""
+    blocks = [(op.block_w, op.in0_place) for op in (now, changed) if isinstance(op, MatmulDescription)]
+    return len({block for block, _ in blocks}) > 1 and blocks[-1][1] == "L1_WIDTH_SHARDED"
 
 
 def _after(facts: WindowFacts, row: int, now: Described | None, changed: Described) -> Expected | None:

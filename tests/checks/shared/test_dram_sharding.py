@@ -91,7 +91,7 @@ def test_sharded_weights_stream_no_faster_than_the_banks_cores_compute(facts):
 def test_the_law_tells_what_is_expected_and_bandwidth_where_it_is_silent(facts):
     """Nobody measured BFLOAT16 weights."""
     narrow, wide = (facts(4096, 4096, dtype=dtype) for dtype in ("BFLOAT8_B", "BFLOAT16"))
-    assert sharded_ns(narrow, narrow.matmuls.rows).expected_ns == pytest.approx(81_510, rel=1e-3)
+    assert sharded_ns(narrow, narrow.matmuls.rows).expected_ns == pytest.approx(81_130, rel=1e-3)
     assert sharded_ns(wide, wide.matmuls.rows).expected_ns == pytest.approx(wide.roofline.dram_bytes / 240)
 
 

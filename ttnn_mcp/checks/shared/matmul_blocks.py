@@ -22,6 +22,8 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_many_steps,
     in_small_blocks,
 )
+from ttnn_mcp.analyses.programs.chosen_matmul import chosen_in_dram
+from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import inner_tiles, tile_bytes_of
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named
@@ -59,6 +61,7 @@ ROWS_FOR_2D = 4  # of tiles: from there on 2D was quicker than 1D (tt-metal's op
 FAR = 0.5  # of the roofline: deeper blocks gained at 35 % of it and lost at 57 % (between the two ours)
 POORLY_USED = 0.35  # of the roofline: below it another config is worth a trial, whatever its blocks (ours)
 HALF_THE_STEPS = 2  # times as deep, on DRAM-sharded weights: no smaller change of theirs was measured (ours)
+MANY_SINGLE_STEPS = 16  # in so many of one tile 22 to 59 % were saved by a config, in five ledgers of tt-metal
 DEEPEST = 38  # tiles: the deepest block that was measured, for 512 rows on 64 cores (tt-metal, pplx-embed-4b)
 DEEP = 4  # times N: with K half as deep fewer cores won 3 % (tt-metal, CosyVoice's notes)
 ON_FEWER = "; or no config and core_grid=ttnn.CoreGrid(y=2, x=8): half of the time over a deep K (CosyVoice)"
@@ -156,7 +159,33 @@ def guessed_badly(facts: WindowFacts) -> Mask:
     x, weight = (operand.padded[choice.rows] for operand in facts.ops.inputs[:2])
     guessed &= ~((weight[:, :2].prod(axis=1) > 1) & (x[:, 2] >= TALL))
     guessed &= below(facts, np.where(over_many_rows(facts), GUESSED_BADLY, POORLY_USED))
-    return guessed
+    return guessed | guessed_in_single_steps(facts)
+
+
+def guessed_in_single_steps(facts: WindowFacts) -> Mask:
+    """Per matmul in DRAM, whether TTNN chose to take K one tile at a time, as the columns of the grid do not divide K.
+
+    Only where as many cores work as its rule of 0.81.1 says.
+    """
+    choice, grid = facts.matmuls, worker_grid(facts.chip)
+    asked = choice.chosen & below(facts, WELL_USED)
+    if grid is None or not asked.any():
+        return np.zeros(len(choice.rows), dtype=np.bool_)
+    x, weight, out = (*facts.ops.inputs[:2], facts.ops.outputs[0])
+    for operand in (x, weight, out):
+        asked &= operand.placement.among("DRAM_INTERLEAVED")[choice.rows]
+        asked &= operand.padded[choice.rows, :2].prod(axis=1) == 1
+    for at in np.flatnonzero(asked).tolist():
+        row = int(choice.rows[at])
+        m, k, n = (
+            int(x.padded[row, 2]) // TILE_SIDE,
+            inner_tiles(facts.ops, row),
+            int(out.padded[row, 3]) // TILE_SIDE,
+        )
+        chosen = chosen_in_dram(m, k, n, grid)
+        single = not chosen.one_sided and chosen.in0_block_w == 1 and k >= MANY_SINGLE_STEPS
+        asked[at] = single and chosen.cores(m, n) == facts.ops.numbers("cores")[row]
+    return asked
 
 
 def over_deep_k(facts: WindowFacts) -> Mask:

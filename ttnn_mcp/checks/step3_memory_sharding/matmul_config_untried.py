@@ -2,9 +2,9 @@
 
 Which blocks are best no report tells. Of what tt-metal's ledgers tried on whole layers (the page on the advice) deeper
 blocks of K saved 3 to 39 % of a matmul, wider subblocks 12 %, a config in place of TTNN's guess 7 to 65 %, but three of
-ten tries brought nothing, lost or were refused. Over one row of tiles a config in place of TTNN's guess expects what
-its law says (that of many rows errs by half and more). Of all else nothing is expected. `check_setting` orders the
-legal blocks by the laws of time.
+ten tries brought nothing, lost or were refused. Over one row of tiles a config in place of TTNN's guess, and deeper
+blocks, expect what their law says (that of many rows errs by half and more). Of all else nothing is expected.
+`check_setting` orders the legal blocks by the laws of time.
 
 The line: 5 us and more, at under 60 % of the roofline, and TTNN would take something else: a config where it chose
 itself, also for the caller's core grid (on Janus-Pro's tower 5 to 14 % less, on ESMFold2's pairs half); blocks of K
@@ -26,6 +26,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.settings.matmul import SUBBLOCKS
@@ -33,7 +34,7 @@ from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
 from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
-from ttnn_mcp.checks.shared.changed_ops import configured
+from ttnn_mcp.checks.shared.changed_ops import changed, configured, of_one_row
 from ttnn_mcp.checks.shared.dram_sharding import kinds_of, suggested_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, trial_saves
 from ttnn_mcp.checks.shared.matmul_blocks import (
@@ -80,7 +81,13 @@ def look(facts: WindowFacts) -> Problems:
             groups[_NUMBERS.sub("", code)] += rows[kinds == kind].tolist()
     for group in groups.values():
         at = np.array(sorted(group), dtype=np.int64)
-        yield Problem(at, saved[at], tell=_tell, is_trial=True)
+        yield Problem(at, saved[at], tell=_tell, becomes=of_one_row(facts, partial(_deeper, facts)), is_trial=True)
+
+
+def _deeper(facts: WindowFacts, row: int) -> Described | None:
+    """The matmul with the deepest of the blocks that are told; None where only a subblock is."""
+    blocks = _legal_blocks(facts, row, _plan_now(facts, row))
+    return changed(facts, row, block_w=blocks[-1]) if blocks else None
 
 
 def _tell(ops: Affected) -> Words:
@@ -96,22 +103,32 @@ def _tell(ops: Affected) -> Words:
 
 def _as_now(facts: WindowFacts, row: int) -> str:
     """What TTNN would take in the config of a matmul; empty where there is nothing, or its rules are not known."""
-    now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
-    plan = now.plan if now.was_given else None
-    if not isinstance(plan, MatmulPlan | DramSharded):
-        return ""
-    texts = (_blocks(facts, row, plan), _subblock(plan) if isinstance(plan, MatmulPlan) else "")
+    plan = _plan_now(facts, row)
+    blocks = _legal_blocks(facts, row, plan)
+    texts = (
+        told_blocks(facts, row, blocks) if blocks else "",
+        _subblock(plan) if isinstance(plan, MatmulPlan) else "",
+    )
     as_now = ", ".join(filter(None, texts))
     return f"program_config as now with {as_now}" if as_now else ""
 
 
-def _blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded) -> str:
-    deeper = [
+def _plan_now(facts: WindowFacts, row: int) -> MatmulPlan | DramSharded | None:
+    """What its config sets; None where TTNN chose, and of programs that are not modelled."""
+    now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
+    return now.plan if now.was_given and isinstance(now.plan, MatmulPlan | DramSharded) else None
+
+
+def _legal_blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded | None) -> list[int]:
+    """Blocks of K twice as deep as now, and deeper."""
+    if plan is None:
+        return []
+    least = HALF_THE_STEPS * plan.in0_block_w
+    return [
         block
         for block in deeper_blocks(facts, row)
-        if block >= HALF_THE_STEPS * plan.in0_block_w and _is_legal(replace(plan, in0_block_w=block))
+        if block >= least and _is_legal(replace(plan, in0_block_w=block))
     ]
-    return told_blocks(facts, row, deeper) if deeper else ""
 
 
 def _subblock(plan: MatmulPlan) -> str:

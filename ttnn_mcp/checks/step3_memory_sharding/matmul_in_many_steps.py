@@ -59,10 +59,10 @@ def look(facts: WindowFacts) -> Problems:
     saved = np.minimum(facts.kernel_ns - least_ns(facts), facts.kernel_ns * DEEPER)
     then = partial(_in_fewer_steps, facts)
     yield Problem(rows[far & ~banked], saved[rows[far & ~banked]], tell=_tell, becomes=then)
-    for these, becomes in ((rows[~far & ~banked], then), (rows[banked], None)):
+    for these in (rows[~far & ~banked], rows[banked]):
         fewer = np.array([_steps_less(facts, row) for row in these.tolist()])
         left = (facts.kernel_ns - achievable_ns(facts))[these]
-        yield Problem(these, np.minimum(left, STEP_NS * fewer), tell=_tell, becomes=becomes)
+        yield Problem(these, np.minimum(left, STEP_NS * fewer), tell=_tell, becomes=then)
 
 
 def _far(facts: WindowFacts, rows: Rows) -> Mask:
