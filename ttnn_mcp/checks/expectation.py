@@ -133,8 +133,9 @@ def by_law(
 
 def _held_elsewhere(now: Described | None, changed: Described | None) -> bool:
     """Whether other cores come to hold the input: a deeper block of K must divide a wider shard of its columns."""
-    blocks = [(op.block_w, op.in0_place) for op in (now, changed) if isinstance(op, MatmulDescription)]
-    return len({block for block, _ in blocks}) > 1 and blocks[-1][1] == "L1_WIDTH_SHARDED"
+    if not isinstance(now, MatmulDescription) or not isinstance(changed, MatmulDescription):  # unmoved: for types
+        return False
+    return now.block_w != changed.block_w and changed.in0_place == "L1_WIDTH_SHARDED"
 
 
 def _after(facts: WindowFacts, row: int, now: Described | None, changed: Described) -> Expected | None:

@@ -98,6 +98,11 @@ def test_of_others_left_to_ttnn_they_are_not(how):
     assert as_chosen(op) is op
 
 
+def test_a_core_requests_its_tiles_one_by_one():
+    """56 columns of 128 tiles on each of 8 cores took 245 us; none of it is reading."""
+    assert us(spread("blackhole", n=14336, block_w=4, cores=8)) == pytest.approx(245, rel=0.15)
+
+
 def test_a_block_of_k_costs_more_the_more_cores_get_it():
     """Of one column of tiles each: 64 blocks, 0.005 us for each of 32 cores more."""
     few, many = (us(spread("blackhole", n=32 * cores, block_w=2, cores=cores)) for cores in (64, 96))

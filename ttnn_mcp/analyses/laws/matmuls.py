@@ -132,10 +132,9 @@ def banked(op: MatmulDescription) -> tuple[float, ...] | None:
 
 def spread(op: MatmulDescription) -> tuple[float, ...] | None:
     """Each core requests the tiles of its columns, and all get the input by multicast, K block by K block."""
-    asked = plain(op, "1D") and op.rows <= TILE_SIDE and op.in1_place == "DRAM_INTERLEAVED" and op.k_blocks
-    if (
-        not asked or op.in0_dtype == "FLOAT32"
-    ):  # dots.ocr's took up to four times as long as with 16 bits, Ornith's did not
+    if not plain(op, "1D") or op.rows > TILE_SIDE or op.in1_place != "DRAM_INTERLEAVED" or not op.k_blocks:
+        return None
+    if op.in0_dtype == "FLOAT32":  # dots.ocr's took up to four times as long as with 16 bits, Ornith's did not
         return None
     _, k, n = op.tiles
     columns = op.per_core_n or (ceil(n / op.usable_cores) if op.usable_cores else None)

@@ -29,6 +29,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul import SUBBLOCKS
 from ttnn_mcp.analyses.settings.matmul_printed import printed_matmul
 from ttnn_mcp.analyses.settings.trial import op_of
@@ -116,7 +117,8 @@ def _as_now(facts: WindowFacts, row: int) -> str:
 def _plan_now(facts: WindowFacts, row: int) -> MatmulPlan | DramSharded | None:
     """What its config sets; None where TTNN chose, and of programs that are not modelled."""
     now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
-    return now.plan if now.was_given and isinstance(now.plan, MatmulPlan | DramSharded) else None
+    plan = now.plan if now.was_given else None
+    return None if isinstance(plan, MinimalMatmul) else plan  # unmoved: not of a Matmul; for types
 
 
 def _legal_blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded | None) -> list[int]:
