@@ -3,12 +3,16 @@
 An acceptance test: no check may be tuned to them, and they may not be tuned to what checks say.
 """
 
+from tests.frozen.allam import ALLAM
+from tests.frozen.arcee import ARCEE
 from tests.frozen.bev import BEV
 from tests.frozen.bevformer import BEVFORMER
 from tests.frozen.bitnet import BITNET
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
+from tests.frozen.conv_nets import CONV_NETS
+from tests.frozen.cosmos import COSMOS
 from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
 from tests.frozen.dots_ocr import DOTS_OCR
@@ -18,6 +22,7 @@ from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
 from tests.frozen.falcon3_mesh import FALCON3_7B_MESH, FALCON3_10B_MESH
+from tests.frozen.fibo import FIBO
 from tests.frozen.flash_next import FLASH_NEXT
 from tests.frozen.flash_next_mesh import FLASH_NEXT_MESH
 from tests.frozen.flux2 import FLUX2
@@ -28,6 +33,9 @@ from tests.frozen.gpt_oss_120b import GPT_OSS_120B
 from tests.frozen.gpt_oss_120b_mesh import GPT_OSS_120B_MESH
 from tests.frozen.hunyuan import HUNYUAN
 from tests.frozen.janus import JANUS
+from tests.frozen.kimi_k3 import KIMI_K3
+from tests.frozen.kimi_linear import KIMI_LINEAR
+from tests.frozen.kimi_linear_long import KIMI_LINEAR_LONG
 from tests.frozen.kokoro import KOKORO
 from tests.frozen.laguna import LAGUNA
 from tests.frozen.laya import LAYA
@@ -47,6 +55,7 @@ from tests.frozen.music3 import MUSIC3
 from tests.frozen.nemotron import NEMOTRON
 from tests.frozen.nomic import NOMIC
 from tests.frozen.north import NORTH
+from tests.frozen.olmo import OLMO
 from tests.frozen.openfold3 import OPENFOLD3
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
@@ -61,12 +70,14 @@ from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
 from tests.frozen.qwen_drafter import QWEN_DRAFTER
+from tests.frozen.qwen_small import QWEN_SMALL
 from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
 from tests.frozen.sdxl import SDXL
 from tests.frozen.seamless import SEAMLESS
+from tests.frozen.sentence_bert import SENTENCE_BERT
 from tests.frozen.solar import SOLAR
 from tests.frozen.solar_prefill import SOLAR_PREFILL
 from tests.frozen.vibevoice import VIBEVOICE
@@ -160,6 +171,18 @@ THIRTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Mistral Medium 3.5": MISTRAL_MEDIUM,
     "OpenFold3": OPENFOLD3,
 }
+FOURTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Kimi K3": KIMI_K3,
+    "Kimi Linear": (*KIMI_LINEAR, *KIMI_LINEAR_LONG),
+    "ALLaM 7B": ALLAM,
+    "Arcee Spark and AFM": ARCEE,
+    "Qwen3 0.6B": QWEN_SMALL,
+    "OLMo 3.1 32B": OLMO,
+    "sentence-BERT": SENTENCE_BERT,
+    "VGG UNet, UFLD v2 and MobileNetV2": CONV_NETS,
+    "FIBO": FIBO,
+    "Cosmos3": COSMOS,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -174,6 +197,7 @@ SETS = (
     ELEVENTH_MODELS,
     TWELFTH_MODELS,
     THIRTEENTH_MODELS,
+    FOURTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
@@ -181,6 +205,7 @@ __all__ = [
     "EIGHTH_MODELS",
     "ELEVENTH_MODELS",
     "FIFTH_MODELS",
+    "FOURTEENTH_MODELS",
     "FOURTH_MODELS",
     "LAYERS",
     "MODELS",
