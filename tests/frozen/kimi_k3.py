@@ -204,9 +204,9 @@ KIMI_K3 = (
         (
             gain("kv-l1", "the narrow matmul's output in L1", 1.1, "kv_a", IN_L1, "told of this op; with the gate's and the ops that read them 5977 -> 5928 us of three chunks"),
             gain("gate-l1", "the gate's output in L1", 13.5, "gate gated", IN_L1, "4.2 us of the matmul; 27.9 us of three chunks of the ops that read both, most of it the multiply"),
-            dead("kv-2", "two tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}2\b", "44.7 -> 28.7 us, and refused: the cache's accuracy fails after 20,480 rows"),
-            dead("kv-4", "four tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}4\b", "44.7 -> 21.6 us, and refused: the cache's accuracy fails after 7680 rows"),
-            dead("kv-8", "eight or fourteen tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}(8|14)\b", "44.7 -> 16.5 and 17.9 us, and refused: the cache's accuracy fails after 5120 and 3840 rows"),
+            dead("kv-2", "two tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}2\b", "44.7 -> 28.7 us, and refused: the cache's accuracy fails after 20,480 rows", faster=True),
+            dead("kv-4", "four tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}4\b", "44.7 -> 21.6 us, and refused: the cache's accuracy fails after 7680 rows", faster=True),
+            dead("kv-8", "eight or fourteen tiles of K a block for the narrow matmul", "kv_a", r"in0_block_w\D{0,6}(8|14)\b", "44.7 -> 16.5 and 17.9 us, and refused: the cache's accuracy fails after 5120 and 3840 rows", faster=True),
             dead("gate-14", "14 or 16 tiles of K a block for the gate's matmul", "gate", r"in0_block_w\D{0,6}(14|16)\b", "118.5 -> 118.0 and 117.6 us: it waits for data"),
             dead("gate-28", "28 tiles of K a block for the gate's matmul", "gate", r"in0_block_w\D{0,6}28\b", "118.5 -> 122.4 us"),
             dead("gate-56", "56 tiles of K a block for the gate's matmul", "gate", r"in0_block_w\D{0,6}56\b", "refused: 1.70 MB of 1.57"),

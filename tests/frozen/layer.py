@@ -30,6 +30,7 @@ class Lever:
         names: pattern (any case) of a fix that names this very change.
         source: the ledger, with its commit.
         note: what was measured, and how the saving follows from it.
+        faster: a dead end for its accuracy alone: it says nothing of what such changes save.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Lever:
     names: str
     source: str
     note: str
+    faster: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,17 @@ class Told:
     names: str
     note: str
     source: str
+    faster: bool = False
 
 
 def gain(id: str, what: str, saving_us: float | None, roles: str, names: str, note: str, source: str = "") -> Told:  # noqa: A002, PLR0917
     return Told(id, "gain", what, saving_us, tuple(roles.split()), names, note, source)
 
 
-def dead(id: str, what: str, roles: str, names: str, note: str, source: str = "") -> Told:  # noqa: A002, PLR0917
-    return Told(id, "dead", what, 0.0, tuple(roles.split()), names, note, source)
+def dead(  # noqa: PLR0917
+    id: str, what: str, roles: str, names: str, note: str, source: str = "", *, faster: bool = False  # noqa: A002
+) -> Told:  # fmt: skip
+    return Told(id, "dead", what, 0.0, tuple(roles.split()), names, note, source, faster)
 
 
 def laid(  # noqa: PLR0917
@@ -105,7 +110,7 @@ def laid(  # noqa: PLR0917
     found = tuple(
         Lever(
             f"{id}/{told.id}", told.kind, told.what, told.saving_us, block.positions(told.roles), told.names,
-            told.source or source, told.note,
+            told.source or source, told.note, told.faster,
         )
         for told in levers
     )  # fmt: skip

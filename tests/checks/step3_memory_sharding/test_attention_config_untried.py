@@ -40,8 +40,9 @@ def test_chunks_are_halved_to_a_tile_and_no_further(check):
 
 
 @for_all("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
-def test_forms_with_an_exchange_or_a_second_sequence_are_left_alone(check, name):
-    assert check.ask(attending(name=name)).status == "clean"
+def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_their_chunks(check, name):
+    """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""
+    check.pair(lambda chunks: attending(name=name, chunks=chunks), silent=None, fires=(128, 256))
 
 
 def test_texts_are_short_and_cells_its_own(check):

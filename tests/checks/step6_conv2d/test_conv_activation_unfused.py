@@ -63,6 +63,26 @@ def test_what_a_conv_cannot_apply_stays(check, change):
     assert check.ask(with_activation(**change)).status == "clean"
 
 
+@for_all(
+    ("groups", "window", "bias", "fires"),
+    [
+        (64, "input_hw=(1,4096),window_hw=(1,4)", False, False),
+        (64, "input_hw=(4096,1),window_hw=(4,1)", False, False),
+        (64, None, False, False),  # a row that tells no window
+        (64, "input_hw=(64,64),window_hw=(3,3)", False, True),  # a matmul on weights that are mostly zeros
+        (64, "input_hw=(1,4096),window_hw=(1,4)", True, True),
+        (32, "input_hw=(1,4096),window_hw=(1,4)", False, True),
+        (1, "input_hw=(1,4096),window_hw=(1,4)", False, True),
+    ],
+)
+def test_a_depthwise_conv_over_one_dimension_applies_nothing(check, groups, window, bias, fires):
+    """Its kernel in TTNN 0.81.1 has no place for a function: Kimi Linear's SILU was lost."""
+    still = "stride_hw=(1,1),dilation_hw=(1,1),padding=(0,0)"
+    told = f"SlidingWindowConfig(batch_size=1,{window},{still})" if window else None
+    more = {"groups": groups, "has_bias": bias, "sliding_window_config": told}
+    assert check.ask(with_activation(more=more.items())).fires is fires
+
+
 def test_several_functions_in_one_op_stay(check):
     program = with_activation()
     op = program.device_ops[-1]

@@ -164,7 +164,12 @@ class Law(Generic[D]):
 @cache
 def fitted_laws() -> dict[str, dict[str, Fitted]]:
     """What was fitted, by law and chip ("" where chips share coefficients)."""
-    laws: dict[str, dict[str, dict[str, Any]]] = json.loads(COEFFICIENTS.read_text(encoding="utf-8"))
+    return read(COEFFICIENTS.read_text(encoding="utf-8"))
+
+
+def read(written: str) -> dict[str, dict[str, Fitted]]:
+    """The same, as written in `coefficients.json`."""
+    laws: dict[str, dict[str, dict[str, Any]]] = json.loads(written)
     return {name: {chip: _fitted(one) for chip, one in chips.items()} for name, chips in laws.items()}
 
 

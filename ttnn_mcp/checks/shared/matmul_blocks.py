@@ -174,7 +174,7 @@ def guessed_in_single_steps(facts: WindowFacts) -> Mask:
     x, weight, out = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     for operand in (x, weight, out):
         asked &= operand.placement.among("DRAM_INTERLEAVED")[choice.rows]
-        asked &= operand.padded[choice.rows, :2].prod(axis=1) == 1
+    asked &= weight.padded[choice.rows, :2].prod(axis=1) == 1
     for at in np.flatnonzero(asked).tolist():
         row = int(choice.rows[at])
         m, k, n = (

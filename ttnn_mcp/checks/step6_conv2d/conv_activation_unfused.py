@@ -8,8 +8,10 @@ the conv has no activation yet, and these unary ops take 0.5 % of the window (th
 function, applied earlier).
 
 Silent if another op also reads the conv's output, if the unary op changes the data type or a conv cannot apply it
-(several functions at once, or a typecast), and after GroupNorm and other ops in between. Readers are inferred from
-shapes, types and placements.
+(several functions at once, or a typecast), and after GroupNorm and other ops in between. Also silent behind a depthwise
+conv without bias over one dimension: its kernel (compute_depthwise_conv1d.cpp of 0.81.1) applies no function, and what
+TTNN took without an error was wrong (PCC 0.88, Kimi Linear's port in tt-metal). Readers are inferred from shapes, types
+and placements.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.programs.conv_window import window_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import OPERANDS
@@ -76,5 +79,15 @@ def _tell(conv_of: dict[int, int], sets: Sets, ops: Affected) -> Words:
 
 def _fusable(facts: WindowFacts, row: int, conv: int) -> bool:
     """One function that ttnn's conv kernels apply when packing, same type in and out, on a conv that has none yet."""
-    applied = facts.attributes(conv).text_of("activation")
+    applied = facts.attributes(conv).text_of("activation") or _multiplies_channels(facts, conv)
     return keeps_type(facts, row) and not applied and function_of(facts, row) in (*PLAIN, *PARAMETER)
+
+
+def _multiplies_channels(facts: WindowFacts, conv: int) -> bool:
+    """Whether each channel is multiplied by itself, one-dimensional as far as the row tells: a kernel of its own."""
+    attributes, ops = facts.attributes(conv), facts.ops
+    window = window_of(attributes.struct("sliding_window_config"))
+    groups = attributes.number("groups") or 1
+    alone = all(int(operand.logical[conv, 3]) == groups > 1 for operand in (ops.inputs[0], ops.outputs[0]))
+    flat = window is None or 1 in (*window.kernel, *window.input)
+    return alone and flat and not attributes.flag("has_bias")
