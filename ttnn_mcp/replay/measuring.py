@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,12 +47,12 @@ class Replay:
         return {**self.facts["settings"], **self.candidates[number]["settings"]}
 
 
-def main(replay: Replay) -> int:
+def main(replay: Replay) -> None:
     """Try the candidates, each in a process of its own, and write what came of them."""
     asked = _options()
     if asked.candidates is not None:
         _answer(replay, asked)
-        return 0
+        return
     outcomes: list[dict[str, Any]] = []
     about: dict[str, Any] = {"mode": "accepted" if asked.accept else "measured", "ended": None}
     out = Path(asked.out or Path(sys.argv[0]).with_suffix(".json"))
@@ -67,12 +68,11 @@ def main(replay: Replay) -> int:
             candidate = replay.candidates[len(outcomes)]
             machine: dict[str, Any] = answer.pop("machine", None) or {}
             outcomes.append({"name": candidate["name"], "settings": candidate["settings"], **answer})
-            sys.stdout.write(_line(outcomes[-1]))
-            sys.stdout.flush()
+            print(_line(outcomes[-1]), flush=True)  # noqa: T201 - who waits for a sweep sees how far it is
             about["ended"] = about["ended"] or _other_clock(about, machine)
             about |= {key: value for key, value in machine.items() if value is not None}
-        if number == 0 and not asked.accept and not asked.anyway:
-            about["ended"] = _unlike_its_profile(replay.facts, outcomes[0])
+        if not asked.accept and not asked.anyway:
+            about["ended"] = about["ended"] or _unlike_its_profile(replay.facts, outcomes[0])
         _keep(out, replay, outcomes, about)
     timed = ["median_us" in one for one in outcomes]
     if about["ended"] is None and timed[0] and any(timed[1:]):
@@ -80,9 +80,8 @@ def main(replay: Replay) -> int:
         about["again_us"] = again.get("median_us")
         about["ended"] = _drifted(outcomes[0], again) or _other_clock(about, again.get("machine") or {})
         _keep(out, replay, outcomes, about)
-    sys.stdout.write(f"ended: {about['ended']}\n" if about["ended"] else "")
-    sys.stdout.write(f"written: {out}\n")
-    return 0
+    ended = f"ended: {about['ended']}\n" if about["ended"] else ""
+    print(f"{ended}written: {out}")  # noqa: T201 - to the user's terminal
 
 
 def _keep(out: Path, replay: Replay, outcomes: list[dict[str, Any]], about: dict[str, Any]) -> None:
@@ -136,7 +135,6 @@ def _in_a_process(numbers: range, asked: argparse.Namespace) -> list[dict[str, A
             except subprocess.TimeoutExpired:
                 with suppress(ProcessLookupError):
                     process.kill() if asked.accept else os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
                 failed = {"outcome": "hung", "why": f"no answer after {asked.limit_s:g} s"}
         written = answers.read_text(encoding="utf-8").splitlines() if answers.is_file() else []
         outcomes: list[dict[str, Any]] = []
@@ -148,11 +146,10 @@ def _in_a_process(numbers: range, asked: argparse.Namespace) -> list[dict[str, A
 def _answer(replay: Replay, asked: argparse.Namespace) -> None:
     """Within that process: the answers, a line each as soon as it is there."""
     device = _opened(replay)
-    with Path(asked.answer).open("a", encoding="utf-8") as lines:
+    with Path(asked.answer).open("a", encoding="utf-8", buffering=1) as lines:
         for number in map(int, asked.candidates.split(",")):
             answer = _candidate(replay, device, replay.settings(number), asked)
             lines.write(json.dumps(answer) + "\n")
-            lines.flush()
     with suppress(Exception):
         _closed(replay, device)
 
@@ -295,13 +292,8 @@ def _programs(graph: list[dict[str, Any]]) -> list[tuple[str, int]]:
 
 def _cores(text: str) -> list[tuple[int, int]]:
     """The cores of `{[0-0 - 7-7]}`."""
-    cores: list[tuple[int, int]] = []
-    for part in text.replace("{", "").replace("}", "").split("],"):
-        numbers = [int(one) for one in part.strip(" []").replace(" - ", "-").split("-") if one.isdecimal()]
-        if len(numbers) == 4:
-            x1, y1, x2, y2 = numbers
-            cores += [(x, y) for x in range(x1, x2 + 1) for y in range(y1, y2 + 1)]
-    return cores
+    corners = [map(int, one) for one in re.findall(r"(\d+)-(\d+) - (\d+)-(\d+)", text)]
+    return [(x, y) for x1, y1, x2, y2 in corners for x in range(x1, x2 + 1) for y in range(y1, y2 + 1)]
 
 
 def _measured(
@@ -312,7 +304,7 @@ def _measured(
     asked: argparse.Namespace,
 ) -> dict[str, Any]:
     """Its result against torch, and its time: the kernel's by the device profiler, and that of a traced replay."""
-    (operands, values), ttnn = tensors, replay.ttnn
+    operands, values = tensors
 
     def run() -> Any:
         return replay.call(device, operands, settings)
@@ -326,8 +318,7 @@ def _measured(
         _kernels(replay, device)
         for _ in range(asked.calls):
             run()
-        ttnn.synchronize_device(device)
-        rounds.append(_of_the_op(_kernels(replay, device), asked.calls, place))
+        rounds.append(_of_the_op(_kernels(replay, device), asked.calls, place, len(ops)))
     traced = _traced(replay, device, run, asked)
     kernel = [one for one in rounds if one is not None]
     times = kernel if len(kernel) == asked.repeats else traced
@@ -360,7 +351,7 @@ def _place(replay: Replay, run: Any) -> tuple[int | None, list[str]]:
         return None, []
     names = [name for name, _ in _programs(captured)]
     mine = [place for place, name in enumerate(names) if _is_replayed(replay, name)]
-    return (mine[-1] if mine and len(names) > 1 else None), names
+    return (mine[-1] if mine else None), names
 
 
 def _is_replayed(replay: Replay, name: str) -> bool:
@@ -370,6 +361,7 @@ def _is_replayed(replay: Replay, name: str) -> bool:
 def _kernels(replay: Replay, device: Any) -> list[float]:
     """Times in us of the programs since this was asked last, in their order, of the slowest chip."""
     ttnn = replay.ttnn
+    ttnn.synchronize_device(device)
     try:
         ttnn.ReadDeviceProfiler(device)
         chips = (ttnn.get_latest_programs_perf_data() or {}).values()
@@ -387,13 +379,16 @@ def _start(result: Any) -> float:
     return result.start_timestamp
 
 
-def _of_the_op(kernels: list[float], calls: int, place: int | None) -> float | None:
-    """The median call's time; None where the programs are no whole number per call."""
+def _of_the_op(kernels: list[float], calls: int, place: int | None, ops: int) -> float | None:
+    """The median call's time: of the op at this place where a call runs so many programs, else of all of them.
+
+    None where the programs are no whole number per call.
+    """
     each, rest = divmod(len(kernels), calls)
     if rest or not each:
         return None
-    outcomes = [kernels[at : at + each] for at in range(0, len(kernels), each)]
-    return median(sum(one) if place is None or place >= each else one[place] for one in outcomes)
+    mine = slice(each) if place is None or each != ops else slice(place, place + 1)
+    return median(sum(kernels[at : at + each][mine]) for at in range(0, len(kernels), each))
 
 
 def _traced(replay: Replay, device: Any, run: Any, asked: argparse.Namespace) -> list[float]:
@@ -426,7 +421,7 @@ def _pcc(replay: Replay, result: Any, values: list[Any]) -> float | None:
     got, wanted = got - got.mean(), wanted - wanted.mean()
     size = float(got.norm() * wanted.norm())
     pcc = float((got * wanted).sum()) / size if size else 0.0
-    return pcc if abs(pcc) < math.inf else 0.0  # a result that is no number is like none
+    return 0.0 if math.isnan(pcc) else pcc  # a result that is no number is like none
 
 
 def _cannot_win(candidate: dict[str, Any], outcomes: list[dict[str, Any]], asked: argparse.Namespace) -> bool:
@@ -470,7 +465,7 @@ def _line(answer: dict[str, Any]) -> str:
         parts.append(f"PCC {answer['pcc']:.5f}")
     if "buffer_bytes" in answer:
         parts.append(f"{answer['buffer_bytes']} bytes of buffers per core")
-    return ", ".join([*parts, *([answer["why"]] if answer.get("why") else [])]) + "\n"
+    return ", ".join([*parts, *([answer["why"]] if answer.get("why") else [])])
 
 
 def _first_line(raised: BaseException) -> str:

@@ -23,7 +23,7 @@ Rebuilt from a report: {assumed}
 '''
 END = """if __name__ == "__main__":
     calls = {"operands": operands, "call": call, "reference": reference}
-    sys.exit(main(Replay(ttnn, torch, FACTS, calls)))
+    main(Replay(ttnn, torch, FACTS, calls))
 """
 
 

@@ -3,12 +3,12 @@
 import math
 import random
 
-_chance = random.Random(0)  # noqa: S311
+_chance = random.Random()  # noqa: S311
 
 
 class Tensor:
-    def __init__(self, numbers):
-        self.numbers = numbers
+    def __init__(self, numbers, shape=()):
+        self.numbers, self.shape = numbers, shape
 
     def flatten(self):
         return self
@@ -31,7 +31,7 @@ class Tensor:
         return Tensor([one - number for one in self.numbers])
 
     def __mul__(self, other):
-        return Tensor([a * b for a, b in zip(self.numbers, other.numbers, strict=True)])
+        return Tensor([a * b for a, b in zip(self.numbers, other.numbers, strict=True)], other.shape)
 
     __matmul__ = __mul__
 
@@ -41,4 +41,4 @@ def manual_seed(seed):
 
 
 def randn(shape):
-    return Tensor([_chance.gauss(0, 1) for _ in range(8)])
+    return Tensor([_chance.gauss(0, 1) for _ in range(8)], shape)
