@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.checks.rows import put
+from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
@@ -70,6 +71,14 @@ def test_what_is_not_all_of_it_or_read_whole_stays(check):
     assert check.ask(of(rows=64, part_rows=32)).status == "clean"
     assert check.ask(of(read=True)).status == "clean"
     assert check.ask(of(name="Untilize")).status == "not_applicable"
+    assert check.ask(cut(of(name="Split"), widths=(992, 4096))).status == "clean"  # not by slices, and too narrow
+    added = of()
+    added.device_ops[0].op_code = "BinaryNgDeviceOperation"
+    assert check.ask(added).status == "clean"
+
+
+def test_without_its_cells_it_cannot_tell(check, tmp_path):
+    assert_cannot_tell(check.ask(without(tmp_path, ("PUT_",), of())), "INPUT_n")
 
 
 def test_texts_are_short_and_cells_its_own(check):

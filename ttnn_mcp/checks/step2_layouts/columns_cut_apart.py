@@ -21,7 +21,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
-from ttnn_mcp.checks.needs import OPERANDS, TWO_OPERANDS
+from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.shared.activations import columns_dim
 from ttnn_mcp.checks.shared.dram_sharding import LEAST_WEIGHTS
 from ttnn_mcp.checks.wording import cite_op, counted
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"\d+")
     title="a matmul's columns cut apart by slices",
     lever=LAYOUT,
     of=ops_named("no Slice ops", "Slice"),
-    needs=(OPERANDS, TWO_OPERANDS),
+    needs=(OPERANDS,),
     worth=Worth(saving=USUAL),
     general=True,
 )

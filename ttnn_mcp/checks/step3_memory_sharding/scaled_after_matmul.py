@@ -15,6 +15,8 @@ operands may be those of another call.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
@@ -26,6 +28,7 @@ from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 PRODUCT = "BinaryOpType::MUL"
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
 WITH_WEIGHTS = ("Matmul", "Linear", "MinimalMatmul")
 
 
@@ -73,21 +76,15 @@ def _scaled(facts: WindowFacts) -> Rows:
     able &= factor.elements == factor.logical[:, 2:].prod(axis=1)
     makers = joins.makers
     same = (x.logical == ops.outputs[0].logical[makers]).all(axis=1) & ~joins.doubtful
-    by_row = factor.present & (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == x.logical[:, 3])
-    by_row &= (weights_made == NOBODY) & (x.elements > factor.elements)
+    by_row = (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == x.logical[:, 3])
+    by_row &= weights_made == NOBODY
     products = np.flatnonzero(
         ops.texts("attributes").where(lambda text: PRODUCT in text) & plain(facts) & same & able[makers]
     )
-    by_number = np.array(
-        [_is_factor(facts.attributes(int(row)).get("scalar", "")) for row in products], dtype=np.bool_
-    )
-    by_number &= ~factor.present[products]
-    return products[by_row[products] | by_number]
+    return np.array([row for row in products if by_row[row] or _is_factor(facts, int(row))], dtype=np.int64)
 
 
-def _is_factor(text: str) -> bool:
+def _is_factor(facts: WindowFacts, row: int) -> bool:
     """Whether the printed scalar is a number other than one."""
-    try:
-        return float(text) != 1
-    except ValueError:
-        return False
+    text = facts.attributes(row).get("scalar", "")
+    return _NUMBER.fullmatch(text) is not None and float(text) != 1
