@@ -61,7 +61,7 @@ def _is_still(path: Path) -> bool:
             f"{_name(path)} has changes that are not merged into it yet (a -wal file lies beside it). Wait until "
             'the run has ended; if it crashed, merge them: sqlite3 db.sqlite "PRAGMA wal_checkpoint(TRUNCATE)".'
         )
-    if _journal_is_hot(path):
+    if _journal(path).startswith(_JOURNAL_MAGIC):
         raise ReportBroken(
             f"{_name(path)} is half written (a -journal file lies beside it). Wait until the run has ended; if it "
             "crashed, opening the file once with the sqlite3 shell undoes the half-written part."
@@ -105,11 +105,12 @@ def _size(path: Path, suffix: str) -> int:
         return 0
 
 
-def _journal_is_hot(path: Path) -> bool:
+def _journal(path: Path) -> bytes:
+    """How its journal begins; empty where there is none."""
     try:
-        return begin_of(path.with_name(f"{path.name}-journal"), len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+        return begin_of(path.with_name(f"{path.name}-journal"), len(_JOURNAL_MAGIC))
     except OSError:
-        return False
+        return b""
 
 
 def _explained(path: Path, error: Exception) -> str:
