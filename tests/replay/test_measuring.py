@@ -424,7 +424,7 @@ def test_what_lay_beside_the_op_lies_there_as_one_tensor(monkeypatch):
     assert [one["tensor_bytes"] for one in answers] == [20_000 - 4 * 2_048, 20_000]
 
 
-def test_an_operand_holds_what_its_op_can_read():
+def test_an_operand_holds_what_its_op_can_read_and_without_memory_it_stays_on_the_host():
     torch = SimpleNamespace(
         full=lambda shape, number, dtype: ("full", shape, number),
         randint=lambda below, shape, dtype: ("below", shape, below),
@@ -438,9 +438,6 @@ def test_an_operand_holds_what_its_op_can_read():
     }
     assert value.pop("pages below 4").tolist() == [[0, 1, 2], [3, 0, 1]]  # a cache has no page 4 and 5
     assert [*value.values()] == [("full", (2, 3), 7), ("below", (2, 3), 9), ("normal", (2, 3), None)]
-
-
-def test_an_operand_without_memory_stays_on_the_host():
     given = [{"shape": (2, 3), "dtype": "x", "layout": "y", "memory": place} for place in ("DRAM", None)]
     ttnn = SimpleNamespace(zeros=lambda shape, **kind: kind)
     made = measuring._made(SimpleNamespace(ttnn=ttnn, operands=lambda _: given), "chip", {}, None)

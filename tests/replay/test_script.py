@@ -342,12 +342,19 @@ async def test_a_combination_that_no_law_sees_has_no_time_to_expect(tmp_path):
     assert [row[1] is not None for row in told["candidates"]["rows"] if "," in row[0]].count(True) > 1
 
 
-async def test_a_matmul_that_gets_no_config_of_ours_keeps_the_choice_of_ttnn(written):
-    """None is suggested where both operands are batched."""
+async def test_a_matmul_that_gets_no_config_of_ours_keeps_the_choice_of_ttnn(written, tmp_path):
+    """None is suggested where both operands are batched, nor where the first lies in shards."""
     program = Program("wormhole_b0")
     put(program, op_of(program, "MatmulDeviceOperation", [(1, 2, 64, 64)] * 2, (1, 2, 64, 64), {}))
     text, answer = await written(program)
     assert ("candidates" in answer, "program_config" in call_in(text)) == (False, False)
+    shards = "grid={[(x=0,y=0) - (x=7,y=7)]},shape={32, 2048},orientation=ShardOrientation::ROW_MAJOR"
+    tall = DRAM.replace("INTERLEAVED", "HEIGHT_SHARDED").replace("DRAM", "L1")
+    tall = tall.replace("std::nullopt", f"ShardSpec({shards})")
+    sharded = matmul_in_a_graph().replace(DRAM, tall, 1)
+    memory = graphs_of(tmp_path / "memory", ("ttnn.matmul", sharded, {}), arch="wormhole_b0")
+    with pytest.raises(QuestionRefused, match="its row does not print in0_block_w"):
+        await ask(session(tmp_path), "replay_op", run=memory, op=1, sweep=["in0_block_w"])
 
 
 async def test_of_a_config_that_ttnn_chooses_no_buffers_are_told(tmp_path):

@@ -199,14 +199,11 @@ async def test_text_that_is_no_utf8_is_read_all_the_same(report):
     assert name == "\ufffdA"
 
 
-async def test_what_sqlite_cannot_answer_is_refused_with_what_to_do(report):
+async def test_of_errors_within_sqlites_are_told_in_our_words_and_ours_pass_unchanged(report):
     with pytest.raises(
         ReportBroken, match=r"report#1 \?/db.sqlite could not be read as a SQLite database. Check that"
     ):
         await run(report, "SELECT * FROM nowhere")
-
-
-async def test_an_error_of_ours_passes_through_unchanged(report):
     with pytest.raises(KeyError):
         async with open_database(report):
             raise KeyError
