@@ -61,6 +61,8 @@ def test_an_op_is_named_by_its_line_at_the_turn_and_its_time_on_one_device():
 def test_the_four_largest_changes_are_named():
     changes = {name: (100, 100 + more) for name, more in zip("ABCDEF", (10, 60, 30, -50, 40, 20), strict=True)}
     assert [op.op_code for op in named(changed(**changes))] == ["B", "D", "E", "C"]
+    alike = {f"Op{number}": (10, 11) for number in range(30)}  # each a thirtieth of the change
+    assert len(named(changed(**alike))) == 4
 
 
 @for_all(("minor", "names"), [(4, ["A"]), (6, ["A", "B"])])

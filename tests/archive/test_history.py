@@ -1,11 +1,14 @@
 """Histories of made nights: what turned, when, and what is behind it; never noise, another clock or another model."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
-from ttnn_mcp.archive.history import history_of
+from ttnn_mcp.archive.history import _of_windows, history_of
 from ttnn_mcp.archive.rows import rows_of
+from ttnn_mcp.archive.turns import Course, Turn
 from ttnn_mcp.errors import QuestionRefused, RunUnknown
 
 NEWEST = "night_{}.csv"
@@ -66,8 +69,11 @@ async def test_gaps_turn_on_their_own(told):
     assert (turned.of, turned.turn.at, turned.ops) == ("window", 6, ())
 
 
-async def test_gaps_that_turn_with_the_kernels_are_told_once(told):
+async def test_gaps_that_turn_with_the_kernels_or_a_night_later_are_told_once(told):
     assert [turned.of for turned in told(*even(6), *even(6, 1.3, gap_us=90.0)).turns] == ["kernel"]
+    windows = tuple(SimpleNamespace(window_us=us, warm=True) for us in [100.0] * 6 + [150.0] * 6)
+    courses = {at: Course((Turn(at, 1.0, 2.0),), 0.01, None) for at in range(4, 9)}
+    assert [at for at, course in courses.items() if _of_windows(windows, course)] == [4, 8]
 
 
 async def test_one_op_has_a_history_of_its_own(told):

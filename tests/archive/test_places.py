@@ -2,12 +2,14 @@
 
 import time
 from datetime import datetime, timezone
+from types import SimpleNamespace
 
 import pytest
 
 from tests.archive.bucket import WRITTEN, Bucket
 from tests.for_all import for_all
 from ttnn_mcp.archive import places
+from ttnn_mcp.archive.engine import connected
 from ttnn_mcp.archive.places import FolderPlace, ObjectPlace, place_of, written_at
 from ttnn_mcp.errors import ArchiveUnusable
 
@@ -62,8 +64,13 @@ def test_a_folder_inside_a_bucket_is_no_file_of_the_archive(monkeypatch):
     assert [(file.name, file.modified) for file in place.entries()] == [("a.json", WRITTEN)]
 
 
-def test_a_folder_needs_no_file_system_of_a_package(tmp_path):
-    assert FolderPlace(tmp_path).filesystem is None
+def test_a_folder_needs_no_file_system_of_a_package_and_a_bucket_gives_its_own_to_the_engine(tmp_path, monkeypatch):
+    known = []
+    monkeypatch.setattr("duckdb.connect", lambda *_, **__: SimpleNamespace(register_filesystem=known.append))
+    bucket = Bucket()
+    for filesystem in (FolderPlace(tmp_path).filesystem, bucket):
+        connected(SimpleNamespace(filesystem=filesystem))
+    assert known == [bucket]
 
 
 def test_when_a_file_was_written_is_told_in_seconds_however_a_store_tells_it():

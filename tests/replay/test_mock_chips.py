@@ -42,6 +42,8 @@ def test_the_cables_of_a_t3000_join_neighbours_of_four_by_two():
         assert joined.count((a, b)) == 2
     ends = [end for a, x, b, y in chips.cables for end in ((a, x), (b, y))]
     assert len({*ends}) == len(ends)
+    for a, x, b, y in chips.cables:  # between cards the same channels at both ends
+        assert (x, y) in ((8, 0), (9, 1)) if (b, a) in chips.boards else x == y
     for board in chips.boards:
         assert tuple(sorted(board)) in joined
         assert len({*board} & {*chips.mapped}) == 1
