@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.archive.runs import archived, model, remembering, report_of
+from tests.for_all import for_all
 from ttnn_mcp.archive import memory_of_ops
 from ttnn_mcp.archive.memory_of_ops import _heaviest, remembered
 from ttnn_mcp.archive.store import Archive
@@ -31,7 +31,7 @@ async def test_an_op_whose_counter_stood_still_has_no_precedent_and_takes_none_f
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize("lacks", ["arch", "clock_ghz", "lines", "archive"])
+@for_all("lacks", ["arch", "clock_ghz", "lines", "archive", "report"])
 async def test_nothing_is_asked_that_has_no_answer(tmp_path, monkeypatch, caplog, lacks):
     at = remembering(tmp_path)
     await archived(at, report_of(tmp_path / "a", FASTER, day=1))
@@ -41,6 +41,8 @@ async def test_nothing_is_asked_that_has_no_answer(tmp_path, monkeypatch, caplog
     monkeypatch.setattr(Archive, "connection", lambda _: opened.append("opened"))
     if lacks == "archive":
         monkeypatch.setattr(run, "kept", {})
+    elif lacks == "report":  # it was there when the run was opened
+        run.performance_report.csv.path.unlink()
     elif lacks != "lines":
         monkeypatch.setattr(run, "chip", replace(run.chip, **{lacks: None}))
     assert remembered(run, ops, ops.lines[:0] if lacks == "lines" else ops.lines) == {}

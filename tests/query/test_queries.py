@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.asking import ask, session
+from tests.for_all import for_all
 from tests.profiles import write_performance_report
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
@@ -136,7 +137,7 @@ async def test_filling_the_tables_has_a_clock_too(run, monkeypatch):
         queried(run, "SELECT line, kernel_ns FROM ops", 1, seconds=0)
 
 
-@pytest.mark.parametrize("sql", ["SELECT 1\0", "SELECT '\ud800'", "\0"])
+@for_all("sql", ["SELECT 1\0", "SELECT '\ud800'", "\0"])
 async def test_a_statement_that_is_no_text_is_one_of_our_sentences(run, sql):
     with pytest.raises(QuestionRefused, match="plain text"):
         await query_answer(run, sql, 1)

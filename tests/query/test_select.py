@@ -20,7 +20,7 @@ async def run(tmp_path):
     return await read_run("0a", "made", made.performance, made.memory)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "notes"),
     [
         ("SELECT count(*) FROM ops", ("ops holds all 2 iterations; other tools look at iteration 2",)),
@@ -74,7 +74,7 @@ async def test_of_several_ranks_one_is_asked_and_told(tmp_path):
         queried(both, "SELECT * FROM of_no_rank", 10, 60)
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("sql", "said", "unsaid"),
     [
         ("SELECT nam FROM operations", r"no column 'nam'\. Did you mean name\? operations\(", "ops("),

@@ -205,7 +205,7 @@ async def test_a_page_can_be_asked_for_without_its_suffix(connect):
     assert content.text.startswith("#")
 
 
-@pytest.mark.parametrize(
+@for_all(
     "uri",
     [
         "ttnn://glosary",

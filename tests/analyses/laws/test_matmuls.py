@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.matmuls import as_chosen, busiest, evenly
 
 L1 = "L1_INTERLEAVED"
-CHIPS = pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
+CHIPS = for_all("chip", ["wormhole_b0", "blackhole"])
 
 
 @CHIPS
@@ -21,7 +21,7 @@ def test_weights_are_padded_to_the_banks(chip):
 
 
 @CHIPS
-@pytest.mark.parametrize("kind", [banked, spread])
+@for_all("kind", [banked, spread])
 def test_smaller_k_blocks_cost_time(chip, kind):
     blocks = [us(kind(chip, k=3584, n=3584, block_w=width)) for width in (14, 7, 2)]
     assert blocks == sorted(blocks)
@@ -29,7 +29,7 @@ def test_smaller_k_blocks_cost_time(chip, kind):
 
 
 @CHIPS
-@pytest.mark.parametrize("kind", [banked, spread])
+@for_all("kind", [banked, spread])
 def test_more_of_anything_never_takes_less(chip, kind):
     for side in ("k", "n"):
         times = [us(kind(chip, block_w=8, **{side: size})) for size in (2048, 3072, 4096, 8192)]

@@ -54,7 +54,7 @@ def of(build, **how):
     return program
 
 
-BOTH = pytest.mark.parametrize("build", [gathered, scattered])
+BOTH = for_all("build", [gathered, scattered])
 
 
 @BOTH
@@ -84,13 +84,13 @@ def test_thirty_microseconds_of_exchange_are_the_line(check, build):
 
 
 @BOTH
-@pytest.mark.parametrize("dim", [3, -1])
+@for_all("dim", [3, -1])
 def test_the_fused_ops_take_the_last_dim_only(check, build, dim):
     check.pair(lambda one: of(build, dim=one), silent=2, fires=dim)
 
 
 @BOTH
-@pytest.mark.parametrize(
+@for_all(
     "how",
     [{"also_read": True}, {"works": False}, {"kind": "AllBroadcast"}],
     ids=["read twice", "no matmul", "other"],
