@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,6 +74,14 @@ def test_an_answer_waits_a_second_for_the_archive_and_a_program_five_for_it_to_e
     in_time(archive, len, None, asker="")
     memory_of_ops._Asking(archive, len, "")._leave()
     assert waited == [1.0, 5.0]
+
+
+def test_a_program_that_ends_while_a_question_is_asked_ends_it_too(archive, monkeypatch):
+    at_exit = []
+    registry = SimpleNamespace(register=at_exit.append, unregister=at_exit.remove)
+    monkeypatch.setattr(memory_of_ops, "atexit", registry)
+    assert in_time(archive, lambda _: [*at_exit], [], asker="") != []
+    assert at_exit == []
 
 
 def test_an_archive_that_was_late_is_not_waited_for_again_for_a_minute(archive, monkeypatch, caplog):
