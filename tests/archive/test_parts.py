@@ -61,5 +61,5 @@ def test_a_part_that_lacks_a_file_is_no_part(place, tmp_path, ending):
 
 
 def test_a_run_is_read_from_the_first_part_that_has_it_and_a_part_of_such_runs_not_at_all():
-    chosen = shares([part("a", "b"), part("b", "c"), part("a", "c"), part("d")])
+    chosen = shares([part("a", "b"), part("b", "c"), part("a", "c"), part("a", "b", "c"), part("d")])
     assert [(share.part.id, sorted(share.elsewhere)) for share in chosen] == [("ab", []), ("bc", ["b"]), ("d", [])]

@@ -173,7 +173,7 @@ def test_few_reports_are_read_here_and_many_by_processes(monkeypatch):
     monkeypatch.setattr(pools, "added_here", lambda *how: used.append("here") or iter(()))
     monkeypatch.setattr(pools, "added_by_processes", lambda *how: used.append(how[-1]) or iter(()))
     monkeypatch.setattr(pools, "added_by_cluster", lambda *how: used.append(how[-1]) or iter(()))
-    small, large = (Batch((Source("/r/a.csv", size, 0),)) for size in (9_500_000, 10_500_000))
+    small, large = (Batch((Source("/r/a.csv", size, 0),)) for size in (9_500_000, 10_000_000))
     monkeypatch.setattr(passes.os, "cpu_count", lambda: 2)
     list(passes._added(Order((), "/a"), [small, small]))  # two seconds of a process for one of reading
     list(passes._added(Order((), "/a"), [large, large]))

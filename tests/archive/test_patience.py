@@ -72,8 +72,9 @@ def test_an_answer_waits_a_second_for_the_archive_and_a_program_five_for_it_to_e
     monkeypatch.setattr(threading.Event, "wait", lambda _, timeout=None: waited.append(timeout) or True)
     monkeypatch.setattr(memory_of_ops._Asking, "join", lambda _, timeout=None: waited.append(timeout))
     in_time(archive, len, None, asker="")
-    memory_of_ops._Asking(archive, len, "")._leave()
-    assert waited == [1.0, 5.0]
+    late = memory_of_ops._Asking(archive, len, "")
+    late._leave()
+    assert (waited, late._given_up) == ([1.0, 5.0], True)
 
 
 def test_a_program_that_ends_while_a_question_is_asked_ends_it_too(archive, monkeypatch):

@@ -30,6 +30,8 @@ def test_two_thresholds_part_same_unsure_and_different(changed, same, unsure):
     """Of 20 ops each, `changed` are others: alike is (20 - changed) / (20 + changed)."""
     kin = kin_of(0, counts({1: 20}, {1: 20 - changed, 2: changed}), NO_NAMES, [None, None])
     assert (kin.same, kin.unsure) == (same, unsure)
+    assert kin_of(0, counts({1: 10}, {1: 7}), NO_NAMES, [None, None]) == ((0, 1), (), ())
+    assert kin_of(0, counts({1: 10}, {1: 3}), NO_NAMES, [None, None]) == ((0,), (), (1,))
 
 
 def test_a_model_that_was_tuned_step_by_step_is_followed():

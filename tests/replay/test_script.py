@@ -370,6 +370,9 @@ async def test_of_a_config_that_ttnn_chooses_no_buffers_are_told(tmp_path):
         rows = (await ask(session(tmp_path), "replay_op", sweep=sweep, **asked))["candidates"]["rows"]
         assert {row[3] for row in rows if "in0_block_w" not in row[0]} == {None}
         assert all(row[3] for row in rows if "in0_block_w" in row[0])
+    few = {name: value for name, value in asked.items() if name != "limit"}
+    told = await ask(session(tmp_path), "replay_op", sweep=sweep, **few)
+    assert len(told["candidates"]["rows"]) == 12 < len(rows)
 
 
 async def test_a_graph_tells_the_call_by_its_arguments_too(tmp_path):
