@@ -38,7 +38,7 @@ def processes(monkeypatch):
 
         class Pool:
             def __init__(self, jobs, mp_context):
-                self.jobs, self.given = jobs, []
+                self.jobs, self.given, self.ended = jobs, [], None
                 pools_made.append(self)
 
             def __enter__(self):
@@ -46,6 +46,9 @@ def processes(monkeypatch):
 
             def __exit__(self, *_):
                 pass
+
+            def shutdown(self, *, wait, cancel_futures):
+                self.ended = (wait, cancel_futures)
 
             def submit(self, _work, _folder, batch, _provenance):
                 future, lives = Future(), rounds[len(pools_made) - 1]
@@ -80,6 +83,14 @@ def test_a_batch_whose_process_died_three_times_is_given_up_and_its_reports_are_
     assert [len(pool.given) for pool in made] == [3, 2, 2]
     assert [added.damaged[0].report for added in lost] == ["/r/b.csv", "/r/c.csv"]
     assert all("died each time" in added.damaged[0].why and added.new == 0 for added in lost)
+
+
+def test_a_pass_that_is_interrupted_reads_no_more(processes):
+    made, reading = processes(3), pools.added_by_processes("/a", BATCHES, Provenance(), 2)
+    assert next(reading) == done(BATCHES[0])
+    with pytest.raises(KeyboardInterrupt):
+        reading.throw(KeyboardInterrupt)
+    assert [pool.ended for pool in made] == [(False, True)]
 
 
 @pytest.fixture
