@@ -40,7 +40,15 @@ def against(*entries, noise=0.0):
 
 @for_all(
     ("us", "noise", "verdict"),
-    [(97.9, 0, "faster"), (98.1, 0, "alike"), (101.9, 0, "alike"), (102.1, 0, "slower"), (97.9, 0.03, "alike")],
+    [
+        (97.9, 0, "faster"),
+        (98.1, 0, "alike"),
+        (101.9, 0, "alike"),
+        (102.1, 0, "slower"),
+        (97.9, 0.03, "alike"),
+        (75, 0.25, "alike"),
+        (125, 0.25, "alike"),
+    ],
 )
 def test_a_difference_counts_beyond_two_percent_and_beyond_the_noise(us, noise, verdict):
     assert [each.verdict for each in against(entry(us, noise=noise))] == [verdict]

@@ -108,9 +108,9 @@ class Precedent(NamedTuple):
     @property
     def verdict(self) -> str:
         """Faster or slower than ours, or alike within the noise."""
-        if abs(self.change) <= self.noise_share:
-            return "alike"
-        return "faster" if self.change < 0 else "slower"
+        if self.change > self.noise_share:
+            return "slower"
+        return "faster" if self.change < -self.noise_share else "alike"
 
     @property
     def spoken(self) -> str:
