@@ -159,6 +159,7 @@ def test_what_was_measured_on_another_chip_or_clock_is_compared_with_no_profile(
         {"arch": None, "chip": {"arch": "blackhole"}},
         {"clock_ghz": None, "clock_mhz": 800},
         {"clock_ghz": 2.0, "clock_mhz": 2_015},
+        {"clock_ghz": 50.0, "clock_mhz": 50_500},
     ):
         assert verdict(of(tried(50.0), **unknown)) == "faster"
 

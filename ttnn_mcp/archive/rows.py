@@ -258,7 +258,7 @@ def _short(key: str, text: str) -> str:
         config = parse_struct(text)
         text = config.fields.get("shard_spec", "") if config else ""
     if _EMPTY.fullmatch(text):
-        return ""
+        text = ""
     if _FLAG_NAMES.match(key):
         return "" if text.strip() == "0" else _FLAGS.get(text.strip(), text.strip())
     return _SCOPE.sub("", _UNSET.sub("", text)).replace(";)", ")").strip()

@@ -165,10 +165,8 @@ def _verdict(one: TriedCandidate, results: Results) -> tuple[Verdict, float | No
 
 
 def _is_wrong(one: TriedCandidate, base: TriedCandidate) -> bool:
-    if one.pcc is None:
-        return False
     least = LEAST_PCC if base.pcc is None or base.pcc >= LEAST_PCC else base.pcc - PCC_LOST
-    return one.pcc < least
+    return one.pcc is not None and one.pcc < least
 
 
 def _summary(
