@@ -27,6 +27,7 @@ def found(folder, pattern):
 def test_below_a_folder_reports_count_by_their_names_and_not_in_hidden_or_generated_folders(tmp_path):
     touched(tmp_path, REPORT, "b/ops_perf_results.csv", "b/other.csv", "b/notes.txt", ".git/ops_perf_results.csv")
     touched(tmp_path, "node_modules/ops_perf_results.csv", "tensors/ops_perf_results.csv")
+    (tmp_path / "b" / "ops_perf_results_gone.csv").symlink_to(tmp_path / "nowhere")
     assert found(tmp_path.parent, tmp_path.name) == [
         f"{tmp_path.name}/{name}" for name in ("b/ops_perf_results.csv", REPORT)
     ]
@@ -148,5 +149,6 @@ def test_a_file_that_is_named_and_no_report_is_told_as_when_it_is_opened(tmp_pat
 def test_a_pattern_on_a_drive_that_is_not_there_is_refused(monkeypatch):
     asked = iter(range(50))  # then StopIteration: the search for a folder that exists has no end
     monkeypatch.setattr(module.Path, "is_dir", lambda _: next(asked) < 0)
-    with pytest.raises(ReportMissing, match="No performance report matches"):
+    monkeypatch.setattr(module.os, "listdir", lambda place: (place / "nowhere").stat())
+    with pytest.raises(ReportMissing, match=r"No performance report matches /no/where/\*\.csv\. Give files, "):
         sources(["/no/where/*.csv"])

@@ -9,6 +9,7 @@ import pytest
 from tests.archive.reports import ROWS, report
 from tests.archive.test_rows import rows
 from tests.for_all import for_all
+from ttnn_mcp.archive import store
 from ttnn_mcp.archive.passes import keep_within, pack_small
 from ttnn_mcp.archive.precedents import Alike, earlier_of
 from ttnn_mcp.archive.store import Archive
@@ -62,6 +63,15 @@ def test_a_run_is_added_once(archive, days):
     assert archive.add([days[3], days[3]]) == 1
     assert counts(archive) == (4 * ROWS, 4 * ROWS, 4)
     assert {*archive.known()} == {key(day) for day in days[:4]}
+
+
+def test_what_did_not_change_is_shown_once(archive, days, monkeypatch):
+    shown = []
+    monkeypatch.setattr(store, "views", lambda *how, of=store.views: shown.append(how) or of(*how))
+    for added, times in (([], 1), ([], 1), (days[:1], 2), (days[:1], 2)):
+        archive.add(added)
+        assert counts(archive)[2] == len(added)
+        assert len(shown) == times
 
 
 def test_what_was_kept_is_read_back(archive, days):

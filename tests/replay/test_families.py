@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.profiles import (
     height_sharded,
     performance_rows,
     width_sharded,
+    write_performance_report,
     write_rows,
 )
 from tests.replay.rows import (
@@ -223,6 +225,16 @@ async def test_a_collective_runs_along_the_axis_of_its_row_or_the_second(called)
         row = ("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 256), {**GATHER, "cluster_axis": axis})
         ((*_, text, _),) = [one async for one in called(row)]
         assert f"'mesh': {mesh}" in text
+
+
+async def test_an_op_of_one_result_beside_one_of_two_is_called_by_its_own(tmp_path):
+    program, path = Program("wormhole_b0"), tmp_path / "s.py"
+    put(program, op_of(program, "AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 256), GATHER))
+    sorting = op_of(program, "TopKDeviceOperation", [X], (1, 1, 64, 32), {"k": "32", "dim": "3"})
+    put(program, replace(sorting, outputs=[*sorting.outputs, program.tensor([1, 1, 64, 32], "UINT16")]))
+    run = str(write_performance_report(tmp_path / "perf", program))
+    await ask(session(tmp_path), "replay_op", run=run, op=2, path=str(path), sweep=[])
+    assert "ttnn.all_gather(\n        x[0],\n        3," in path.read_text()
 
 
 async def test_l1_is_set_aside_for_ops_that_need_it(called):

@@ -89,6 +89,7 @@ def test_what_noise_hides_is_not_called_flat(of):
 
 def test_what_the_op_as_profiled_drifted_by_is_noise(of):
     assert [verdict(of(tried(95.0), again_us=us)) for us in (105.0, 95.0, 104.9)] == ["alike", "alike", "faster"]
+    assert [verdict(of(tried(105.0), again_us=us)) for us in (105.0, 104.9)] == ["alike", "slower"]
 
 
 def test_a_winner_that_was_not_compared_with_torch_is_said_to_be(of):

@@ -71,7 +71,7 @@ class Archive:
         with self._lock:
             parts = self.parts()
             identity = tuple(part.id for part in parts)
-            if self._connection is None or identity != self._seen:  # unmoved: showing it again only takes time
+            if identity != self._seen:  # showing it again takes time
                 with failing_as_ours("read", self.place.shown):
                     if self._connection is None:  # unmoved: another engine shows the same
                         self._connection = connected(self.place)

@@ -160,8 +160,8 @@ def _verdict(one: TriedCandidate, results: Results) -> tuple[Verdict, float | No
         return "not measured", None
     drift = abs(results.again_us - base.median_us) / base.median_us if results.again_us and base.median_us else 0.0
     noise = max(FLOOR_SHARE, base.noise_share or 0.0, one.noise_share or 0.0, drift)
-    change = one.median_us - base.median_us
-    return ("alike" if abs(change) <= noise * base.median_us else "faster" if change < 0 else "slower"), noise
+    change, least = one.median_us - base.median_us, noise * base.median_us
+    return ("faster" if change < -least else "slower" if change > least else "alike"), noise
 
 
 def _is_wrong(one: TriedCandidate, base: TriedCandidate) -> bool:
