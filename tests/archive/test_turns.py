@@ -5,6 +5,7 @@ import pytest
 
 from tests.archive.series import drawn_out, false_alarms, heavy_tailed, level, power, stepped, with_odd_runs
 from tests.for_all import for_all
+from ttnn_mcp.archive import turns
 from ttnn_mcp.archive.turns import course_of
 
 SEEDS = 300  # `python -m tests.archive.series` takes thousands
@@ -13,6 +14,13 @@ ONE_ALARM_TOO_MANY = 0.03  # of 300 series at 1 %, more than nine turn in one of
 
 def flat(count, value=100.0):
     return [value * (1 + 0.001 * (at % 2)) for at in range(count)]
+
+
+def test_what_is_as_likely_as_the_line_by_chance_is_no_turn(monkeypatch):
+    assert course_of(flat(8) + flat(8, 110.0)).turns
+    monkeypatch.setattr(turns, "ALPHA", 0.0)
+    monkeypatch.setattr(turns, "_tail", lambda *_: 0.0)
+    assert not course_of(flat(8) + flat(8, 110.0)).turns
 
 
 @for_all("count", [6, 9, 20])

@@ -189,7 +189,7 @@ async def test_without_a_column_of_operands_nothing_is_rebuilt(tmp_path):
         await ask(session(tmp_path), "replay_op", run=str(run), op=2, sweep=[])
 
 
-async def test_the_heads_of_each_user_lie_on_a_core_of_his_own(called):
+async def test_the_heads_of_each_user_lie_on_a_core_of_his_own(called, tmp_path):
     cores = {
         8: ["0, 0", "7, 0"], 16: ["0, 0", "7, 1"], 4: ["0, 0", "3, 0"], 32: ["0, 0", "7, 3"],
     }  # fmt: skip
@@ -202,6 +202,11 @@ async def test_the_heads_of_each_user_lie_on_a_core_of_his_own(called):
         assert "TensorMemoryLayout.HEIGHT_SHARDED" in text
         assert "[32, 64], ttnn.ShardOrientation.ROW_MAJOR" in text
         assert "no report prints the shards of INPUT_0: a shard per user, on the first cores" in answer["assumed"]
+    program = Program("wormhole_b0", grid=(9, 9))  # which no card has
+    put(program, op_of(program, *of_users(8)))
+    unknown = write_performance_report(tmp_path / "unknown", program)
+    with pytest.raises(QuestionRefused, match="no report prints its shards"):
+        await ask(session(tmp_path), "replay_op", run=str(unknown), op=2, sweep=[])
 
 
 async def test_a_matmul_is_compared_with_its_bias_and_its_function(called):

@@ -93,7 +93,7 @@ def _stretch(part: Floats) -> tuple[int, int] | None:
     How large the difference is says nothing yet: other turns, not found so far, count as noise. `_pruned` judges that.
     """
     count = len(part)
-    begins, ends = np.triu_indices(count + 1, 1)
+    begins, ends = np.triu_indices(count, 1)
     # a stretch from the start is the rest of one to the end; both outer parts of a stretch inside must be whole
     wanted = (ends - begins >= SIDE) & (count - ends >= SIDE) & ((begins == 0) | (begins >= SIDE))
     begins, ends = begins[wanted], ends[wanted]

@@ -217,7 +217,7 @@ class OpSource:
         In one rectangle: other cores would have to be named to the call.
         """
         grid, (_, users, *shape) = worker_grid(self.op.chip), one.padded[0].tolist()
-        if self.name != "NLPConcatHeadsDecode" or grid is None or not 0 < users <= USERS:
+        if self.name != "NLPConcatHeadsDecode" or grid is None or users > USERS:
             return None
         down, rest = divmod(users, wide := min(users, grid[0]))
         return None if rest else replace(place, shard=ShardSpec((((0, 0), (wide - 1, down - 1)),), tuple(shape)))
