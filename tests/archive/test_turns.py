@@ -16,11 +16,13 @@ def flat(count, value=100.0):
     return [value * (1 + 0.001 * (at % 2)) for at in range(count)]
 
 
-def test_what_is_as_likely_as_the_line_by_chance_is_no_turn(monkeypatch):
+def test_what_is_as_likely_as_the_line_by_chance_is_no_turn_and_no_newest_change(monkeypatch):
     assert course_of(flat(8) + flat(8, 110.0)).turns
+    assert course_of([*flat(8), 120.0]).newest_change
     monkeypatch.setattr(turns, "ALPHA", 0.0)
     monkeypatch.setattr(turns, "_tail", lambda *_: 0.0)
     assert not course_of(flat(8) + flat(8, 110.0)).turns
+    assert course_of([*flat(8), 120.0]).newest_change is None
 
 
 @for_all("count", [6, 9, 20])
