@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 
 from tests.for_all import for_all
+from tests.real import trials
 from tests.real.trial_plans import matmul
 from tests.real.trials import outcome, summary
 from tests.shared_reports import SHARED
@@ -23,15 +23,18 @@ def rows():
     return json.loads(TRIALS.read_text())
 
 
-def test_no_yes_where_ttnn_refused_and_no_no_where_it_accepted(rows):
-    outcomes = [outcome(row) for row in rows]
+@pytest.fixture(scope="module")
+def outcomes(rows):
+    return [outcome(row) for row in rows]
+
+
+def test_no_yes_where_ttnn_refused_and_no_no_where_it_accepted(outcomes):
     line, enough = summary(outcomes)
     assert enough, line
     assert not [one.row for one in outcomes if one.wrong_yes]
 
 
-def test_buffers_are_ttnns_own_to_the_byte(rows):
-    outcomes = [outcome(row) for row in rows]
+def test_buffers_are_ttnns_own_to_the_byte(outcomes):
     known = [one for one in outcomes if one.buffers_close is not None]
     assert len(known) > 400
     assert [one.row for one in known if one.own_bytes != one.row["circular_bytes_per_core"]] == []
@@ -43,13 +46,12 @@ def test_each_kind_of_op_is_tried_both_ways(rows):
 
 
 @for_all(("accepted", "code"), [(True, 0), (False, 1)])
-def test_the_command_exits_with_one_wrong_yes(rows, tmp_path, accepted, code):
+def test_the_command_exits_with_one_wrong_yes(rows, tmp_path, monkeypatch, capsys, *, accepted, code):
     yes = next(row for row in rows if row["accepted"])
     (tmp_path / "one.json").write_text(json.dumps([yes | {"accepted": accepted}]))
-    command = [sys.executable, "-m", "tests.real.trials", str(tmp_path / "one.json"), "--half", "1"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == code, ran.stderr
-    assert ran.stdout.strip().splitlines()[-1].startswith("agreement on 1 trials: ")
+    monkeypatch.setattr(sys, "argv", ["trials", str(tmp_path / "one.json"), "--half", "1"])
+    assert trials.main() == code
+    assert capsys.readouterr().out.strip().splitlines()[-1].startswith("agreement on 1 trials: ")
 
 
 def test_an_op_nobody_knows_is_no_yes(rows):

@@ -19,6 +19,7 @@ from ttnn_mcp.replay import measuring
 NOW = "2"  # in0_block_w of the profile
 
 
+ALONE = [{"name": "as profiled", "settings": {}}]
 TYPECAST_TOO = {"TypecastDeviceOperation": 9, "MatmulDeviceOperation": 7}
 OPENED = "open {'l1_small_size': 0, 'trace_region_size': 4194304}"
 
@@ -115,7 +116,10 @@ async def test_a_candidate_is_called_warm_then_in_rounds_then_in_a_trace(swept):
 )
 async def test_what_a_build_lacks_decides_how_a_call_is_timed(swept, manners, us, source):
     """By the profiler, of the op alone where a graph tells which program it is; else in a trace, else not."""
-    wrote, _, _ = await swept({NOW: [20.0], "other_us": [90.0], **manners}, "--anyway", facts={"free_bytes": 0})
+    wrote, _, _ = await swept(
+        {NOW: [20.0], "other_us": [90.0], **manners},
+        facts={"free_bytes": 0, "kernel_us": None, "candidates": ALONE},
+    )
     first = wrote["candidates"][0]
     if us is None:
         why = "this build profiles no device and replays no trace"

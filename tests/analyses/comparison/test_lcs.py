@@ -43,10 +43,10 @@ def test_sixty_thousand_symbols_take_little_time_and_little_memory():
 
 
 def test_only_what_differs_counts_as_work():
-    before = np.arange(1_000_000)
-    after = np.insert(before, 500_000, -1)
+    before = np.arange(100_000)
+    after = np.insert(before, 50_000, -1)
     assert lcs.cells(before, after) == 0
-    assert len(lcs.common(before, after)[0]) == 1_000_000
+    assert len(lcs.common(before, after)[0]) == 100_000
 
 
 def test_symbols_that_occur_often_and_that_do_not_occur_have_their_places():
