@@ -13,6 +13,7 @@ from ttnn_mcp.arrays import Floats, Integers
 from ttnn_mcp.errors import shown
 from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.texts import Texts
 
@@ -106,13 +107,12 @@ def _of_cores(before: Floats, after: Floats) -> Aspect:
 
 def _of_settings(before: Texts, after: Texts) -> Aspect:
     """Attributes that both sides print with different values. Keys of one side only depend on the TTNN version."""
-    combined = before.codes * (len(after.distinct) + 1) + after.codes
-    _, first_rows, place = np.unique(combined, return_index=True, return_inverse=True)
+    place = numbered(len(before), [before.codes, after.codes])
     numbers: dict[str, int] = {"": SAME}
-    differences = different_settings([(before[row], after[row]) for row in first_rows.tolist()])
-    codes = np.array([numbers.setdefault(label, len(numbers) - 1) for label in differences], dtype=np.int64)
+    differences = different_settings([(before[row], after[row]) for row in first_rows(place).tolist()])
+    codes = np.array([numbers.setdefault(label, len(numbers)) for label in differences], dtype=np.int64)
     labels = {number: label for label, number in numbers.items()}
-    return Aspect("config", codes[place.ravel()], labels, np.zeros(len(before), dtype=np.int64), after.codes)
+    return Aspect("config", codes[place], labels, np.zeros(len(before), dtype=np.int64), after.codes)
 
 
 def different_settings(pairs: Sequence[tuple[str, str]]) -> list[str]:
