@@ -50,6 +50,8 @@ def test_a_partner_of_another_shape_joins_the_gap_beside_it_that_has_more_ops_of
     before, after = tokens(["X.1.a", "A.1.a", "A.2.a", "A.3.a", "Y.1.a"], ["X.1.a", "A.9.a", "Y.1.a"])
     found = aligned(before, after)
     assert (pairs(found), edits(found)) == ([(0, 0), (4, 2)], [((1, 2, 3), (1,))])
+    first = aligned(*tokens(["A.1.a", "A.2.a", "A.3.a", "Y.1.a"], ["A.9.a", "Y.1.a"]))
+    assert (pairs(first), edits(first)) == ([(3, 1)], [((0, 1, 2), (0,))])
     after, before = tokens(["X.1.a", "A.1.a", "A.2.a", "A.3.a", "Y.1.a"], ["X.1.a", "A.9.a", "Y.1.a"])
     assert edits(aligned(before, after)) == [((1,), (1, 2, 3))]
 

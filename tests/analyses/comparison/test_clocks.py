@@ -19,6 +19,7 @@ def run(ghz, arch="wormhole_b0"):
         (run(1.0), run(1.0105), 1.0105),
         (run(1.0), run(1.0095), 1.0),  # as far as readings of one clock lie apart
         (run(1.0), run(0.9905), 1.0),
+        (run(50.0), run(50.5), 1.0),
         (run(1.0), run(None), 1.0),
         (run(None), run(1.0), 1.0),
         (run(1.0), run(1.35, "blackhole"), 1.0),  # cycles of another architecture are other cycles

@@ -8,6 +8,7 @@ rows, it may also be a longer sequence.
 
 from __future__ import annotations
 
+from math import isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,7 +83,7 @@ def arithmetic_share(before: OpTable, after: OpTable, *, padded: bool) -> float 
 
 def same_arithmetic(share: float | None) -> bool | None:
     """Whether the matrix engine computed as much on both sides; None where that cannot be counted."""
-    return None if share is None else abs(share - 1) <= SAME_WORK
+    return None if share is None else isclose(share, 1, rel_tol=0, abs_tol=SAME_WORK)
 
 
 def _same_work(before: OpTable, after: OpTable, *, padded: bool) -> bool:
@@ -134,4 +135,4 @@ def _only(pairs: set[tuple[int | None, int | None]], ratio: float) -> tuple[int,
     [(before, after)] = pairs
     if not before or not after:
         return None
-    return (before, after) if abs(after / before - ratio) < 1e-3 * ratio else None
+    return (before, after) if isclose(after / before, ratio, rel_tol=1e-3) else None

@@ -19,5 +19,4 @@ def clock_ratio(before: Run, after: Run) -> float:
     clocks = before.performance_report.clock_ghz, after.performance_report.clock_ghz
     if not clocks[0] or not clocks[1] or before.chip.arch != after.chip.arch:
         return 1.0
-    ratio = clocks[1] / clocks[0]
-    return ratio if abs(ratio - 1) > SAME_CLOCK else 1.0
+    return clocks[1] / clocks[0] if abs(clocks[1] - clocks[0]) > SAME_CLOCK * clocks[0] else 1.0
