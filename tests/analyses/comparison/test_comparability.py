@@ -57,7 +57,8 @@ def test_the_verdict_names_what_made_most_of_the_change_in_one_unit(tmp_path, be
 def test_two_per_cent_decide(tmp_path, kernel_ns, verdict):
     after = [("Softmax", kernel_ns - 100_000), KEPT[1]]
     assert judged(tmp_path, KEPT, after).figures.startswith("kernel 1.000 -> ")
-    assert judged(tmp_path, KEPT, after).verdict == verdict
+    judgement = judged(tmp_path, KEPT, after)
+    assert (judgement.verdict, judgement.credit) == (verdict, "one_change" if verdict == "faster" else None)
 
 
 def test_other_models_are_told_with_their_kernel_times(tmp_path):
@@ -67,12 +68,16 @@ def test_other_models_are_told_with_their_kernel_times(tmp_path):
 
 
 @for_all(
-    ("gained", "lost", "verdict"),
-    [(["a -9%"], ["b +9%"], "mixed"), (["a -9%"], [], "faster"), ([], ["b +9%"], "faster"), ([], [], "faster")],
+    ("gained", "lost", "change", "verdict"),
+    [
+        (["a -9%"], ["b +9%"], -0.1, "mixed"),
+        *((gained, lost, -0.1, "faster") for gained, lost in ((["a -9%"], []), ([], ["b +9%"]), ([], []))),
+        *(([], [], change, "unchanged") for change in (-0.02, 0.02)),
+    ],
 )
-def test_stages_that_gained_beside_stages_that_lost_are_no_gain(gained, lost, verdict):
+def test_stages_that_gained_beside_stages_that_lost_are_no_gain(gained, lost, change, verdict):
     found = SimpleNamespace(
-        change_share=-0.1,
+        change_share=change,
         noise=Noise(0.02, "default", ""),
         total=Delta("total", 1_000_000, 900_000, 1, 1),
         stages_moved=(gained, lost),

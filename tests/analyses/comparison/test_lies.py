@@ -70,7 +70,9 @@ def test_a_lie_alone_is_named_and_no_other(honest, tmp_path, code, lie):
 def test_a_baseline_that_lost_rows_is_named(honest, tmp_path):
     before = lies.store(tmp_path / "before.csv", lies.rows_dropped(honest, honest.rows))
     told = judged(before, lies.store(tmp_path / "after.csv", honest.changed()))
-    assert (told.verdict, codes(told)) == ("unproven", ["baseline_damaged"])
+    assert (told.verdict, codes(told), told.credit) == ("unproven", ["baseline_damaged"], "unproven")
+    told = judged(before, honest.path)  # nothing became faster
+    assert (told.verdict, told.credit) == ("unproven", None)
 
 
 @for_all(

@@ -106,10 +106,12 @@ def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
             "mixed",
             f"{figures}, but stages differ: {', '.join([*gained, *lost])}; noise {figure(noise.share, '.2%')}",
         )
-    if abs(change) <= noise.share:
-        return "unchanged", f"{figures} is within the noise of {figure(noise.share, '.2%')}{_made_by(comparison)}"
-    beyond = f"{figures}, beyond the noise of {figure(noise.share, '.2%')}{_made_by(comparison)}"
-    return ("faster" if change < 0 else "slower"), beyond
+    noise_told = f"the noise of {figure(noise.share, '.2%')}{_made_by(comparison)}"
+    if change < -noise.share:
+        return "faster", f"{figures}, beyond {noise_told}"
+    if change > noise.share:
+        return "slower", f"{figures}, beyond {noise_told}"
+    return "unchanged", f"{figures} is within {noise_told}"
 
 
 def _made_by(comparison: Comparison) -> str:
