@@ -103,6 +103,7 @@ def test_windows_that_differ_or_are_cold_are_told(told, before, after, caveat):
         ((30, 3), "30.000 -> 3.000"),
         ((3, 6), "3.000 -> 6.000"),  # twice as long
         ((4, 7.9), ""),  # less than that
+        ((1, 2.5), ""),  # more than that, and within the noise of the wall time
         ((0, 2), ""),  # within the noise of the wall time
         ((0, 2.1), "0.000 -> 2.100"),
     ],
