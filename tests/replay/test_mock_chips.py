@@ -29,6 +29,10 @@ def test_what_is_switched_off_and_a_line_for_dispatch_leave_the_cores(kind):
     """Of 10 rows of 8 on Wormhole, of 14 columns of 10 on Blackhole."""
     lines, wide = {"wormhole_b0": (10, 8), "blackhole": (14, 10)}[KINDS[kind].arch]
     assert KINDS[kind].cores == wide * (lines - KINDS[kind].harvested.bit_count() - 1)
+    beside = (288, 2) if KINDS[kind].arch == "blackhole" else (0, 0)  # two Ethernet cores of 14, one PCIe of two
+    assert (KINDS[kind].eth_harvested, KINDS[kind].pcie_harvested) == beside
+    columns = {"p150": 1, "p300": 5}  # the first, and the first and third
+    assert KINDS[kind].harvested == columns.get(kind, KINDS[kind].harvested)
 
 
 def test_the_cables_of_a_t3000_join_neighbours_of_four_by_two():
