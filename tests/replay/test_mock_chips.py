@@ -3,7 +3,47 @@
 import re
 
 from tests.for_all import for_all
-from ttnn_mcp.replay.mock_chips import KINDS, description
+from ttnn_mcp.replay.mock_chips import KINDS, Chips, description
+
+DESCRIBED = """\
+arch:
+  0: arch
+  1: arch
+chips:
+  0: [0, 0, 0, 0]
+  1: [1, 0, 0, 0]
+chip_unique_ids:
+  0: 1000
+  1: 1001
+ethernet_connections:
+  - [{chip: 0, chan: 8}, {chip: 1, chan: 0}]
+ethernet_connections_to_remote_devices: []
+chips_with_mmio:
+  - 0: 1
+harvesting:
+  0:
+    noc_translation: true
+    harvest_mask: 3
+    dram_harvesting_mask: 0
+    eth_harvesting_mask: 4
+    pcie_harvesting_mask: 5
+    l2cpu_harvesting_mask: 0
+  1:
+    noc_translation: true
+    harvest_mask: 3
+    dram_harvesting_mask: 0
+    eth_harvesting_mask: 4
+    pcie_harvesting_mask: 5
+    l2cpu_harvesting_mask: 0
+chip_to_boardtype:
+  0: board
+  1: board
+chip_to_bus_id:
+  0: 0x0031
+boards:
+  - [{board_id: 72058994491928619}, {board_type: board}, {chips: [1]}]
+  - [{board_id: 72058994491928620}, {board_type: board}, {chips: [0]}]
+"""
 
 
 @for_all("kind", KINDS)
@@ -15,6 +55,12 @@ def test_a_cluster_names_every_chip_once(kind):
     assert sorted(chip for board in KINDS[kind].boards for chip in board) == list(range(chips))
     assert len(re.findall(r"^  - \[\{board_id: \d+\}", text, re.MULTILINE)) == len(KINDS[kind].boards)
     assert text.count("board_type: ") == len(KINDS[kind].boards)
+
+
+def test_a_cluster_is_described_as_the_driver_does():
+    """Two chips, each on a board of its own, the second on the host's bus."""
+    made = Chips("arch", "board", 3, ((0, 0), (1, 0)), ((0, 8, 1, 0),), (1,), ((1,), (0,)), 4, 5)
+    assert description(made) == DESCRIBED
 
 
 def test_a_mesh_has_its_cables_and_a_single_chip_has_none():
