@@ -71,13 +71,12 @@ class Archive:
         with self._lock:
             parts = self.parts()
             identity = tuple(part.id for part in parts)
-            if identity != self._seen:  # showing it again takes time
-                with failing_as_ours("read", self.place.shown):
-                    if self._connection is None:  # unmoved: another engine shows the same
-                        self._connection = connected(self.place)
-                    views(self._connection, self.place, shares(parts))
-                self._seen = identity
-            return self._connection.cursor()
+            with failing_as_ours("read", self.place.shown):
+                connection = self._connection = self._connection or connected(self.place)
+                if identity != self._seen:  # showing it again takes time
+                    views(connection, self.place, shares(parts))
+                    self._seen = identity
+            return connection.cursor()
 
     def add(self, runs: Sequence[RunRows], stamps: Sequence[str] = ()) -> int:
         """Add runs as one part; those that are known already are left out. Returns how many were new.
