@@ -30,7 +30,7 @@ class Lever:
         names: pattern (any case) of a fix that names this very change.
         source: the ledger, with its commit.
         note: what was measured, and how the saving follows from it.
-        faster: a dead end for its accuracy alone: it says nothing of what such changes save.
+        faster: a dead end, though it took less time (wrong values, a hang): it says nothing of what such changes save.
     """
 
     id: str
