@@ -118,7 +118,7 @@ def _plan_now(facts: WindowFacts, row: int) -> MatmulPlan | DramSharded | None:
     """What its config sets; None where TTNN chose, and of programs that are not modelled."""
     now = printed_matmul(op_of(facts.ops.take(np.array([row])), facts.chip), facts.safe_l1_bytes)
     plan = now.plan if now.was_given else None
-    return None if isinstance(plan, MinimalMatmul) else plan  # unmoved: not of a Matmul; for types
+    return None if isinstance(plan, MinimalMatmul) else plan
 
 
 def _legal_blocks(facts: WindowFacts, row: int, plan: MatmulPlan | DramSharded | None) -> list[int]:
