@@ -40,7 +40,10 @@ def test_a_narrow_column_is_one_cores_work(check):
     ],
 )
 def test_the_parts_give_the_busiest_core_the_fewest_tiles(check, shape, parts):
-    assert f"ttnn.reshape(x, {parts})" in check.ask(summed(shape)).claim.fix
+    assert (
+        f"ttnn.reshape(x, {parts}), dim=2, keepdim=True), dim=1, keepdim=True)"
+        in check.ask(summed(shape)).claim.fix
+    )
 
 
 def test_few_tiles_bound_the_cores_that_help(check):

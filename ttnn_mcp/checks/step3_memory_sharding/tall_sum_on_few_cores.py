@@ -57,8 +57,9 @@ def _tell(ops: Affected) -> Words:
         cells=((x, "LAYOUT"),),
         columns=("cores",),
         fix=(
-            f"ttnn.{call}(ttnn.{call}(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2), "
-            f"dim=1)  # a view on tiles; mean alike; or, since mid-2026, ttnn.{call} of x in ROW_MAJOR, dim=-2"
+            f"ttnn.{call}(ttnn.{call}(ttnn.reshape(x, ({batch * channels}, {parts}, {high // parts}, {wide})), dim=2, "
+            "keepdim=True), dim=1, keepdim=True)  # a view on tiles; mean alike; or, since mid-2026, "
+            f"ttnn.{call} of x in ROW_MAJOR, dim=-2"
         ),
         verify="re-profile; the first sum's CORE COUNT is that of its parts, both take less; PCC >= 0.99",
         caveat="sums of parts round differently: compare in float32 accumulation",
