@@ -61,13 +61,14 @@ def test_weight_and_bias_go_into_the_norm(check):
     assert claim.fix.startswith(
         "ttnn.layer_norm(x, weight=scale, bias=shift, ...) at line 5, scale as [1, 1, 1, C]"
     )
-    assert claim.fix.endswith("without the op at line 6")
+    assert claim.fix.endswith("without the ops at lines 6 and 7")
 
 
 def test_a_product_alone_is_a_weight(check):
     claim = check.ask(of(shift=None, of="RMSNORM")).claim
     assert claim.rows.tolist() == [1]
     assert claim.fix.startswith("ttnn.rms_norm(x, weight=scale, ...) at line 4")
+    assert claim.fix.endswith("without the op at line 5")
     assert "shifted" not in claim.claim
 
 

@@ -45,16 +45,19 @@ def look(facts: WindowFacts) -> Problems:
     norms, products = _followed(facts, _bare_norms(facts), PRODUCT)
     made = np.zeros(len(facts), dtype=np.bool_)
     made[products] = True
-    _, sums = _followed(facts, made, SUM)
+    scaled, sums = _followed(facts, made, SUM)
+    shifts = dict(zip(scaled.tolist(), sums.tolist(), strict=True))
     rows = np.concatenate((products, sums))
-    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, norms, len(sums)), about=products)
+    yield Problem(rows, facts.kernel_ns[rows], tell=partial(_tell, norms, shifts), about=products)
 
 
-def _tell(norms: Rows, sums: int, ops: Affected) -> Words:
+def _tell(norms: Rows, shifts: dict[int, int], ops: Affected) -> Words:
     facts, norm = ops.facts, int(norms[ops.at])
     call = "rms_norm" if "RMSNORM" in facts.ops.texts("attributes")[norm] else "layer_norm"
-    shift = ", bias=shift" if sums else ""
-    beside = f", {sums} of them shifted after" if sums else ""
+    shift = ", bias=shift" if ops.row in shifts else ""
+    beside = f", {len(shifts)} of them shifted after" if shifts else ""
+    lines = [facts.line(row) for row in (ops.row, shifts.get(ops.row)) if row is not None]
+    dropped = f"op at line {lines[0]}" if len(lines) == 1 else f"ops at lines {lines[0]} and {lines[1]}"
     return Words(
         claim=(
             f"{ops.many('norm')} without weight, scaled after by an op of its own{beside} ({ops.time_together}): "
@@ -68,7 +71,7 @@ def _tell(norms: Rows, sums: int, ops: Affected) -> Words:
         ),
         fix=(
             f"ttnn.{call}(x, weight=scale{shift}, ...) at line {facts.line(norm)}, scale as [1, 1, 1, C] in TILE or "
-            f"[1, 1, C/32, 32] in ROW_MAJOR; without the op at line {ops.line}"
+            f"[1, 1, C/32, 32] in ROW_MAJOR; without the {dropped}"
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; on shards the weight's layout is ROW_MAJOR",
