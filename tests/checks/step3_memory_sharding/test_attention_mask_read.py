@@ -31,7 +31,7 @@ def test_a_square_mask_is_named(check):
         "Attention reads a square mask (1x, 400 us, 100.0%): 512x512 BFLOAT8_B, 16x512x64"
     )
     assert claim.at_most_ns.tolist() == [200_000]
-    assert "is_causal=True, ...), the rest as now" in claim.fix, "its scale too"
+    assert "attn_mask=None, is_causal=True, ...), the rest as now" in claim.fix, "its scale too"
     assert [one.value for one in claim.evidence] == [400_000, "BFLOAT8_B", "DEV_0_DRAM_INTERLEAVED"]
 
 

@@ -243,6 +243,10 @@ def test_an_approximate_exponent_stays(check):
         "SDPAProgramConfig(q_chunk_size=32,k_chunk_size=32,exp_approx_mode=1)"
     )
     assert "exp_approx_mode=True); then" in check.ask(made).claim.fix
+    made.device_ops[0].attributes["program_config"] = (
+        "SDPAProgramConfig(q_chunk_size=32,k_chunk_size=32,sub_core_grids={[(x=0;y=0) - (x=7;y=1)]})"
+    )
+    assert "exp_approx_mode=True, sub_core_grids=<as now>); then" in check.ask(made).claim.fix
     assert "exp_approx_mode=False); then" in check.ask(attending(chunks=SMALL)).claim.fix
 
 

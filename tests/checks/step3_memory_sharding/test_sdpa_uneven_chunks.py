@@ -69,6 +69,18 @@ def test_the_exponent_stays_as_it_is(check, printed, approximate):
     assert f"exp_approx_mode={approximate})" in fix
 
 
+@for_all(
+    ("printed", "kept"),
+    [
+        ("", ")"),
+        (",max_cores_per_head_batch=16", ")"),
+        (",max_cores_per_head_batch=8,sub_core_grids=std::nullopt", ", max_cores_per_head_batch=8)"),
+    ],
+)
+def test_cores_that_its_config_tells_stay(check, printed, kept):
+    assert f"exp_approx_mode=True{kept}" in check.ask(attending(more=printed)).claim.fix
+
+
 def test_texts_are_short(check):
     check.assert_sound(attending())
 

@@ -13,10 +13,12 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 WHOLE_GRID = "device.compute_with_storage_grid_size()"
+CORES_PER_HEAD = 16  # at most, where a config does not say (TTNN 0.81.1)
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
@@ -54,14 +56,21 @@ def grid_text(facts: WindowFacts, row: int) -> str:
 def program_text(facts: WindowFacts, row: int, grid: str, q: int, k: int) -> str:
     """A program config with these chunks; its exponent as now, exact where the report prints no config.
 
-    A config that leaves it open has the approximate one (tt-metal, sdpa_program_factory.cpp).
+    A config that leaves it open has the approximate one (tt-metal, sdpa_program_factory.cpp). Cores that it leaves to
+    others, and a number of cores for a head that is not TTNN's own, stay.
     """
     config = facts.attributes(row).struct("program_config")
     approximate = config is not None and config.text_of("exp_approx_mode") not in ("0", "false")
     return (
         f"program_config=ttnn.SDPAProgramConfig(compute_with_storage_grid_size={grid}, q_chunk_size={q}, "
-        f"k_chunk_size={k}, exp_approx_mode={approximate})"
+        f"k_chunk_size={k}, exp_approx_mode={approximate}{_kept(config)})"
     )
+
+
+def _kept(config: PrintedStruct | None) -> str:
+    heads = config.number("max_cores_per_head_batch") if config else None
+    cores = ", sub_core_grids=<as now>" if config and config.text_of("sub_core_grids") else ""
+    return cores + (f", max_cores_per_head_batch={heads}" if heads not in (None, CORES_PER_HEAD) else "")
 
 
 def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:

@@ -49,8 +49,8 @@ def _tell(ops: Affected) -> Words:
         assumption="a causal mask leaves half of the pairs; without padding to hide no mask is needed",
         cells=((mask, "DATATYPE"), (mask, "MEMORY")),
         fix=(
-            "ttnn.transformer.scaled_dot_product_attention(q, k, v, is_causal=True, ...), the rest as now, if the "
-            "mask is causal; is_causal=False and no attn_mask if nothing is padded"
+            "ttnn.transformer.scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=True, ...), the rest as "
+            "now, if the mask is causal; is_causal=False and no attn_mask if nothing is padded"
         ),
         verify=f"re-profile; op_detail(op={ops.line}) shows no INPUT_3 and kernel_us falls; PCC >= 0.99",
         caveat="a mask of another pattern must stay; with keys that are no multiple of 32 pad it with -inf (#54833)",

@@ -125,7 +125,7 @@ def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
     if facts.of_family("attention")[row]:
         return (
             "ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
-            f"<chunks as now, or those of this edit>): {columns}x{high} cores"
+            f"<the rest as now, or as this edit has it>): {columns}x{high} cores"
         )
     config = (
         f"program_config as now with compute_with_storage_grid_size={deal.grid}, per_core_M={deal.could_be[0]}, "
