@@ -101,6 +101,7 @@ OPS = [
     (("TopKDeviceOperation", [X], (1, 1, 64, 32), {"k": "32", "dim": "3", "largest": "true", "sorted": "true"}),
      "ttnn.topk(x[0], 32, dim=-1, largest=True, sorted=True", "torch.topk(x[0], 32, -1, True)[0]"),
     (("ArgMaxDeviceOperation", [X], (1, 1, 1, 64), {"dim": "3", "keepdim": "false"}), "ttnn.argmax(x[0], dim=-1, keepdim=False", None),
+    (("ArgMaxDeviceOperation", [X], (1, 1, 1, 1), {"dim": "std::nullopt", "keepdim": "false"}), "ttnn.argmax(x[0], keepdim=False", None),
     (("Pool2D", [((1, 1, 1024, 64), ROWS)], ((1, 1, 256, 64), {**ROWS, "placement": height_sharded(32, 64, 8)}),
       {"pool_type_": "Pool2DType::MAX_POOL2D", "sliding_window_config_": WINDOW.format(32)}),
      "ttnn.max_pool2d(x[0], 1, 32, 32, 64, [2, 2], [2, 2], [0, 0, 0, 0], [1, 1], ceil_mode=False, applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)", None),

@@ -366,10 +366,15 @@ def _topk(source: OpSource) -> OpCall:
 
 
 def _argmax(source: OpSource) -> OpCall:
+    whole_tensor = "dim" in source.op.attributes and source.text("dim") is None
     return OpCall(
         "ttnn.argmax",
         ("x[0]",),
-        {"dim": _last(source), "keepdim": source.written("keepdim", flag), "memory_config": source.memory()},
+        {
+            "dim": None if whole_tensor else _last(source),
+            "keepdim": source.written("keepdim", flag),
+            "memory_config": source.memory(),
+        },
     )
 
 
