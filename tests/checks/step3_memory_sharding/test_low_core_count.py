@@ -187,7 +187,7 @@ def test_a_matmul_gets_a_core_grid(check):
     fix = check.ask(program).claim.fix
     assert fix.startswith(
         "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
-        "compute_kernel_config=<as now>)"
+        "compute_kernel_config=<as now>, ...)"
     )
     assert "reshape to [1,1,B*M,K] first" in fix
 
@@ -195,10 +195,10 @@ def test_a_matmul_gets_a_core_grid(check):
 @for_all(
     ("config", "end"),
     [
-        ("in0_block_w=8", "compute_kernel_config=<as now>) in place of program_config; "),
+        ("in0_block_w=8", "compute_kernel_config=<as now>, ...) in place of program_config; "),
         (
             "in0_block_w=8,fused_activation=Any(op_type=UnaryOpType::SILU,param={})",
-            "compute_kernel_config=<as now>, activation=<that of its config>) in place of program_config; ",
+            "compute_kernel_config=<as now>, activation=<that of its config>, ...) in place of program_config; ",
         ),
     ],
 )

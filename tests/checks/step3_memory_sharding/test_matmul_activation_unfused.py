@@ -42,14 +42,31 @@ def test_the_function_goes_into_the_matmul(check):
     assert claim.claim.startswith("Activations run as ops of their own behind matmuls (1x, 8 us, 13.2%)")
     assert "GELU at line 5" in claim.claim
     assert "behind the matmul at line 4" in claim.claim
-    assert 'activation="gelu", core_grid=' in claim.fix
+    assert "activation=ttnn.UnaryOpType.GELU, core_grid=" in claim.fix
+    assert "compute_kernel_config=<as now>, ...)" in claim.fix, "its bias and type too"
     assert claim.at_most_ns.sum() >= 56_100 - 49_300
     assert {one.value for one in claim.evidence} == {"UnaryOpType::GELU", 7_600}
 
 
 @for_all("kind", ["RELU", "SILU", "SIGMOID", "TANH", "RELU6", "HARDSIGMOID", "GELU_TANH"])
 def test_what_ttnn_applies_can_be_fused(check, kind):
-    assert f'activation="{kind.lower()}"' in check.ask(of_activated(kind)).claim.fix
+    assert f"activation=ttnn.UnaryOpType.{kind}," in check.ask(of_activated(kind)).claim.fix
+
+
+@for_all(
+    ("numbers", "written"),
+    [
+        ("{1.0}", "ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU, 1.0)"),
+        ("{0}", "ttnn.UnaryWithParam(ttnn.UnaryOpType.GELU, 0)"),
+        ("{x}", "ttnn.UnaryOpType.GELU"),
+    ],
+)
+def test_a_function_keeps_its_numbers(check, numbers, written):
+    """GELU with a 1 is its fast form, without one the exact."""
+    made = of_activated()
+    chain = made.device_ops[-1].attributes["op_chain"]
+    made.device_ops[-1].attributes["op_chain"] = chain.replace("param={}", f"param={numbers}")
+    assert f"activation={written}, core_grid=" in check.ask(made).claim.fix
 
 
 @for_all("kind", ["MISH", "EXP"])

@@ -39,6 +39,7 @@ def test_minimal_matmul_over_one_row_of_tiles_is_the_wrong_tool(check):
     )
     assert claim.assumption == "weights at the 190 GB/s measured: 72 us"
     assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
+    assert claim.fix.endswith("; compute_kernel_config=<as now>"), "a linear has other passes of its own"
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_1_MEMORY")]
 
 

@@ -55,7 +55,9 @@ def test_the_config_takes_over_the_function(check):
     """A minimal matmul applies it beside its config, and an ordinary one would leave it out."""
     made = program_of()
     made.device_ops[0].attributes = {"fused_activation": "(op_type=UnaryOpType::SILU,param={})"}
-    assert check.ask(made).claim.fix.endswith("fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU)))")
+    assert check.ask(made).claim.fix.endswith(
+        "fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU)), compute_kernel_config=<as now>)"
+    )
 
 
 @for_all(("key", "value"), [("chunks", "3"), ("fuse_swiglu", "true"), ("fused_ternary_scalar", "1.0")])
@@ -72,6 +74,8 @@ def test_a_type_of_its_own_stays(check):
     made = program_of(n=1024, kernel_ns=200_000)
     made.device_ops[0].outputs[0].dtype = "BFLOAT8_B"
     assert "ttnn.linear(x, w, dtype=ttnn.bfloat8_b, program_config=" in check.ask(made).claim.fix
+    made = program_of(n=1024, kernel_ns=200_000, into=L1)
+    assert "ttnn.linear(x, w, memory_config=<as now>, program_config=" in check.ask(made).claim.fix
 
 
 @for_all("cell", ["", "A_LATER_TYPE"])

@@ -9,6 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.replay.expressions import Unwritable, activation
@@ -51,6 +52,11 @@ def has_bias(facts: WindowFacts, row: int) -> bool:
     return any(operand.present[row] for operand in facts.ops.inputs[2:3])
 
 
+def lies_elsewhere(facts: WindowFacts, row: int) -> bool:
+    """Whether its result does not lie where a call without memory_config writes it."""
+    return facts.ops.outputs[0].placement[row] not in ("", "DRAM_INTERLEAVED")
+
+
 def kept_beside_config(facts: WindowFacts, row: int) -> str:
     """What of the call at `row` stays beside a config that applies its function, and what goes.
 
@@ -58,11 +64,14 @@ def kept_beside_config(facts: WindowFacts, row: int) -> str:
     it gives the type of x.
     """
     attributes, ops = facts.attributes(row), facts.ops
-    kept = ["compute_kernel_config"]
+    minimal = facts.named("MinimalMatmul")[row]  # of whose own passes no call of another op knows
+    kept = ["compute_kernel_config"] * (not minimal)
     kept += ["bias"] * has_bias(facts, row)
+    kept += ["memory_config"] * bool(minimal and lies_elsewhere(facts, row))
     kept += ["dtype"] * bool(ops.inputs[0].dtype[row] != ops.outputs[0].dtype[row])
     dropped = [name for key, name in IN_CALL.items() if attributes.text_of(key)]
-    return f"keep {', '.join(kept)}" + (f", drop {' and '.join(dropped)}" if dropped else "")
+    stays = [COMPUTE_AS_NOW] * bool(minimal) + [f"keep {', '.join(kept)}"] * bool(kept)
+    return "; ".join(stays) + (f", drop {' and '.join(dropped)}" if dropped else "")
 
 
 def on_core_grid(facts: WindowFacts, row: int) -> str:
@@ -72,7 +81,7 @@ def on_core_grid(facts: WindowFacts, row: int) -> str:
     instead = " in place of program_config" if config else ""
     return (
         "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
-        f"compute_kernel_config=<as now>{applied}){instead}"
+        f"{COMPUTE_AS_NOW}{applied}, ...){instead}"
     )
 
 
@@ -97,6 +106,21 @@ def plain(facts: WindowFacts) -> Mask:
 def function_of(facts: WindowFacts, row: int) -> str:
     """The only function of its chain ("GELU"); empty if there are several or none."""
     return function_in(facts.attributes(row))
+
+
+def in_config(facts: WindowFacts, row: int) -> str:
+    """The same as a config takes it, with its numbers: GELU without one is exact, with a 1 it is not."""
+    try:
+        return activation(facts.attributes(row).get("op_chain", ""))
+    except Unwritable:
+        return f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function_of(facts, row)})"
+
+
+def in_call(facts: WindowFacts, row: int) -> str:
+    """The same as a call takes it: by its name where it has no numbers."""
+    name = f"ttnn.UnaryOpType.{function_of(facts, row)}"
+    whole = in_config(facts, row)
+    return name if whole == f"ttnn.UnaryWithParam({name})" else whole
 
 
 def function_in(attributes: Attributes) -> str:

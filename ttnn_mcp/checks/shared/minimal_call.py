@@ -7,7 +7,7 @@ import numpy as np
 from ttnn_mcp.analyses.programs.matmul_config import tile_bytes_of
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
 from ttnn_mcp.checks.check import Mask, WindowFacts
-from ttnn_mcp.checks.shared.activations import also_applied, has_bias
+from ttnn_mcp.checks.shared.activations import also_applied, has_bias, lies_elsewhere
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.printed.attributes import Attributes
 
@@ -26,10 +26,11 @@ def _does_more(attributes: Attributes) -> float:
 
 
 def beside_operands(facts: WindowFacts, row: int, bias: str) -> str:
-    """The bias by the name that the call has for it, and a type that is not that of x: TTNN 0.81.1 takes x's."""
+    """The bias by the name that the call has for it, and a type and a place that are not TTNN's own: x's, and DRAM."""
     x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[row]
     is_other = out != x and out in TILE_BYTES  # the cell may be blank, or name a type that ttnn has not
-    return f", {bias}=bias" * has_bias(facts, row) + (f", dtype=ttnn.{out.lower()}" if is_other else "")
+    typed = f", dtype=ttnn.{out.lower()}" if is_other else ""
+    return f", {bias}=bias" * has_bias(facts, row) + typed + ", memory_config=<as now>" * lies_elsewhere(facts, row)
 
 
 def beside_minimal(facts: WindowFacts, row: int) -> str:

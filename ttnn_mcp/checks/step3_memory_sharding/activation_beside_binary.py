@@ -25,7 +25,7 @@ from ttnn_mcp.checks.arrays import Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.activations import BINARY_KIND, cite_function, function_of, neighbours
+from ttnn_mcp.checks.shared.activations import BINARY_KIND, cite_function, function_of, in_call, neighbours
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 
@@ -57,7 +57,7 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
         listed = "lhs_activations" if "_a_" in slot else "rhs_activations"
     now = facts.attributes(partner).text_of(listed) or ""
     kept = "..." if FUNCTION.search(now) else ""
-    functions = (kept, f"ttnn.UnaryOpType.{function}")[:: 1 if behind[row] else -1]
+    functions = (kept, in_call(facts, row))[:: 1 if behind[row] else -1]
     return Words(
         claim=(
             f"Activations run beside element-wise ops that could apply them ({len(ops.rows)}x, {ops.time}): "
@@ -65,7 +65,7 @@ def _tell(behind: Mask, partners: Rows, ops: Affected) -> Words:
         ),
         assumption="applied where the values pass anyway, the function costs next to nothing",
         evidence=(cite_function(facts, row), *cite_op(facts, row)),
-        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[{', '.join(filter(None, functions))}]), "
+        fix=f"ttnn.{CALLS[kind]}(a, b, {slot}=[{', '.join(filter(None, functions))}], ...), "
         f"without the op at line {ops.line}{order}",
         verify="re-profile; list_ops(op_code='UnaryDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="readers are inferred from shapes; a function with approximation may differ slightly in the last bit",

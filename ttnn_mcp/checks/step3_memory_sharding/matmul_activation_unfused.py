@@ -28,7 +28,15 @@ from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
-from ttnn_mcp.checks.shared.activations import cite_function, function_in, function_of, keeps_type, neighbours
+from ttnn_mcp.checks.shared.activations import (
+    cite_function,
+    function_in,
+    function_of,
+    in_call,
+    in_config,
+    keeps_type,
+    neighbours,
+)
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.readers.printed.attributes import Attributes
@@ -60,15 +68,15 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(is_minimal: bool, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     function, maker = function_of(facts, row), int(facts.joins.makers[row])
-    applies = f"fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.{function})"
+    applies = f"fused_activation={in_config(facts, row)}"
     fix = (
-        f'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="{function.lower()}", '
-        "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>), also for a 1x1 conv; "
+        f"g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation={in_call(facts, row)}, "
+        "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), compute_kernel_config=<as now>, ...), also for a 1x1 conv; "
         "without core_grid it stays an op; or fused_activation in the config"
     )
     if is_minimal:
         fix = (
-            f"ttnn.experimental.minimal_matmul(x, w, {applies}, config=<as now>), or a 2D config with "
+            f"ttnn.experimental.minimal_matmul(x, w, {applies}, config=<as now>, ...), or a 2D config with "
             "fused_activation"
         )
     elif facts.attributes(maker).text_of("program_config"):

@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, TWO_OPERANDS
-from ttnn_mcp.checks.op_config import Sets, sets_program
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, Sets, sets_program
 from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
@@ -55,7 +55,10 @@ def look(facts: WindowFacts) -> Problems:
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
     sets = sets_program(
-        lambda _, row: f"ttnn.linear(x, w{beside_operands(facts, row, 'bias')}, program_config={configs[row]})"
+        lambda _, row: (
+            f"ttnn.linear(x, w{beside_operands(facts, row, 'bias')}, program_config={configs[row]}, "
+            f"{COMPUTE_AS_NOW})"
+        )
     )
     saved, then = (facts.kernel_ns - best)[rows], configured(facts, configs.get)
     yield Problem(rows, saved, sets=sets, tell=partial(_tell, sets), becomes=then)

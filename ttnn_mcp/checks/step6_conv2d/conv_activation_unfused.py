@@ -25,7 +25,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Word
 from ttnn_mcp.checks.levers import CONV_CONFIG
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.op_config import OpConfig, Sets, set_alone
-from ttnn_mcp.checks.shared.activations import cite_function, function_of, keeps_type
+from ttnn_mcp.checks.shared.activations import cite_function, function_of, in_config, keeps_type
 from ttnn_mcp.checks.shared.conv_ops import conv_check, convs_behind
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
@@ -45,14 +45,19 @@ def look(facts: WindowFacts) -> Problems:
     behind = convs_behind(facts, np.flatnonzero(facts.named("Unary")))
     conv_of = {row: conv for row, conv in behind.items() if _fusable(facts, row, conv)}
     rows = np.array([*conv_of], dtype=np.int64)
-    sets = partial(_applied, {conv: function_of(facts, row) for row, conv in conv_of.items()})
+    sets = partial(_applied, {conv: _with_numbers(facts, row) for row, conv in conv_of.items()})
     yield Problem(rows, facts.kernel_ns[rows], sets=sets, owners=conv_of, tell=partial(_tell, conv_of, sets))
 
 
 def _applied(functions: dict[int, str], config: OpConfig) -> OpConfig:
-    function = functions[config.row]
-    applied = f"ttnn.UnaryWithParam(ttnn.UnaryOpType.{function}{PARAMETER.get(function, '')})"
-    return config.with_conv_field("activation", applied)
+    return config.with_conv_field("activation", functions[config.row])
+
+
+def _with_numbers(facts: WindowFacts, row: int) -> str:
+    """The function with its numbers; where the row prints none that it must have, with a name for them."""
+    applied = in_config(facts, row)
+    missing = "" if "," in applied else PARAMETER.get(function_of(facts, row), "")
+    return f"{applied.removesuffix(')')}{missing})"
 
 
 def _tell(conv_of: dict[int, int], sets: Sets, ops: Affected) -> Words:
