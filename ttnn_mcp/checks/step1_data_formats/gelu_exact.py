@@ -55,7 +55,8 @@ def _tell(ops: Affected) -> Words:
         assumption="a trial: tanh saved 18 % twice in a ledger of tt-metal",
         also=(cite_attribute(ops.facts, ops.row, "op_chain"),),
         fix=(
-            "ttnn.linear(x, w, activation='gelu_tanh'), or ttnn.UnaryOpType.GELU_TANH as the activation of its own op"
+            "ttnn.linear(x, w, activation='gelu_tanh', ...), or ttnn.UnaryOpType.GELU_TANH as the activation of its "
+            "own op"
         ),
         caveat="the two differ by 0.0005 at most: judge by PCC of the whole model",
     )

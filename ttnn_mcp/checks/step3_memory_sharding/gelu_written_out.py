@@ -54,9 +54,9 @@ def _tell(ops: Affected) -> Words:
         assumption="a matmul applies GELU while packing, at next to no cost; as one op it keeps about a fifth",
         also=(cite_attribute(ops.facts, plus_one, "binary_op_type"),),
         fix=(
-            'g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation="gelu", '
-            "core_grid=ttnn.CoreGrid(y=g.y, x=g.x)) where a matmul makes x, or fused_activation in its program_config; "
-            "otherwise ttnn.gelu(x)"
+            "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, activation=ttnn.UnaryOpType.GELU, "
+            "core_grid=ttnn.CoreGrid(y=g.y, x=g.x), ...) where a matmul makes x, or fused_activation in its "
+            "program_config; otherwise ttnn.gelu(x)"
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
         caveat="the formula is inferred from the order of the ops; what else reads their results is not known",

@@ -55,7 +55,7 @@ def _tell(ops: Affected) -> Words:
         assumption="added while packing, a row costs the matmul next to nothing",
         evidence=(cite_attribute(facts, row, "binary_op_type"), *cite_op(facts, row, (bias, "DATATYPE"))),
         fix=(
-            f"ttnn.linear(x, w, bias=row) at line {facts.line(maker)}, its program and kernel config as now; row is "
+            f"ttnn.linear(x, w, bias=row, ...) at line {facts.line(maker)}, the rest as now; row is "
             f"[1, 1, 1, {bias.logical[row, 3]}] in tiles"
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",

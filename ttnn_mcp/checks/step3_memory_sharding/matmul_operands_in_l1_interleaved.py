@@ -93,11 +93,11 @@ def _program(config: OpConfig) -> OpConfig:
     used_cores = f"{cores[best]} of {facts.chip.cores} cores"
     product = "ttnn.linear(a, b, bias=bias" if has_bias(facts, row) else "ttnn.matmul(a, b"  # that one takes none
     if best == IN_DRAM:
-        call = f"{product}, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW})"
+        call = f"{product}, memory_config=ttnn.DRAM_MEMORY_CONFIG, {COMPUTE_AS_NOW}, ...)"
         return replace(config, program=f"{call}, a and b in DRAM too: {used_cores}")
     grid = worker_grid(facts.chip)
     core_grid = f"ttnn.CoreGrid(y={grid[1]}, x={grid[0]})" if grid else "ttnn.CoreGrid(y=g.y, x=g.x)"
-    return replace(config, program=f"{product}, core_grid={core_grid}, {COMPUTE_AS_NOW}): {used_cores}")
+    return replace(config, program=f"{product}, core_grid={core_grid}, {COMPUTE_AS_NOW}, ...): {used_cores}")
 
 
 def _tell(ops: Affected) -> Words:

@@ -87,8 +87,8 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
-            f"one linear on w = ttnn.concat([w1, w2], dim={columns_dim(facts, ops.row)}), made once at load time: "
-            f"ttnn.linear(x, w), any config made for that N{APART * differ}; Q, K, V: then "
+            f"one linear on w = ttnn.concat([w1, w2], dim={columns_dim(facts, ops.row)}) at load, bias too: "
+            f"ttnn.linear(x, w, ...), any config made for that N{APART * differ}; Q, K, V: then "
             "ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.experimental.minimal_matmul_split, as slices "
             "cost more than they save"
         ),

@@ -91,4 +91,4 @@ def _config(facts: WindowFacts, row: int) -> str:
 
 def _call(facts: WindowFacts, row: int) -> str:
     minimal = facts.named("MinimalMatmul")[row]
-    return "ttnn.experimental.minimal_matmul(x, w)" if minimal else "ttnn.linear(x, w)"
+    return "ttnn.experimental.minimal_matmul(x, w, ...)" if minimal else "ttnn.linear(x, w, ...)"
