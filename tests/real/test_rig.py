@@ -18,6 +18,7 @@ from tests.real.rig.calls import calls
 from tests.real.rig.compiler_stand_in import nothing
 from tests.real.rig.coverage import IN_WORDS, gaps
 from tests.real.rig.devices import first_line
+from tests.real.rig.meaning import Ran, changes
 from tests.real.rig.page_names import PAGES
 from tests.real.rig.pages import blocks
 from tests.real.rig.program_buffers import executed, fullest_core, programs
@@ -80,10 +81,10 @@ def test_levels_of_an_allocator_must_occur_in_order():
 def test_a_check_whose_fix_nobody_ran_is_told_in_a_sentence():
     every = {check.id for check in CATALOGUE}
     assert set(IN_WORDS) < every
-    assert gaps(every - set(IN_WORDS)) == []
-    (forgotten,) = gaps(every - set(IN_WORDS) - {"wide-weights"})
+    assert gaps(every - set(IN_WORDS), CATALOGUE) == []
+    (forgotten,) = gaps(every - set(IN_WORDS) - {"wide-weights"}, CATALOGUE)
     assert forgotten.startswith("NOT COVERED wide-weights: no call of its fix ran")
-    (stale,) = gaps(every - set(IN_WORDS) | {"duplicate-gather"})
+    (stale,) = gaps(every - set(IN_WORDS) | {"duplicate-gather"}, CATALOGUE)
     assert stale.startswith("STALE duplicate-gather")
 
 
@@ -216,3 +217,54 @@ def test_a_field_of_a_row_that_ttnn_captured_otherwise_is_found():
     assert changed_fields(row.replace("DRAM", "L1"), "Params(Config(fuse_batch=0), -1, 1)") == [
         "fuse_batch: {'1'}, {'0'}"
     ]
+
+
+KERNEL = "ComputeKernelConfig(math_fidelity=HiFi2,fp32_dest_acc_en=1)"
+
+
+def product(*functions, shape="[32, 64]", turned="0", kernel=KERNEL, config="8", name="Matmul", other=()):
+    results = [{"shape": shape, "dtype": "BFLOAT16", "placement": "DRAM INTERLEAVED"}]
+    printed = f"MatmulParams(<variant>, {config}, MemoryConfig(a=1), {kernel}, 0, 0, 0, 0, 0, 0, {turned})"
+    ops = [(f"{name}DeviceOperation", printed), *((f"{one}DeviceOperation", "()") for one in other)]
+    configs = {"compute_kernel_config": ("K", {}), "program_config": ("P", {"fuse_batch": config})}
+    return Ran(results, ops, functions, configs)
+
+
+@for_all(
+    ("then", "fix", "told"),
+    [
+        ({}, "", []),
+        ({"shape": "[32, 32]"}, "", ["shape of the result: [32, 64], then [32, 32]"]),
+        ({"functions": ()}, "", ["GELU(0) is lost"]),
+        ({"functions": ("GELU(0)", "ADD")}, "", ["ADD is applied once more"]),
+        ({"other": ["Unary"]}, "", ["Unary runs, too"]),
+        ({"other": ["Reshard", "Transpose"]}, "", []),
+        ({"turned": "1"}, "", ["argument 10 of Matmul: 0, then 1"]),
+        ({"turned": "1"}, "w stored as [K, N] (no transpose_b)", []),
+        ({"kernel": KERNEL.replace("HiFi2", "LoFi")}, "", ["math_fidelity: HiFi2, then LoFi"]),
+        ({"kernel": KERNEL.replace("HiFi2", "LoFi")}, "math_fidelity=ttnn.MathFidelity.LoFi", []),
+        ({"config": "4"}, "", ["fuse_batch of program_config: 8, then 4"]),
+        ({"config": "4"}, "Config(fuse_batch=False)", []),
+        ({"name": "MinimalMatmul", "turned": "1"}, "", []),
+        ({"name": "MinimalMatmul", "kernel": "ComputeKernelConfig(math_fidelity=LoFi)"}, "", ["math_fidelity: HiFi2, then LoFi"]),
+    ],
+)  # fmt: skip
+def test_what_a_fix_changes_without_saying_so_is_told(then, fix, told):
+    functions = then.get("functions", ("GELU(0)",))
+    how = {name: value for name, value in then.items() if name != "functions"}
+    assert list(changes(product("GELU(0)"), [], product(*functions, **how), fix)) == told
+
+
+@for_all(
+    ("beside", "fix", "told"),
+    [
+        ("BFLOAT16", "", []),
+        ("BFLOAT8_B", "", ["dtype of the result: BFLOAT8_B, then BFLOAT16"]),
+        ("BFLOAT8_B", "dtype=ttnn.bfloat8_b", []),
+    ],
+)
+def test_an_op_in_the_place_of_two_writes_what_the_second_wrote(beside, fix, told):
+    """The function of the second is in the first then, and no op of its own."""
+    second = Ran([{"shape": "[32, 64]", "dtype": beside}], [("UnaryDeviceOperation", "()")], ["RELU"])
+    then = Ran([{"shape": "[32, 64]", "dtype": "BFLOAT16"}], product().ops, ["RELU"])
+    assert list(changes(product(), [second], then, fix)) == told

@@ -163,7 +163,8 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
     found = [job for job in found if job["check"] in known]  # tests of the runner make up checks of their own
     counted: dict[str, list[str]] = {"ran": [], "words": [], "refused": []}
     idle: list[str] = []
-    compared = 0
+    wrong: list[str] = []
+    compared = judged = untold = 0
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
         file.write_text(json.dumps(found))
@@ -175,18 +176,24 @@ def advice(python: Path, asked: argparse.Namespace) -> bool:
                 for how, told in counted.items():
                     told.extend(job["check"] for _ in answer[how])
                 idle += list(_idle(job, answer, kind))
+                for how, text in (("CHANGES THE OP", "other"), ("NOT JUDGED", "unjudged")):
+                    wrong += [f"{how} {job['check']}, {job['name']} of {job['report']} line {job['line']}, on {kind}: {one}"
+                              for one in answer[text]]  # fmt: skip
+                judged += len(answer["meant"]) + len(answer["other"])
+                untold += len(answer["untold"])
                 compared += job["check"] != "check_setting" and bool(answer["same"] or answer["changed"])
                 for how, text in (("REFUSED", "refused"), ("NOT RUN", "words")):
                     for call in answer[text]:
                         say(f"{how} {job['check']}, {job['report']} line {job['line']}, on {kind}: {call}")
-    missing = gaps(set(counted["ran"]))
-    for sentence in (*missing, *idle):
+    missing = gaps(set(counted["ran"]), CATALOGUE)
+    for sentence in (*missing, *idle, *wrong):
         say(sentence)
     ran, words, refused = (len(told) for told in counted.values())
     say(f"advice: {ran} calls of {len(found)} fixes accepted, {refused} refused, {words} not run; "
         f"{compared} fixes of matmuls and convs compared with the op as it is, {len(idle)} change nothing; "
+        f"{judged} parts of fixes compute what the op does, but {len(wrong)}, of {untold} too little is told; "
         f"{len(known) - 1 - len(IN_WORDS)} checks by their calls, {len(IN_WORDS)} in words")  # fmt: skip
-    return not refused and not words and not missing and not idle
+    return not refused and not words and not missing and not idle and not wrong
 
 
 def _idle(job: dict, answer: dict, kind: str) -> Iterator[str]:
@@ -225,7 +232,7 @@ def _answers(python: Path, file: Path, kind: str) -> list[dict]:
         if not started:
             raise SystemExit(f"real TTNN did not start on {kind}: {ran.stderr.strip()[-300:]}")
         answers.append({"job": started[-1], "ran": [], "words": [], "cores": [], "same": [], "changed": [], "now": [],
-                        "refused": ["TTNN died of it"]})  # fmt: skip
+                        "other": [], "unjudged": [], "meant": [], "untold": [], "refused": ["TTNN died of it"]})  # fmt: skip
         first = started[-1] + 1
 
 

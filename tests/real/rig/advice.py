@@ -3,7 +3,8 @@
     PYTHON -m tests.real.rig.advice FILE FIRST KIND        within the environment
 
 FILE holds the jobs that `claims.jobs` collected. Prints one line of JSON per job from number FIRST on, for one kind of
-device: {"job", "ran", "words", "refused", "cores", "now"}. `words` are calls that leave something to the reader (an ellipsis, a name).
+device: {"job", "ran", "words", "refused", "cores", "now", ...}. `words` are calls that leave something to the reader (an
+ellipsis, a name); what `fixed_call` judges of it stands beside.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from tests.real.rig.calls import calls
 from tests.real.rig.devices import first_line, imported, meshed, opened
 from tests.real.rig.examples import Examples
+from tests.real.rig.fixed_call import JUDGED, Fixed
 from tests.real.rig.fixed_op import Ops
 from tests.real.rig.program_buffers import executed
 from tests.real.rig.signatures import asked_of, unrunnable
@@ -132,7 +134,7 @@ def tried(ops: Ops, fix: str) -> dict[str, list[str]]:
         if then:
             same = then == before and not _is_another(ops, now, text)
             became["same" if same else "changed"].append(text)
-    return became
+    return became | (Fixed(ops).judged() if ops.job.get("profiled") else {how: [] for how in JUDGED})
 
 
 def _is_another(ops: Ops, now: Ops, text: str) -> bool:

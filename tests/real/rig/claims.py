@@ -17,6 +17,7 @@ from tests.checks.asking import case_of_reports
 from tests.real.rig.convolutions import convolution
 from tests.real.rig.instead import as_now, instead, now
 from tests.real.rig.printed import pasted
+from tests.real.rig.profiled import calls_of, operands_of
 from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, LINKED, OFT, SEGFORMER, SHARED
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import diagnose
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.window_facts import WindowFacts
     from ttnn_mcp.checks.check import Claim
     from ttnn_mcp.checks.diagnosis import Diagnosis
-    from ttnn_mcp.run.ops.operand import Operand
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"
 MOCK = {"wormhole_b0": "n150", "blackhole": "p100"}  # the mock device of an architecture
@@ -58,7 +58,7 @@ def job_of(check: str, claim: Claim, facts: WindowFacts) -> dict[str, Any] | Non
     if kind is None or facts.compiled:
         return None
     row = _row(facts, claim)
-    op = {**_op(facts, row), "as_now": as_now(facts, row, claim.fix)}
+    op = {**_op(facts, row), "as_now": as_now(facts, row, claim.fix), "profiled": calls_of(facts, claim, row)}
     if COLLECTIVE.search(claim.fix):  # also where the op it is said of is the slice or pad around one
         op["family"] = "collective"
     told = {"check": check, "fix": claim.fix, "pasted": pasted(claim.fix)}
@@ -125,18 +125,7 @@ def _op(facts: WindowFacts, row: int) -> dict[str, Any]:
         "family": next(
             (name for name in ("conv", "matmul", "norm", "collective") if facts.of_family(name)[row]), "other"
         ),
-        "inputs": [_operand(operand, row) for operand in ops.inputs if operand.present[row]],
-        "outputs": [_operand(operand, row) for operand in ops.outputs if operand.present[row]],
+        **operands_of(facts, row),
         "convolution": convolution(facts, row),
         "now": now(facts, row),
-    }
-
-
-def _operand(operand: Operand, row: int) -> dict[str, Any]:
-    return {
-        "padded": [int(size) for size in operand.padded[row]],
-        "logical": [int(size) for size in operand.logical[row]],
-        "dtype": operand.dtype[row],
-        "layout": operand.layout[row],
-        "placement": operand.placement[row],
     }

@@ -67,7 +67,7 @@ class Ops:
         changed = {**{name: value for name, value in self.rest.items() if name not in chosen}, **changed}
         config = changed.get("program_config")
         if "DRAMSharded" in type(config).__name__:
-            a, b = self._streamed(config)
+            a, b = self.streamed(config)
             changed.setdefault("memory_config", self.ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG)
         else:
             operands = self._operands()
@@ -95,23 +95,30 @@ class Ops:
         self.job["one_expert"] = [{**one, "logical": [1, 1, *one["logical"][-2:]]} for one in told]
         return "one_expert"
 
-    def _streamed(self, config: Any) -> tuple[Any, Any]:
+    def streamed(self, config: Any) -> tuple[Any, Any]:
         """The operands as a DRAM-sharded matmul wants them; the cores as the fix says."""
         ttnn = self.ttnn
         x, w, *others = self.job["inputs"]
         if w["padded"][3] == x["padded"][3] != w["padded"][2]:  # printed as [N, K]; banks hold [K, N]
             stored = {side: [*w[side][:2], w[side][3], w[side][2]] for side in ("logical", "padded")}
-            return replace(self, job={**self.job, "inputs": [x, {**w, **stored}, *others]})._streamed(config)
+            return replace(self, job={**self.job, "inputs": [x, {**w, **stored}, *others]}).streamed(config)
         told, weight = x["padded"], w["padded"]
         on = re.search(r"on (\d+) cores", self.job["fix"])
         cores = int(on.group(1)) if on else -(-weight[3] // TILE // config.per_core_N)
         grid = self.device.compute_with_storage_grid_size()
         workers = ttnn.num_cores_to_corerangeset(cores, grid, True)
-        row = self._width_sharded(workers, "L1", (told[2], told[3] // cores))
+        row = self._width_sharded(workers, "L1", (told[2], -(-told[3] // (TILE * cores)) * TILE))
         banks = self.device.dram_grid_size().x
         in_dram = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(banks - 1, 0))})
         width = -(-weight[3] // (TILE * banks)) * TILE
         return self.tensor(0, row), self.tensor(1, self._width_sharded(in_dram, "DRAM", (weight[2], width)))
+
+    def spread(self, x: Any, cores: int) -> Any:
+        """A tensor in shards of a part of its columns, on so many cores."""
+        workers = self.ttnn.num_cores_to_corerangeset(cores, self.device.compute_with_storage_grid_size(), True)
+        *outer, rows, columns = list(x.padded_shape)
+        where = self._width_sharded(workers, "L1", (prod(outer) * rows, -(-columns // (TILE * cores)) * TILE))
+        return self.ttnn.zeros(x.shape, dtype=x.dtype, layout=x.layout, device=self.device, memory_config=where)
 
     def _width_sharded(self, cores: Any, buffer: str, shape: tuple[int, int]) -> Any:
         ttnn = self.ttnn
@@ -147,18 +154,24 @@ class Ops:
 
     def norm(self, config: Any) -> bool:
         """The norm, sharded over as many cores as the fix says."""
+        shards = self.shards_of_norm(config)
+        if shards is None:
+            return False
+        x = self.ttnn.to_memory_config(self.tensor(0), shards)
+        self.ttnn.layer_norm(x, program_config=config, memory_config=shards)
+        return True
+
+    def shards_of_norm(self, config: Any) -> Any | None:
+        """Where the words of a fix want what a norm reads; None where they do not say it, or the op is no norm."""
         on = re.search(r"(WIDTH|BLOCK)_SHARDED on (\d+)x(\d+) cores", self.job["fix"])
         if on is None or self.job["family"] != "norm":
-            return False
+            return None
         ttnn, (layout, x, y) = self.ttnn, on.groups()
         cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(int(x) - 1, int(y) - 1))})
         shape = (TILE * config.block_h, TILE * config.block_w)
         spec = ttnn.ShardSpec(cores, shape, ttnn.ShardOrientation.ROW_MAJOR)
         how = getattr(ttnn.TensorMemoryLayout, f"{layout}_SHARDED")
-        shards = ttnn.MemoryConfig(how, ttnn.BufferType.L1, spec)
-        x = ttnn.to_memory_config(self.tensor(0), shards)
-        ttnn.layer_norm(x, program_config=config, memory_config=shards)
-        return True
+        return ttnn.MemoryConfig(how, ttnn.BufferType.L1, spec)
 
     def given(self, value: Any) -> bool:
         """Give a configuration to the op it is made for."""

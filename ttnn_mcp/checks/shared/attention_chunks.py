@@ -18,7 +18,9 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
 
 WHOLE_GRID = "device.compute_with_storage_grid_size()"
-CORES_PER_HEAD = 16  # at most, where a config does not say (TTNN 0.81.1)
+CORES_PER_HEAD = (
+    16  # at most, where a config does not say: the default of SDPAProgramConfig (tt-metal, TTNN 0.81.1)
+)
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
