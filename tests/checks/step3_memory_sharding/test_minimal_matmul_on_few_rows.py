@@ -52,13 +52,15 @@ def test_texts_are_short_and_cells_its_own(check):
 
 
 def test_what_does_more_than_multiply_is_no_linear(check):
-    def gated(flag):
+    def of(**attributes):
         made = program_of()
         for op in made.device_ops:
-            op.attributes = {"fuse_swiglu": flag}
+            op.attributes = attributes
         return made
 
-    check.pair(gated, silent="true", fires="false")
+    check.pair(lambda flag: of(fuse_swiglu=flag), silent="true", fires="false")
+    applied = "(op_type=UnaryOpType::{},param={{}})".format
+    check.pair(lambda name: of(fused_activation=applied(name)), silent="SQUARE", fires="SILU")
 
 
 def test_minimal_matmul_is_fine_from_two_rows_of_tiles_on(check):

@@ -60,7 +60,15 @@ def test_the_config_takes_over_the_function(check):
     )
 
 
-@for_all(("key", "value"), [("chunks", "3"), ("fuse_swiglu", "true"), ("fused_ternary_scalar", "1.0")])
+@for_all(
+    ("key", "value"),
+    [
+        ("chunks", "3"),
+        ("fuse_swiglu", "true"),
+        ("fused_ternary_scalar", "1.0"),
+        ("fused_activation", "(op_type=UnaryOpType::EXP,param={})"),
+    ],
+)
 def test_what_does_more_than_multiply_is_no_linear(check, key, value):
     def doing(told):
         made = program_of()

@@ -22,6 +22,9 @@ BESIDE_BINARY = frozenset(  # by element-wise ops of TTNN 0.81.1
     )
 )
 
+BY_MATMULS = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on others (mish, exp)
+    ("RELU", "RELU6", "GELU", "GELU_TANH", "SILU", "SIGMOID", "TANH", "HARDSIGMOID")
+)
 IN_CALL = {"user_fused_activation": "activation=", "user_core_coord": "core_grid="}
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.analyses.programs.matmul_config import tile_bytes_of
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
 from ttnn_mcp.checks.check import Mask, WindowFacts
-from ttnn_mcp.checks.shared.activations import also_applied, has_bias, lies_elsewhere
+from ttnn_mcp.checks.shared.activations import BY_MATMULS, also_applied, has_bias, lies_elsewhere
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.printed.attributes import Attributes
 
@@ -18,6 +19,18 @@ def multiplies_alone(facts: WindowFacts) -> Mask:
     able = np.ones(len(facts), dtype=np.bool_)
     able[rows] = facts.attributes_of_ops.numbers(rows, _does_more) == 0
     return able
+
+
+def becomes_linear(facts: WindowFacts) -> Mask:
+    """Those whose function, if any, an ordinary matmul applies, too: of exp and square TTNN 0.81.1 throws there."""
+    rows = np.flatnonzero(multiplies_alone(facts) & facts.named("MinimalMatmul"))
+    able = np.zeros(len(facts), dtype=np.bool_)
+    able[rows] = facts.attributes_of_ops.numbers(rows, _applies_another) == 0
+    return able
+
+
+def _applies_another(attributes: Attributes) -> float:
+    return float(any(one not in BY_MATMULS for one in FUNCTION.findall(attributes.get("fused_activation", ""))))
 
 
 def _does_more(attributes: Attributes) -> float:

@@ -29,6 +29,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, OPERANDS
 from ttnn_mcp.checks.shared.activations import (
+    BY_MATMULS,
     cite_function,
     function_in,
     function_of,
@@ -43,9 +44,6 @@ from ttnn_mcp.readers.printed.attributes import Attributes
 
 MINIMAL = "MinimalMatmul"
 MATMULS = ("Matmul", "Linear", MINIMAL)
-APPLIED = frozenset(  # by the matmul kernels of TTNN 0.81.1; it throws on others (mish, exp)
-    ("RELU", "RELU6", "GELU", "GELU_TANH", "SILU", "SIGMOID", "TANH", "HARDSIGMOID")
-)
 
 
 @check(
@@ -105,7 +103,9 @@ def _unfused(facts: WindowFacts) -> Rows:
         made_alone &= weights.padded[:, :2].prod(axis=1) == 1
     _, partners = neighbours(facts)
     rows = np.flatnonzero(made_alone[joins.makers] & (partners < 0))
-    rows = rows[attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in APPLIED)) > 0]
+    rows = rows[
+        attributes_of_ops.numbers(rows, lambda attributes: float(function_in(attributes) in BY_MATMULS)) > 0
+    ]
     rows = rows[
         attributes_of_ops.numbers(joins.makers[rows], lambda attributes: float(_could_apply_one(attributes))) > 0
     ]

@@ -27,7 +27,7 @@ from ttnn_mcp.checks.needs import DRAM_BANDWIDTH, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import sets_program
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import fastest, fastest_form, fastest_ns
-from ttnn_mcp.checks.shared.minimal_call import multiplies_alone
+from ttnn_mcp.checks.shared.minimal_call import becomes_linear
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -47,7 +47,7 @@ SETS = sets_program(lambda facts, row: remedy.fix if (remedy := fastest(facts, r
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all minimal matmuls of few rows."""
-    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST) & multiplies_alone(facts)
+    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST) & becomes_linear(facts)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return

@@ -28,7 +28,7 @@ from ttnn_mcp.checks.shared.changed_ops import configured
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import two_sided_config
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
-from ttnn_mcp.checks.shared.minimal_call import beside_operands, multiplies_alone
+from ttnn_mcp.checks.shared.minimal_call import becomes_linear, beside_operands
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
@@ -51,7 +51,7 @@ def look(facts: WindowFacts) -> Problems:
     slow = (
         (best < WELL_USED * facts.kernel_ns) & ~np.isnan(facts.roofline.compute_ns) & (facts.kernel_ns >= SMALL_NS)
     )
-    rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow & multiplies_alone(facts))
+    rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow & becomes_linear(facts))
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
     sets = sets_program(
