@@ -47,7 +47,7 @@ SETS = sets_program(lambda facts, row: remedy.fix if (remedy := fastest(facts, r
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all minimal matmuls of few rows."""
-    few = facts.named("MinimalMatmul") & (facts.ops.inputs[0].height <= ROWS_AT_MOST) & becomes_linear(facts)
+    few = becomes_linear(facts) & (facts.ops.inputs[0].height <= ROWS_AT_MOST)
     if few.any() and facts.chip.dram_achievable_gb_s is None:
         yield CannotTell(DRAM_BANDWIDTH.why(facts))
         return

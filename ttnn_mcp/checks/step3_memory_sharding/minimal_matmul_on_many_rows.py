@@ -51,7 +51,7 @@ def look(facts: WindowFacts) -> Problems:
     slow = (
         (best < WELL_USED * facts.kernel_ns) & ~np.isnan(facts.roofline.compute_ns) & (facts.kernel_ns >= SMALL_NS)
     )
-    rows = np.flatnonzero(MINIMAL.mask(facts) & high & slow & becomes_linear(facts))
+    rows = np.flatnonzero(becomes_linear(facts) & high & slow)
     configs = {int(row): two_sided_config(facts, int(row)) for row in rows}
     rows = np.array([row for row, config in configs.items() if config], dtype=np.int64)
     sets = sets_program(
