@@ -132,7 +132,10 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.experimental.minimal_matmul": lambda of: ([of.tiles(1, 1, 512, 1024), of.tiles(1, 1, 1024, 2048)], {}),
     "ttnn.sparse_matmul": _experts,
-    "ttnn.mul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1, 1, 32, 1024)], {}),
+    **dict.fromkeys(
+        ("ttnn.add", "ttnn.subtract", "ttnn.multiply", "ttnn.mul", "ttnn.divide"),
+        lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1, 1, 32, 1024)], {}),
+    ),
     "ttnn.concat": lambda of: ([[of.tiles(1, 1, 32, 64), of.tiles(1, 1, 32, 64)]], {"dim": -1}),
     "ttnn.topk": lambda of: ([of.tiles(1, 1, 32, 4096)], {"k": 32}),
     "ttnn.group_norm": _norm,
