@@ -212,6 +212,34 @@ def test_eight_rows_are_near(check):
     check.pair(lambda apart: group(widths=(1920, 1920), apart=apart), silent=8, fires=7)
 
 
+def test_slices_of_one_shape_have_a_reader_each(check):
+    """Kimi Linear's two: shapes alone would let both matmuls read the second."""
+
+    def program(slices):
+        program = Program("wormhole_b0")
+        whole = put(program, DeviceOp("LayerNormDeviceOperation", (program.tensor([1, 1, 32, 3840]),),
+                                      (program.tensor([1, 1, 32, 3840]),), 9_000))  # fmt: skip
+        for _ in range(slices):
+            part = put(
+                program, DeviceOp("SliceDeviceOperation", (whole,), (program.tensor([1, 1, 32, 1280]),), 5_000)
+            )
+        for n in (1280, 2560):
+            projection(program, part, n, 120_000)
+        return program
+
+    check.pair(program, silent=2, fires=1)
+
+
+def test_weights_in_batches_cannot_be_joined(check):
+    def program(heads):
+        made = group(rows=64, kernel_ns=120_000)
+        for op in made.device_ops[-3:]:
+            op.inputs[1].shape = (1, heads, *op.inputs[1].shape[2:])
+        return made
+
+    check.pair(program, silent=4, fires=1)
+
+
 def test_two_activations_are_two_groups(check):
     program = group(widths=(1920, 1920), rows=64)
     pass_time(program, 1_000)

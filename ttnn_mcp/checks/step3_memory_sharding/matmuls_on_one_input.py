@@ -14,9 +14,10 @@ For one token the op that splits the result costs what one matmul fewer saves: C
 token apart and 8.31 packed, Qwen3.8's on Blackhole the same (tt-metal #55553), North-Mini's gate and up 1 % more. Gate
 and up as one lost or brought nothing in 25 of 27 tries of tt-metal's ledgers, most of them for one token.
 
-Silent on two of one row of tiles whose results meet in one op (gate and up), where they stream their weights or compute
-near the roofline, on DRAM-sharded weights, on inputs that no op of the window made, and on sparse matmuls
-(sparse-matmuls-on-one-input). The split of the result costs something where no head op does it.
+Silent on weights in batches, where what they read has a twin without a reader (parts of one tensor), on two of one row
+of tiles whose results meet in one op (gate and up), where they stream their weights or compute near the roofline, on
+DRAM-sharded weights, on inputs that no op of the window made, and on sparse matmuls (sparse-matmuls-on-one-input). The
+split of the result costs something where no head op does it.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such groups."""
     able = facts.named(*DENSE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
     able &= ~facts.roofline.impossible & ~facts.ops.inputs[1].sharded
+    able &= facts.ops.inputs[1].padded[:, :2].prod(axis=1) == 1  # weights in batches have no columns of their own
     best = achievable_ns(facts)
     groups = [
         group
@@ -139,7 +141,17 @@ def on_one_input(joins: Joins, rows: Integers) -> list[Integers]:
     ordered = rows[order]
     apart = (np.diff(source[order]) != 0) | (np.diff(kind[order]) != 0) | (np.diff(ordered) > NEAR)
     groups = np.split(ordered, np.flatnonzero(apart) + 1)
-    return [group for group in groups if len(group) > 1 and joins.makers[group[0]] != NOBODY]
+    return [group for group in groups if len(group) > 1 and _surely_alike(joins, group)]
+
+
+def _surely_alike(joins: Joins, group: Integers) -> bool:
+    """Whether they read what one op made: no part like it of the same tensor seems to be read by nobody."""
+    maker, made = int(joins.makers[group[0]]), joins.flow.keys[joins.ops.outputs[0].name]
+    if maker == NOBODY:
+        return False
+    before = np.arange(max(maker - NEAR, 0), maker)
+    twins = before[(made[before] == made[maker]) & (joins.makers[before] == joins.makers[maker])]
+    return bool(joins.reader_counts[twins].all())
 
 
 def _source(joins: Joins, row: int, able: Booleans) -> int:
