@@ -31,6 +31,8 @@ NOT_JUDGED = {
          "ttnn.update_cache", "ttnn.experimental.paged_fill_cache", "ttnn.group_norm"),
         "reads other tensors, or in another form, than the ops in whose place it stands: the words tell which",
     ),
+    "ttnn.all_reduce": "stands for ops of a whole mesh, of which a row tells one chip's part",
+    "ttnn.typecast": "narrows what an exchange is to send, where the words tell",
     **dict.fromkeys(
         ("ttnn.linear", "ttnn.mul", "ttnn.add"), "an example of a call; which one, the model knows",
     ),
