@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.for_all import for_all
-from ttnn_mcp.analyses.programs.chosen_matmul import chosen_in_dram
+from ttnn_mcp.analyses.programs.chosen_matmul import chosen_in_dram, is_narrow
 
 N150, P100 = (8, 8), (13, 10)
 
@@ -15,6 +15,7 @@ N150, P100 = (8, 8), (13, 10)
         (N150, (32, 992, 2048), True, 1, 64),
         (N150, (32, 2048, 32), True, 2, 1),
         (N150, (32, 3072, 16384), True, 2, 64),
+        (N150, (32, 2048, 256), True, 2, 8),  # one row of tiles is divided by columns, however few
         (N150, (256, 2048, 2048), False, 8, 64),
         (P100, (32, 2048, 5120), True, 2, 80),
         (P100, (32, 3072, 16384), True, 2, 128),
@@ -26,6 +27,10 @@ def test_a_choice_follows_from_sizes_and_grid(grid, sizes, one_sided, block, cor
     m, k, n = (size // 32 for size in sizes)
     chosen = chosen_in_dram(m, k, n, grid)
     assert (chosen.one_sided, chosen.in0_block_w, chosen.cores(m, n)) == (one_sided, block, cores)
+
+
+def test_a_side_of_one_tile_is_narrow_where_it_is_said_so():
+    assert [is_narrow(1, 8, small=small) for small in (True, False)] == [True, False]
 
 
 def test_the_longer_side_is_divided():

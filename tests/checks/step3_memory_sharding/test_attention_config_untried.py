@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.step3_memory_sharding.test_sdpa_small_chunks import attending, decoded, sdpa
+from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
 from tests.for_all import for_all
 
 ENGINE_NS = 262_144  # 34.4 GFLOP over 4096 rows at HiFi2 on 64 cores
@@ -43,6 +44,13 @@ def test_chunks_are_halved_to_a_tile_and_no_further(check):
 def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_their_chunks(check, name):
     """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""
     check.pair(lambda chunks: attending(name=name, chunks=chunks), silent=None, fires=(128, 256))
+
+
+def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):
+    assert check.ask(no_such_ops()).why == "no fused attention"
+    for lost in ("PUT_", "ATTRIBUTES"):
+        assert check.ask(without(tmp_path, (lost,), attending())).status == "cannot_tell"
+    assert_cannot_tell(check.ask(rewritten(tmp_path, attending(), DEVICE_ARCH="quasar")), "DEVICE ARCH")
 
 
 def test_texts_are_short_and_cells_its_own(check):

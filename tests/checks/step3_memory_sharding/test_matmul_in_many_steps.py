@@ -100,6 +100,7 @@ def test_no_block_is_told_that_is_deeper_than_any_measured(check):
         return check.ask(of_linear(m=512, k=32 * tiles, n=1024, kernel_ns=900_000, program_config=given))
 
     assert told(2 * 7 * 19).claim.fix.endswith("in0_block_w=14 or 19 or 38")
+    assert told(2 * 47).status == "clean"
     assert told(2 * 43).status == "clean"
 
 
@@ -145,6 +146,11 @@ def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
     assert "at most 1 us" in claim.assumption
     assert claim.at_most_ns.tolist() == pytest.approx([59_300 - 5120 * 2048 * 1.0625 / (0.85 * 512)], rel=0.05)
     assert check.ask(banked(kernel_ns=400_000)).at_most_ns == pytest.approx(70_000)  # 80 steps become 10
+
+
+def test_no_deeper_block_of_banked_weights_is_told_than_any_measured(check):
+    """41 tiles on each of 16 cores."""
+    assert "in0_block_w=2, " in check.ask(banked(block=1, k=41 * 16 * 32, kernel_ns=900_000)).claim.fix
 
 
 def down(block=2, *, used=0.515, k=28_672, rows=32, name=ONE_WAY):

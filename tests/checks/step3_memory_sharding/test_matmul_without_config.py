@@ -85,11 +85,13 @@ def test_tall_products_of_heads_have_no_config_that_fits(check):
     check.pair(lambda heads: program(1024, heads), silent=2, fires=1)
 
 
-def in_single_tiles(*, m=1024, k=1056, n=1024, kernel_ns=60_000, cores=64, where=DRAM, batch=1, weights=1):
+def in_single_tiles(
+    *, m=1024, k=1056, n=1024, kernel_ns=60_000, cores=64, where=DRAM, batch=1, weights=1, given="std::nullopt"
+):
     """33 tiles of K, which 8 columns do not divide; 27 us at 240 GB/s."""
     program = Program("wormhole_b0")
     x, y = (program.tensor([1, batch * weights, m, width], placement=where) for width in (k, n))
-    op = matmul(x, program.weight([1, weights, k, n]), y, kernel_ns)
+    op = matmul(x, program.weight([1, weights, k, n]), y, kernel_ns, program_config=given)
     op.cores = cores
     put(program, op)
     return program
@@ -106,6 +108,7 @@ def test_k_that_the_columns_of_the_grid_do_not_divide_is_taken_one_tile_at_a_tim
     assert check.ask(in_single_tiles(batch=2, kernel_ns=120_000)).status == "found"  # its batches come one by one
     check.pair(lambda cores: in_single_tiles(cores=cores), silent=63, fires=64)  # another choice than TTNN's rule
     check.pair(lambda where: in_single_tiles(where=where), silent=L1, fires=DRAM)
+    check.pair(lambda given: in_single_tiles(given=given), silent=config(), fires="std::nullopt")
 
 
 def test_one_percent_of_the_window_is_worth_telling(check):

@@ -116,7 +116,7 @@ def test_gate_and_up_of_one_token_stay_two(check):
             )
         up = projection(program, x, 1920)
         if third:
-            projection(program, x, 1920)
+            projection(program, x, 640)
         put(program, DeviceOp("BinaryNgDeviceOperation", (gate, up), (program.tensor([1, 1, rows, 1920]),), 3_000))
         return program
 

@@ -169,7 +169,7 @@ def guessed_in_single_steps(facts: WindowFacts) -> Mask:
     """
     choice, grid = facts.matmuls, worker_grid(facts.chip)
     asked = choice.chosen & below(facts, WELL_USED)
-    if grid is None or not asked.any():
+    if grid is None:
         return np.zeros(len(choice.rows), dtype=np.bool_)
     x, weight, out = (*facts.ops.inputs[:2], facts.ops.outputs[0])
     for operand in (x, weight, out):
