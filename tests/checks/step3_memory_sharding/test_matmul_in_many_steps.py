@@ -150,7 +150,10 @@ def test_steps_over_banked_weights_cost_up_to_a_microsecond_each(check):
 
 def test_no_deeper_block_of_banked_weights_is_told_than_any_measured(check):
     """41 tiles on each of 16 cores."""
-    assert "in0_block_w=2, " in check.ask(banked(block=1, k=41 * 16 * 32, kernel_ns=900_000)).claim.fix
+    assert (
+        "in0_block_w=2, "
+        in check.ask(banked(block=1, k=41 * 16 * 32, n=1024, per_n=2, kernel_ns=900_000)).claim.fix
+    )
 
 
 def down(block=2, *, used=0.515, k=28_672, rows=32, name=ONE_WAY):
