@@ -258,8 +258,9 @@ def test_a_kind_of_op_leads_to_its_ops_and_an_edit_to_its_finding(opened):
     with opened("demo") as page:
         page.locator("#kinds button", has_text="Halo").click()
         assert page.locator("#ops-count").text_content().startswith("7 of 40 ops")
-        page.locator("#plan button", has_text="activations streamed through DRAM").click()
-        finding = page.locator("details[data-of='placement']").first
+        edit = page.locator("#plan button[data-edit]").first  # those further down may be folded away
+        edit.click()
+        finding = page.locator(f"details[data-of='{edit.get_attribute('data-edit')}']").first
         assert finding.get_attribute("open") is not None
         assert page.evaluate("() => document.activeElement.tagName") == "SUMMARY"
 
