@@ -291,6 +291,8 @@ def _laws_without(ports: set[str]) -> dict[str, dict[str, law.Fitted]]:
         left = {row["key"] for row in csv.DictReader(file) if _port(row["link"]) in ports}
     known = law.fitted_laws()
     rests = {name for name, of in known.items() if any(key in one.source for key in left for one in of.values())}
+    if not rests:
+        return known
     rows = [row for row in measured() if row.source.partition("/")[0] not in left]
     anew = law.read(coefficients(fits([one for one in LAWS if one.name in rests], rows)))
     return {**{name: of for name, of in known.items() if name not in rests}, **anew}

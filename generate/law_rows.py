@@ -126,31 +126,28 @@ def matmul(row: dict[str, str]) -> MatmulDescription | None:
     if row["op"] not in ("Matmul", "MinimalMatmul") or row["devices"] != "1":
         return None
     program = PROGRAMS.get(row["program"] or "auto", "")
-    return as_chosen(
-        MatmulDescription(
-            chip=row["chip"],
-            cores=None
-            if program == "DRAM_SHARDED"
-            else whole(row, "cores"),  # there they count what holds the input
-            grid=grid(row),
-            fidelity=row["fidelity"],
-            rows=whole(row, "m") or 0,
-            k=whole(row, "k") or 0,
-            n=whole(row, "n") or 0,
-            batch=whole(row, "b") or 1,
-            in0_dtype=dtype(row, "in0_dtype"),
-            in1_dtype=dtype(row, "in1_dtype"),
-            out_dtype=dtype(row, "out_dtype") or dtype(row, "in0_dtype"),
-            in0_place=place(row, "in0_place"),
-            in1_place=place(row, "in1_place"),
-            out_place=place(row, "out_place"),
-            program=program,
-            block_w=whole(row, "in0_block_w"),
-            per_core_m=whole(row, "per_core_m"),
-            per_core_n=whole(row, "per_core_n"),
-            fused=row["activation"],
-        )
+    asked = MatmulDescription(
+        chip=row["chip"],
+        cores=None if program == "DRAM_SHARDED" else whole(row, "cores"),  # there they count what holds the input
+        grid=grid(row),
+        fidelity=row["fidelity"],
+        rows=whole(row, "m") or 0,
+        k=whole(row, "k") or 0,
+        n=whole(row, "n") or 0,
+        batch=whole(row, "b") or 1,
+        in0_dtype=dtype(row, "in0_dtype"),
+        in1_dtype=dtype(row, "in1_dtype"),
+        out_dtype=dtype(row, "out_dtype") or dtype(row, "in0_dtype"),
+        in0_place=place(row, "in0_place"),
+        in1_place=place(row, "in1_place"),
+        out_place=place(row, "out_place"),
+        program=program,
+        block_w=whole(row, "in0_block_w"),
+        per_core_m=whole(row, "per_core_m"),
+        per_core_n=whole(row, "per_core_n"),
+        fused=row["activation"],
     )
+    return as_chosen(asked)
 
 
 def attention(row: dict[str, str]) -> AttentionDescription | None:

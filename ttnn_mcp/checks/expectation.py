@@ -19,7 +19,6 @@ import numpy as np
 from ttnn_mcp.analyses.laws.anchored import after_change, anchored
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
-from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -120,9 +119,7 @@ def by_law(
         shares = np.array([after.us, after.low_us, after.high_us]) * 1e3 / facts.kernel_ns[row]
         saved[places], high[places], low[places] = (took * (1 - share) for share in shares)
         known[places] = True
-        moved[places] = getattr(changed, "program", "") != getattr(now, "program", "") or _held_elsewhere(
-            now, changed
-        )
+        moved[places] = _moved(now, changed)
         laws[after.law] = laws.get(after.law, 0.0) + float(took.sum())
     if most_ns[known].sum() < COVERED * most_ns.sum():
         return None
@@ -131,11 +128,10 @@ def by_law(
     return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
 
 
-def _held_elsewhere(now: Described | None, changed: Described | None) -> bool:
-    """Whether other cores come to hold the input: a deeper block of K must divide a wider shard of its columns."""
-    if not isinstance(now, MatmulDescription) or not isinstance(changed, MatmulDescription):  # unmoved: for types
-        return False
-    return now.block_w != changed.block_w and changed.in0_place == "L1_WIDTH_SHARDED"
+def _moved(now: Described | None, changed: Described | None) -> bool:
+    """Whether operands move: to another program, or as a deeper block of K must divide a wider shard of columns."""
+    program, block = (getattr(now, name, "") != getattr(changed, name, "") for name in ("program", "block_w"))
+    return program or (block and getattr(changed, "in0_place", "") == "L1_WIDTH_SHARDED")
 
 
 def _after(facts: WindowFacts, row: int, now: Described | None, changed: Described) -> Expected | None:

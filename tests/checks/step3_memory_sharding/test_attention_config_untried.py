@@ -44,6 +44,7 @@ def test_chunks_are_halved_to_a_tile_and_no_further(check):
 def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_their_chunks(check, name):
     """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""
     check.pair(lambda chunks: attending(name=name, chunks=chunks), silent=None, fires=(128, 256))
+    check.pair(lambda ns: attending(name=name, chunks=(128, 256), kernel_ns=ns), silent=70_000, fires=4_000_000)
 
 
 def test_what_it_cannot_see_it_cannot_tell(check, tmp_path):

@@ -129,9 +129,7 @@ def _symbols(before: Tokens, after: Tokens) -> tuple[Integers, Integers]:
     """Both windows as sequences of LEVELS symbols per op; symbols of different levels are never equal."""
     pairs = (before.name, after.name), (before.shape, after.shape), (before.record, after.record)
     codes = (np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs)
-    of_levels = [
-        code.ravel() * LEVELS + level for level, code in enumerate(codes)
-    ]  # unmoved: less tells as much apart
+    of_levels = [code.ravel() * LEVELS + level for level, code in enumerate(codes)]  # unmoved: less tells as much
     symbols = np.stack(of_levels, axis=1)
     return symbols[: len(before)].ravel(), symbols[len(before) :].ravel()
 

@@ -9,8 +9,7 @@ from typing import Literal
 
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
-from ttnn_mcp.analyses.programs.chosen_matmul import one_sided
-from ttnn_mcp.analyses.programs.matmul_config import NARROW
+from ttnn_mcp.analyses.programs.chosen_matmul import is_narrow, one_sided
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES, TILE_SIDE
 from ttnn_mcp.records import dataclass
 
@@ -23,7 +22,8 @@ BANKED_K_BLOCK_US = 0.4
 REQUEST_CYCLES = 46
 # A tile of fewer bytes is read no faster: BFLOAT4_B weights (576) are fitted best as 700 to 850 on Blackhole.
 LEAST_TILE_BYTES = 800
-INTERLEAVED = ("DRAM_INTERLEAVED", "L1_INTERLEAVED")
+L1 = "L1_INTERLEAVED"
+INTERLEAVED = {"DRAM_INTERLEAVED", L1}
 # Columns of tiles per core that TTNN is sure to find room for in L1 as one block, whatever the format.
 SURE_COLUMNS = 8
 
@@ -90,18 +90,10 @@ def as_chosen(op: MatmulDescription) -> MatmulDescription:
 
     With an operand in L1 a few columns, or more than its cores take in blocks, are multiplied tile by tile.
     """
-    m, k, n = op.tiles
-    places, cores = (op.in0_place, op.out_place), op.usable_cores
-    if (
-        op.program != "AUTO"
-        or m > 1
-        or op.batch > 1
-        or cores is None
-        or any(each not in INTERLEAVED for each in places)
-    ):
+    (m, k, n), cores, places = op.tiles, op.usable_cores, {op.in0_place, op.out_place}
+    if op.program != "AUTO" or m > 1 or op.batch > 1 or cores is None or not places <= INTERLEAVED:
         return op
-    in_dram = all(place.startswith("DRAM") for place in places)
-    if not in_dram and not NARROW < n <= SURE_COLUMNS * cores:
+    if L1 in places and not (is_narrow(m, n, small=False) and n <= SURE_COLUMNS * cores):
         return op
     chosen = one_sided(m, k, n, (cores, 1), mcast_in0=True)
     return replace(op, program="1D", block_w=chosen.in0_block_w, per_core_m=1, per_core_n=chosen.per_core_n)

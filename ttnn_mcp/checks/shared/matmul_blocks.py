@@ -36,6 +36,7 @@ from ttnn_mcp.checks.shared.changed_ops import configured, of_one_row
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import (
     FEWEST_HOLDING,
+    by_row,
     deeper_in_shards,
     most_holding,
     placed_for,
@@ -175,16 +176,16 @@ def guessed_in_single_steps(facts: WindowFacts) -> Mask:
     for operand in (x, weight, out):
         asked &= operand.placement.among("DRAM_INTERLEAVED")[choice.rows]
     asked &= weight.padded[choice.rows, :2].prod(axis=1) == 1
-    for at in np.flatnonzero(asked).tolist():
-        row = int(choice.rows[at])
-        m, k, n = (
-            int(x.padded[row, 2]) // TILE_SIDE,
-            inner_tiles(facts.ops, row),
-            int(out.padded[row, 3]) // TILE_SIDE,
-        )
+
+    def cores(row: int) -> float | None:
+        """How many work on it; None where it does not take K so."""
+        k, (m, n) = inner_tiles(facts.ops, row), (int(side) // TILE_SIDE for side in out.padded[row, 2:])
         chosen = chosen_in_dram(m, k, n, grid)
         single = not chosen.one_sided and chosen.in0_block_w == 1 and k >= MANY_SINGLE_STEPS
-        asked[at] = single and chosen.cores(m, n) == facts.ops.numbers("cores")[row]
+        return chosen.cores(m, n) if single else None
+
+    rows = choice.rows[asked]
+    asked[asked] = by_row(facts, rows, cores) == facts.ops.numbers("cores")[rows]
     return asked
 
 

@@ -40,9 +40,9 @@ ATTENTION = ops_of_family("no fused attention", "attention")
 def look(facts: WindowFacts) -> Problems:
     """Yield all of them."""
     saved = trial_saves(facts)
-    chunked = facts.attributes_of_ops.numbers(np.arange(len(facts)), _chunks_of_keys) > 0
-    joined = facts.names.where(lambda op_code: "Ring" in op_code or "Joint" in op_code)
-    able = ATTENTION.mask(facts) & (~joined | chunked) & leaves_much(facts, saved)
+    able = ATTENTION.mask(facts) & leaves_much(facts, saved)
+    joined = np.flatnonzero(able & facts.names.where(lambda op_code: "Ring" in op_code or "Joint" in op_code))
+    able[joined] = facts.attributes_of_ops.numbers(joined, _chunks_of_keys) > 0
     decodes = facts.names.where(lambda op_code: "Decode" in op_code)
     for rows in (np.flatnonzero(able & decodes), np.flatnonzero(able & ~decodes)):
         yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
