@@ -84,6 +84,8 @@ def test_a_program_of_blocks_is_told_apart_from_what_ttnn_chose(tmp_path):
     blocks = of_matmul(tmp_path, program_config=BLOCKS.format("std::nullopt"))
     assert (blocks.program, blocks.per_core_m, blocks.per_core_n, blocks.fused) == ("2D", 3, 5, "")
     assert of_matmul(tmp_path, shape=(1, 1, 64, 128)).program == "AUTO"
+    assert of_matmul(tmp_path).program == "1D"
+    assert of_matmul(tmp_path, core_grid="(x=8,y=8)").program == "AUTO"
     assert of_matmul(tmp_path, program_config="MatmulMultiCoreProgramConfig()").program == ""
 
 

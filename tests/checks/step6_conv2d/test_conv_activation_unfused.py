@@ -83,6 +83,14 @@ def test_a_depthwise_conv_over_one_dimension_applies_nothing(check, groups, wind
     assert check.ask(with_activation(more=more.items())).fires is fires
 
 
+@for_all(("groups", "fires"), [(40, False), (20, True)])
+def test_of_padded_channels_the_attributes_tell_how_many_there_are(check, groups, fires):
+    shape = {"input_tensor_shape": "{1, 1, 16387, 40}", "output_channels": 40, "groups": groups}
+    window = "input_hw=(1,16387),window_hw=(1,4),stride_hw=(1,1),dilation_hw=(1,1),padding=(0,0)"
+    more = {**shape, "has_bias": False, "sliding_window_config": f"SlidingWindowConfig(batch_size=1,{window})"}
+    assert check.ask(with_activation(more=more.items())).fires is fires
+
+
 def test_several_functions_in_one_op_stay(check):
     program = with_activation()
     op = program.device_ops[-1]

@@ -75,7 +75,9 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
         return replace(asked, program="MINIMAL", grid=grid_in(config) or worker_grid(op.chip))
     config = op.attributes.struct("program_config")
     if config is None:
-        return as_chosen(replace(asked, program="AUTO"))
+        left = replace(asked, program="AUTO")
+        # for a core grid of the caller's TTNN chooses other blocks (create_matmul_1d_systolic_array_program_config)
+        return left if op.attributes.text_of("user_core_coord") else as_chosen(left)
     program = PROGRAMS.get(config.name, "")
     by_rows = config.fields.get("mcast_in0") == "0" and asked.in0_place != "L1_HEIGHT_SHARDED"
     if config.number("gather_in0") == 1 or (program == "1D" and by_rows):

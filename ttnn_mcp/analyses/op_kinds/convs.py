@@ -164,7 +164,7 @@ def conv_of(
         input_channels=_channels(attributes),
         indices_in_l1=attributes.flag("config_tensors_in_dram") or False,
         reuses_activation=attributes.flag("enable_activation_reuse") or False,
-        depthwise=_is_depthwise(attributes),
+        depthwise=is_depthwise(attributes),
         transposed=placement.shard is not None and placement.shard.orientation == "COL_MAJOR",
     )
 
@@ -175,7 +175,8 @@ def _channels(attributes: Attributes) -> int:
     return (whole(shape.values[-1]) or 0) if shape and shape.values else 0
 
 
-def _is_depthwise(attributes: Attributes) -> bool:
+def is_depthwise(attributes: Attributes) -> bool:
+    """Whether it has as many groups as channels, by what its row prints of both."""
     groups = attributes.number("groups") or 1
     return groups > 1 and groups == _channels(attributes) == attributes.number("output_channels")
 

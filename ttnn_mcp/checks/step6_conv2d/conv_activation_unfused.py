@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.convs import is_depthwise
 from ttnn_mcp.analyses.programs.conv_window import window_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words
 from ttnn_mcp.checks.levers import CONV_CONFIG
@@ -94,5 +95,6 @@ def _multiplies_channels(facts: WindowFacts, conv: int) -> bool:
     window = window_of(attributes.struct("sliding_window_config"))
     groups = attributes.number("groups") or 1
     alone = all(int(operand.logical[conv, 3]) == groups > 1 for operand in (ops.inputs[0], ops.outputs[0]))
+    alone |= is_depthwise(attributes)  # of channels that are padded in the tensors
     flat = window is None or 1 in (*window.kernel, *window.input)
     return alone and flat and not attributes.flag("has_bias")
