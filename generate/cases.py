@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from unittest.mock import patch
 
 from generate.frozen import MEETINGS_THAT_WERE, promises_about, summary
 from generate.law_fit import fits
-from generate.law_rows import measured
+from generate.law_rows import measured, port, ports
 from generate.laws import coefficients
 from generate.layout import ROOT
 from tests.frozen.promises import judged
@@ -42,10 +41,6 @@ if TYPE_CHECKING:
 
     Shares = dict[str, dict[str, dict[str, float] | None]]
 
-SOURCES = ROOT / "measurements" / "sources.csv"
-PORT = re.compile(
-    r"/(?:blob|tree)/[^/]+/((?:models/(?:demos/(?:blackhole|wormhole|vision|multimodal)/)?[^/]+/)?[^/]+)"
-)
 SAVINGS = ROOT / "measurements" / "savings.csv"
 TRACES = ROOT / "measurements" / "traces.csv"
 LEAST_CASES = 5  # fewer say nothing about the next one
@@ -275,7 +270,7 @@ def _layers_by_others(told: list[Case]) -> Iterator[tuple[str, str]]:
         verdicts: dict[str, list[Verdict]] = {}
         for model, layers in meeting.models.items():
             others = shares(case for case in told if case.source != model)
-            laws = _laws_without({_port(one.source) for layer in layers for one in (layer, *layer.levers)})
+            laws = _laws_without({port(one.source) for layer in layers for one in (layer, *layer.levers)})
             with (
                 patch.object(expectation, "measured_cases", partial(dict, others)),
                 patch.object(law, "fitted_laws", lambda laws=laws: laws),
@@ -285,10 +280,9 @@ def _layers_by_others(told: list[Case]) -> Iterator[tuple[str, str]]:
         yield meeting.title, summary(verdicts)
 
 
-def _laws_without(ports: set[str]) -> dict[str, dict[str, law.Fitted]]:
+def _laws_without(without: set[str]) -> dict[str, dict[str, law.Fitted]]:
     """The laws, fitted without the rows of these ports."""
-    with SOURCES.open(encoding="utf-8", newline="") as file:
-        left = {row["key"] for row in csv.DictReader(file) if _port(row["link"]) in ports}
+    left = {key for key, named in ports().items() if named in without}
     known = law.fitted_laws()
     rests = {name for name, of in known.items() if any(key in one.source for key in left for one in of.values())}
     if not rests:
@@ -296,12 +290,6 @@ def _laws_without(ports: set[str]) -> dict[str, dict[str, law.Fitted]]:
     rows = [row for row in measured() if row.source.partition("/")[0] not in left]
     anew = law.read(coefficients(fits([one for one in LAWS if one.name in rests], rows)))
     return {**{name: of for name, of in known.items() if name not in rests}, **anew}
-
-
-def _port(link: str) -> str:
-    """The folder of a model's port, whichever fork and commit of the repository the link names."""
-    named = PORT.search(link)
-    return named.group(1) if named else link
 
 
 def section() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -90,11 +91,13 @@ class Fit:
 
     @property
     def sources(self) -> list[str]:
-        return [row.source for row in self.rows]
+        """Of each row what is left out with it."""
+        return [row.model for row in self.rows]
 
     @property
-    def studies(self) -> list[str]:
-        return [*dict.fromkeys(source.partition("/")[0] for source in self.sources)]
+    def studies(self) -> dict[str, int]:
+        """Keys of the sources, and how many rows each has."""
+        return Counter(row.source.partition("/")[0] for row in self.rows)
 
     @cached_property
     def why_not(self) -> str:
@@ -104,7 +107,7 @@ class Fit:
             return f"{len(self.rows)} rows of {shapes} shapes are too few"
         if self.by_shape.median > MEDIAN_AT_MOST:
             return f"median error {self.by_shape.median:.0%} on shapes left out"
-        if self.by_source and len(self.studies) >= MANY_STUDIES and self.by_source.median > MEDIAN_AT_MOST:
+        if self.by_source and len({*self.sources}) >= MANY_STUDIES and self.by_source.median > MEDIAN_AT_MOST:
             return f"median error {self.by_source.median:.0%} on sources left out"
         return ""
 

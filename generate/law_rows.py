@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 MEASUREMENTS = ROOT / "measurements"
+PORT = re.compile(
+    r"/(?:blob|tree)/[^/]+/((?:models/(?:demos/(?:blackhole|wormhole|vision|multimodal)/)?[^/]+/)?[^/]+)"
+)
 FORMATS = {
     "bf16": "BFLOAT16",
     "bfp8": "BFLOAT8_B",
@@ -31,12 +36,31 @@ FORMATS = {
     "uint8": "UINT8",
 }
 # What a basis has beyond the kernel, in us: the middles of the ranges that measurements/README.md gives.
-BEYOND_US = {"kernel": 0.0, "derived": 0.0, "fw": 1.0, "traced_wall": 2.0}
+BEYOND_US = {"kernel": 0.0, "derived": 0.0, "fw": 1.0, "traced_wall": 2.0, "queued_wall": 2.0}
 SHARE_AT_MOST = 0.2  # rows whose basis may add more than that to the kernel are left out (ours)
 CORES = {"wormhole_b0": 64, "blackhole": 110}  # at work where the row does not tell: all, of the usual cards
-PROGRAMS = {"1d": "1D", "2d": "2D", "dram_sharded": "DRAM_SHARDED", "minimal": "MINIMAL", "auto": "AUTO"}
+PROGRAMS = {
+    "1d": "1D",
+    "2d": "2D",
+    "dram_sharded": "DRAM_SHARDED",
+    "minimal": "MINIMAL",
+    "sparse": "SPARSE",
+    "auto": "AUTO",
+}
 # Words in notes of rows that are not of the op as it is today, or as its default is.
-OTHER_KERNELS = ("old build", "oldest version", "older build", "(flag", "chains", "tree merge", "of the branch")
+OTHER_KERNELS = (
+    "old build",
+    "oldest version",
+    "older build",
+    "(flag",
+    "chains",
+    "tree merge",
+    "of the branch",
+    "branch of",
+    "is in it",
+    "no program config",
+    "at most 8 cores",
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +77,25 @@ class Measured:
     us: float
     source: str
     shape: str
+
+    @property
+    def model(self) -> str:
+        """The port of a model that the source is about, or the source: its rows are left out together, too."""
+        key, slash, model = self.source.partition("/")
+        return f"{ports().get(key, key)}{slash}{model}"
+
+
+@cache
+def ports() -> dict[str, str]:
+    """By key of a source what its link is about."""
+    with (MEASUREMENTS / "sources.csv").open(encoding="utf-8", newline="") as lines:
+        return {row["key"]: port(row["link"]) for row in csv.DictReader(lines)}
+
+
+def port(link: str) -> str:
+    """The folder of a model's port, whichever fork and commit of the repository the link names."""
+    named = PORT.search(link)
+    return named.group(1) if named else link
 
 
 def measured() -> Iterator[Measured]:
@@ -123,7 +166,7 @@ def is_set(row: dict[str, str], name: str) -> bool:
 
 
 def matmul(row: dict[str, str]) -> MatmulDescription | None:
-    if row["op"] not in ("Matmul", "MinimalMatmul") or row["devices"] != "1":
+    if row["op"] not in ("Matmul", "MinimalMatmul", "SparseMatmul") or row["devices"] != "1":
         return None
     program = PROGRAMS.get(row["program"] or "auto", "")
     asked = MatmulDescription(
@@ -145,13 +188,23 @@ def matmul(row: dict[str, str]) -> MatmulDescription | None:
         block_w=whole(row, "in0_block_w"),
         per_core_m=whole(row, "per_core_m"),
         per_core_n=whole(row, "per_core_n"),
+        subblock_w=whole(row, "subblock_w"),
         fused=row["activation"],
+        active=(active := float(whole(row, "experts_active") or 1)),
+        slots=active + (whole(row, "experts_in_vain") or 0),
     )
     return as_chosen(asked)
 
 
 def attention(row: dict[str, str]) -> AttentionDescription | None:
-    if row["mode"] not in ("prefill", "decode") or row["d_v"] or is_set(row, "window"):
+    if row["mode"] not in ("prefill", "decode") or row["d_v"] or not row["sk"] or "mask" in row["note"]:
+        return None
+    in_window, behind_others = row["window"] and int(row["window"]) < int(row["sk"]), row["sq"] != row["sk"]
+    if (
+        in_window
+        or "Windowed" in row["op"]
+        or (row["mode"] == "prefill" and is_set(row, "causal") and behind_others)
+    ):
         return None
     return AttentionDescription(
         chip=row["chip"],

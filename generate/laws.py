@@ -5,7 +5,6 @@ python -m generate.laws        or `make laws`, after a change to measurements/ o
 
 import csv
 import json
-from collections import Counter
 
 from generate.law_changes import Changes
 from generate.law_fit import (
@@ -60,8 +59,9 @@ is used.
 * If the time of the op as it ran is outside of its law's interval, no change of it is predicted.
 * If another law covers the op after the change, that law alone is used.
 * A law predicts no change that nobody measured, that its formula does not see, or for which the median error is above
-  {MEDIAN_AT_MOST:.0%}. If fewer than {SHAPES_AT_LEAST} shapes were measured with several settings, its own interval
-  is used.
+  {MEDIAN_AT_MOST:.0%}. Nor does it predict a change of one setting alone where "no difference" errs less, of
+  {ROWS_AT_LEAST} pairs and more. If fewer than {SHAPES_AT_LEAST} shapes were measured with several settings, its own
+  interval is used.
 * The interval holds {INSIDE:.0%} of the changed rows, by shape and by source, and is widened as above.
 """
 CHANGE_COLUMNS = ("law", "chip", "shapes", "pairs", "alone", "anchored", "used", "interval", "inside it")
@@ -85,7 +85,7 @@ def spans(fit, rows):
     """The least and the most of each size, and of the time."""
     ranges = {}
     for row in rows:
-        for name, size in (*fit.law.known(row.op), ("us", row.us)):
+        for name, size in (*fit.law.known(row.op), ("us", row.us / row.op.in_turn)):
             low, high = ranges.get(name, (size, size))
             ranges[name] = [min(low, size), max(high, size)]
     return ranges
@@ -193,9 +193,10 @@ def section(law, made):
         parts = [priced(*each) for each in zip(fit.coefficients, law.terms, strict=True) if each[0] > 0]
         lines.append(f"* {fit.chip or 'Both chips'}: {' + '.join(parts)}.\n")
         lines += (f"  Holds on {chip} for {where(fit, rows)}.\n" for chip, rows in by_chip(fit.rows).items())
-        studies = Counter(source.partition("/")[0] for source in fit.sources)
-        alone = " alone" if len(studies) == 1 else ""
-        lines.append(f"  Rests on {', '.join(f'{name} ({count})' for name, count in studies.items())}{alone}.\n")
+        alone = " alone" if len(fit.studies) == 1 else ""
+        lines.append(
+            f"  Rests on {', '.join(f'{name} ({count})' for name, count in fit.studies.items())}{alone}.\n"
+        )
     return "".join(lines)
 
 
@@ -230,7 +231,7 @@ def page(made):
             "## Not good enough\n",
             table(not_good),
             "## Sources\n",
-            sources({source.partition("/")[0] for fit in made for source in fit.sources}),
+            sources({key for fit in made for key in fit.studies}),
         )
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from generate import law_fit
+from generate.law_changes import Changes
 from generate.law_fit import Fit, LeftOut, fits, non_negative, weighted
 from generate.law_rows import Measured, measured
 from ttnn_mcp.analyses.laws.catalogue import LAWS
@@ -68,7 +69,7 @@ def test_an_interval_of_one_study_is_wider():
     noisy = [replace(row, us=row.us * (1 + 0.1 * (number % 3))) for number, row in enumerate(ROWS)]
     alone = [replace(row, source=f"study/{row.source}") for row in noisy]
     several, one = Fit(LAW, "", noisy), Fit(LAW, "", alone)
-    assert one.studies == ["study"]
+    assert one.studies == {"study": len(ROWS)}
     assert one.ratios[0] < several.ratios[0]
     assert one.ratios[1] > several.ratios[1]
 
@@ -92,10 +93,35 @@ def test_what_a_basis_has_beyond_the_kernel_is_taken_off_or_leaves_the_row_out()
 def test_the_best_grid_of_a_norm_is_told_without_its_time():
     """Six grids of one norm, each told by a fit to the others; shape_of leaves a sharded norm's grid out by itself."""
     law = next(law for law in LAWS if law.name == "norm, sharded")
-    (fit,) = fits([law], [row for row in measured() if isinstance(row.op, law.of)])
+    (fit,) = fits([law], [row for row in measured() if isinstance(row.op, law.of) and row.source == "janus_vision"])
     told_us = {(row.op.block_h, row.op.block_w): row.us / ratio for row, ratio in zip(fit.rows, fit.without_shapes, strict=True)}  # fmt: skip
     measured_us = {(row.op.block_h, row.op.block_w): row.us for row in fit.rows}
     assert len(told_us) == 6
     assert min(told_us, key=told_us.get) == min(measured_us, key=measured_us.get) == (3, 4)
     assert all(fit.ratios[0] <= measured_us[block] / us <= fit.ratios[1] for block, us in told_us.items())
     assert sorted(told_us, key=told_us.get)[-2:] == sorted(measured_us, key=measured_us.get)[-2:]
+
+
+def test_rows_of_one_port_of_a_model_are_left_out_together():
+    """Two documents of one port are one model, whatever commit they are of; a study of several has each by itself."""
+    one, other = (replace(ROWS[0], source=key) for key in ("autoport_coder_30b", "autoport_coder_30b_mesh"))
+    assert one.model == other.model == "models/autoports/qwen_qwen3_coder_30b_a3b_instruct"
+    assert {replace(ROWS[0], source=f"dram_sharding_p150/{name}").model[-1] for name in "ab"} == {"a", "b"}
+    assert replace(ROWS[0], source="nobody").model == "nobody"
+
+
+def test_a_field_of_which_a_law_tells_less_than_that_nothing_changes_is_missed():
+    """Ten times as wide copies that take no longer; their rows do as the law has it."""
+    law = replace(LAW, factors=lambda op: (float(op.rows), float(op.width)))
+    rows = [
+        replace(copy(height, source), op=replace(copy(height, source).op, width=width), us=height, shape=source)
+        for source in ("one", "two", "three")
+        for height in (320, 640)
+        for width in (32, 320)
+    ]
+    changes = Changes(Fit(law, "", rows))
+    left_out = np.array([row.us / (row.op.rows + 9 * row.op.width) for row in rows])
+    changes.fit.__dict__["without_sources"] = left_out
+    assert changes.missed == {"width"}
+    assert "rows" in changes.rests_on
+    assert "width" not in changes.rests_on

@@ -56,9 +56,9 @@ def test_intervals_hold_three_of_four_left_out_rows_at_least(made):
     ("name", "chip", "median", "p90"),
     [
         ("decode matmul, DRAM-sharded weights", "wormhole_b0", 0.02, 0.05),
-        ("decode matmul, DRAM-sharded weights", "blackhole", 0.02, 0.06),
+        ("decode matmul, DRAM-sharded weights", "blackhole", 0.03, 0.08),
         ("decode matmul, interleaved weights (1D)", "wormhole_b0", 0.06, 0.15),
-        ("decode matmul, interleaved weights (1D)", "blackhole", 0.03, 0.12),
+        ("decode matmul, interleaved weights (1D)", "blackhole", 0.03, 0.13),
     ],
 )
 def test_decode_matmuls_are_known_to_a_few_percent(made, name, chip, median, p90):

@@ -21,6 +21,13 @@ def spread(chip="wormhole_b0", **how):
     return MatmulDescription(chip, program="1D", in1_place=DRAM, **asked)
 
 
+def experts(active=8, slots=None, **how):
+    """A sparse matmul of Blackhole over one row of tiles for each active expert."""
+    asked = {"k": 2048, "n": 1536, "in1_dtype": "BFLOAT4_B", "block_w": 16, "per_core_n": 1, "cores": 48, **how}
+    counted = {"active": active, "slots": active if slots is None else slots}
+    return MatmulDescription("blackhole", program="SPARSE", in1_place=DRAM, fidelity="LoFi", **asked, **counted)
+
+
 def many_rows(chip="blackhole", program="2D", **how):
     """A matmul of many rows, all in DRAM."""
     asked = {"rows": 2048, "k": 2048, "n": 2048, "fidelity": "HiFi2", "grid": (8, 8), **how}

@@ -9,6 +9,7 @@ from tests.for_all import for_all
 from ttnn_mcp.analyses.laws import attention
 from ttnn_mcp.analyses.laws.attention import steps
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.hardware import ARCHITECTURES
 
 
 def test_causal_chunks_are_dealt_in_pairs_that_see_as_many_keys():
@@ -45,11 +46,16 @@ def test_prefill_without_its_chunks_cores_or_fidelity_has_no_answer(how):
         (decode(), 416),
         (decode(kv_dtype="BFLOAT4_B"), 327),
         (decode(batch=32, keys=1024, cores=64), 268.3),
-        (decode("wormhole_b0", kv_heads=1, heads=8, keys=128, cores=32), 9.09),
+        (decode(batch=1, heads=16, kv_heads=2, keys=8184, head_size=256, cores=64), 59.1),  # of them 32 at work
     ],
 )
 def test_decode_takes_what_was_measured(op, measured_us):
     assert holds(op, measured_us)
+
+
+def test_of_a_decode_sixteen_cores_work_for_a_group_of_heads():
+    few = [us(decode(batch=1, kv_heads=2, cores=cores)) for cores in (16, 32, 64)]
+    assert few[0] > few[1] == few[2]
 
 
 def test_decode_reads_its_cache_once_and_starts_once_per_user_of_a_core():
@@ -63,11 +69,12 @@ def test_decode_without_its_cache_or_cores_has_no_answer(how):
     assert expected(replace(decode(), **how)) is None
 
 
-def test_a_tile_of_scores_costs_two_hundred_cycles_besides_its_products():
-    """One core, one chunk of one tile: two products of 16 cycles."""
+def test_what_a_chunk_of_one_tile_multiplies_and_fetches():
+    """One core: two products of 16 cycles, a tile of scores, a tile of keys and one of values."""
     op = prefill("wormhole_b0", heads=1, kv_heads=1, queries=32, keys=32, head_size=32, cores=1, causal=False)
     op = replace(op, q_chunk=32, k_chunk=32, fidelity="LoFi")
-    assert attention.prefill(op) == pytest.approx((1.0, 0.232))
+    fetched = 2 * 1088 / 1e3 / 288 / ARCHITECTURES["wormhole_b0"].dram_achievable_share
+    assert attention.prefill(op) == pytest.approx((1.0, 0.032, 0.001, fetched))
 
 
 def test_a_tile_of_the_cache_costs_two_hundred_and_fifty_cycles():

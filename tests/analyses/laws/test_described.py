@@ -225,6 +225,34 @@ def test_element_wise_ops_are_told_by_their_kind_and_their_tiles(tmp_path):
     assert (alone.kind, alone.inputs, alone.tiles, alone.fused) == ("exp", 1, 4, "")
 
 
+def experts(folder, *, rows=1, groups=1, of_x=1, listed=None, **attributes):
+    """A sparse matmul over 16 experts of the groups of 32 rows of x."""
+    program = Program("blackhole", grid=(11, 10))
+    x, w = program.tensor([groups, of_x, rows, 256]), program.weight([1, 16, 256, 64], dtype="BFLOAT8_B")
+    mask = program.tensor([1, 1, 1, 16], "BFLOAT16", "ROW_MAJOR")
+    numbers = [program.tensor([1, 1, 1, listed], "UINT16", "ROW_MAJOR")] if listed else []
+    op = DeviceOp("SparseMatmulDeviceOperation", (x, w, mask, *numbers), (program.tensor([1, 16, 32, 64]),), 9_000, cores=2)  # fmt: skip
+    op.attributes = {"program_config": SPREAD.format(1, 0), **attributes}
+    return of(folder, program, op)
+
+
+def test_a_sparse_matmul_is_one_of_an_expert_and_how_many_are_active(tmp_path):
+    told = experts(tmp_path, nnz=4)
+    assert (told.program, told.rows, told.k, told.n, told.batch) == ("SPARSE", 32, 256, 64, 1)
+    assert (told.block_w, told.per_core_n, told.subblock_w, told.cores) == (8, 2, 2, 2)
+
+    def counted(**how):
+        one = experts(tmp_path, **how)
+        return one.active, one.slots
+
+    assert counted(nnz=4) == (4, 4)
+    assert counted(listed=3) == (3, 3)
+    assert counted() == (None, 16)
+    assert counted(groups=4) == (None, 64)
+    assert counted(groups=4, of_x=16, is_input_a_sparse=True) == (None, 64)
+    assert experts(tmp_path, program_config=BLOCKS.format("std::nullopt")).program == ""
+
+
 def test_a_chain_of_functions_is_not_described(tmp_path):
     program = Program("wormhole_b0")
     x, y = (program.tensor([1, 1, 64, 64]) for _ in range(2))

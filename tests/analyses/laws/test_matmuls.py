@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.analyses.laws.asked import DRAM, banked, holds, many_rows, spread, us
+from tests.analyses.laws.asked import DRAM, banked, experts, holds, many_rows, spread, us
 from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.matmuls import as_chosen, busiest, evenly
@@ -53,10 +53,37 @@ def test_passes_cost_time_where_one_core_per_bank_multiplies():
         (spread("blackhole", k=4096, n=14336, block_w=8, cores=90), 160.5),
         (spread("blackhole", k=2560, n=32768, block_w=2, cores=110, fidelity="HiFi2"), 236.7),
         (spread("blackhole", k=2048, n=2048, per_core_n=1), 12.8),
+        (experts(), 62.0),
+        (experts(128), 1042.0),
+        (
+            experts(8, 128, k=160, n=4096, in1_dtype="BFLOAT8_B", block_w=5, per_core_n=4, subblock_w=4, cores=32),
+            106.0,
+        ),
+        (
+            experts(8, 128, k=160, n=4096, in1_dtype="BFLOAT8_B", block_w=5, per_core_n=4, subblock_w=1, cores=32),
+            133.2,
+        ),
     ],
 )
 def test_decode_matmuls_take_what_was_measured(op, measured_us):
     assert holds(op, measured_us)
+
+
+def test_experts_run_one_after_the_other_and_slots_are_looked_at_where_nobody_tells_which():
+    one, few, most = us(experts(1)), us(experts(4)), us(experts(64))
+    assert (few, most) == pytest.approx((4 * one, 64 * one))
+    assert us(experts(4, 64)) > few + 30
+    assert us(experts(4, 64, cores=12)) - us(experts(4, cores=12)) < us(experts(4, 64)) - few
+    assert us(experts(4, 64)) < most
+
+
+def test_subblocks_of_experts_cost_time_and_an_unknown_one_or_number_of_experts_silences_the_law():
+    times = [us(experts(per_core_n=4, cores=12, subblock_w=wide)) for wide in (1, 2, 4)]
+    assert times == sorted(times, reverse=True)
+    assert expected(experts(per_core_n=4, cores=12)) is None
+    assert expected(experts(None, 64)) is None
+    assert expected(experts(per_core_n=None)) is None
+    assert expected(experts(8, cores=None)) is None
 
 
 CHOSEN = {"in0_place": DRAM, "out_place": DRAM}

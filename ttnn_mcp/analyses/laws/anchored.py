@@ -12,25 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ttnn_mcp.analyses.laws.catalogue import speaking
-from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.law import Expected
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.analyses.laws.law import ChangeRule, Law
-    from ttnn_mcp.run.chip import Chip
-    from ttnn_mcp.run.ops.op_table import OpTable
 
 # Measured sweeps (ttnn://laws): of changes expected this near to today's time 86 to 100 % gained no tenth; of those
 # expected further below it, though within what the law errs, 62 to 100 % were faster.
 SAME = 0.05
 Outlook = Literal["faster", "likely faster", "no difference", "likely slower", "slower"]
-
-
-def anchored(ops: OpTable, row: int, chip: Chip, changed: Described) -> Expected | None:
-    """The time of the op at `row` after the change; None where no law tells."""
-    now = described(ops, row, chip)
-    return after_change(now, float(ops.numbers("kernel_ns")[row]) / 1e3, changed) if now else None
 
 
 def after_change(now: Described, us: float | None, then: Described) -> Expected | None:

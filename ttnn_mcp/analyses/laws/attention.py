@@ -10,8 +10,11 @@ from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES
 from ttnn_mcp.records import dataclass
 
-SOFTMAX_CYCLES = 200  # per tile of scores, besides the two products: 150 to 300 fit alike
 DECODE_CYCLES = 250  # per tile of keys and values on the core that works on it: 4-bit caches are no faster (#57161)
+
+CORES_PER_GROUP = (
+    16  # at most, of one user's heads of one key head: TTNN's max_cores_per_head_batch, where not told
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +81,33 @@ def prefill(op: AttentionDescription) -> tuple[float, ...] | None:
         return None
     of_core, of_all = steps(op, op.q_chunk, op.k_chunk, op.usable_cores)
     scores = of_core * tiles(op.q_chunk) * tiles(op.k_chunk)
-    computed = op.engine_us(scores * op.key_columns) + scores * SOFTMAX_CYCLES / 1e3 / op.clock_ghz
     fetched = op.dram_us(stored_bytes(of_all * tiles(op.k_chunk) * op.key_columns, op.kv_dtype))
-    return 1.0, max(computed, fetched / ARCHITECTURES[op.chip].dram_achievable_share)
+    return (
+        1.0,
+        op.engine_us(scores * op.key_columns),
+        scores / 1e3 / op.clock_ghz,
+        fetched / ARCHITECTURES[op.chip].dram_achievable_share,
+    )
 
 
 def decode(op: AttentionDescription) -> tuple[float, ...] | None:
     """Each user's heads start one after the other on a core; the cache is read once, by cores that work on it."""
     if op.mode != "decode" or not op.kv_dtype or not op.usable_cores:
         return None
-    count = op.batch * op.kv_heads * tiles(op.keys) * op.key_columns
+    count, groups = op.batch * op.kv_heads * tiles(op.keys) * op.key_columns, op.batch * op.kv_heads
+    cores = min(op.usable_cores, groups * CORES_PER_GROUP)
     read = op.dram_us(op.dram_bytes) / ARCHITECTURES[op.chip].dram_achievable_share
-    worked = count * ceil(op.heads / op.kv_heads / 32) / op.usable_cores * DECODE_CYCLES / 1e3 / op.clock_ghz
+    worked = count * ceil(op.heads / op.kv_heads / 32) / cores * DECODE_CYCLES / 1e3 / op.clock_ghz
     return max(1.0, ceil(op.batch * op.kv_heads / op.usable_cores)), max(read, worked)
 
 
 ATTENTION = (
     Law(
         name="attention, prefill",
-        formula="a start, and the longer of computing (the busiest core's pairs of chunks: two products at their "
-        "fidelity and 200 cycles per tile of scores) and of fetching keys and values, for each query chunk again",
+        formula="a start; of the busiest core's pairs of chunks the two products at their fidelity, and each tile of "
+        "scores; fetching keys and values, for each query chunk again",
         of=AttentionDescription,
-        terms=("us", "computing at peak or fetching"),
+        terms=("us", "multiplying at peak", "1000 cycles per tile of scores", "fetching at what DRAM achieves"),
         factors=prefill,
         sizes=("keys", "head_size", "users", "q_chunk", "k_chunk", "usable_cores"),
         alike=("kv_dtype", "fidelity"),

@@ -38,6 +38,7 @@ MOVES = {
     "ShardedToInterleaved": "from_shards",
 }
 MASK = 3  # place of the mask among the inputs of attention
+INDICES = 3  # of the active experts' numbers among those of a sparse matmul
 
 
 def described(ops: OpTable, row: int, chip: Chip) -> Described | None:
@@ -90,6 +91,27 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
         block_w=config.number("in0_block_w"),
         per_core_m=config.number("per_core_M"),
         per_core_n=config.number("per_core_N"),
+        subblock_w=config.number("out_subblock_w"),
+    )
+
+
+def _experts(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
+    """The matmul of one expert, and how many are active: as nnz tells, or all that are listed by their numbers."""
+    one = _matmul(op, chip, out)
+    if one is None:
+        return None
+    (groups, rows_of, rows, _), slots = op.shape(op.inputs[0]), one.batch
+    chosen, each = op.attributes.number("nnz"), op.attributes.flag("is_input_a_sparse")
+    all_slots = float(groups * (rows_of if each else rows_of * slots))
+    listed = len(op.inputs) > INDICES
+    active = float(chosen) if chosen is not None else float(op.shape(op.inputs[INDICES])[3]) if listed else None
+    return replace(
+        one,
+        program="SPARSE" if one.program == "1D" else "",
+        rows=rows,
+        batch=1,
+        active=active,
+        slots=all_slots if active is None else active,
     )
 
 
@@ -196,6 +218,7 @@ def _gather(op: PrintedOp, chip: str, out: Operand) -> CollectiveDescription | N
 
 DESCRIBERS: dict[str, Callable[[PrintedOp, str, Operand], Described | None]] = {
     **dict.fromkeys(("Matmul", "Linear", "MinimalMatmul"), _matmul),
+    "SparseMatmul": _experts,
     "ScaledDotProductAttention": _attention,
     "LayerNorm": _norm,
     **dict.fromkeys(("Binary", "Unary"), _elementwise),

@@ -55,6 +55,11 @@ class Described:
         return self.cores or (self.grid[0] * self.grid[1] if self.grid else None)
 
     @property
+    def in_turn(self) -> float:
+        """How many equal parts run one after the other: a law holds for the time of one."""
+        return 1.0
+
+    @property
     def dram_bytes(self) -> float:
         """The least bytes to and from DRAM."""
         return 0.0

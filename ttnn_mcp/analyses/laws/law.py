@@ -126,7 +126,7 @@ class Law(Generic[D]):
             return None
         least, (low, high) = op.floor_us, fitted.ratios
         us = max(sum(factor * each for factor, each in zip(factors, fitted.coefficients, strict=True)), least)
-        if not _within(us, fitted.ranges[op.chip]["us"]):
+        if not _within(us / op.in_turn, fitted.ranges[op.chip]["us"]):
             return None
         return Expected(us, max(us * low, least), us * high, self.name, fitted.source)
 

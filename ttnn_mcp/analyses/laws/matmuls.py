@@ -34,8 +34,12 @@ class MatmulDescription(Described):
 
     Attributes:
         batch: pairs of matrices.
-        program: kind of program config; AUTO where TTNN chose, printed none, and it is not known what.
-        block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m and per_core_n in tiles too.
+        active: products of this size that the op makes one after the other: of experts; None where it is not told.
+        slots: experts that it looks at for these; as many as are active where it knows them.
+        program: kind of program config; AUTO where TTNN chose, printed none, and it is not known what; SPARSE is 1D
+            for each expert.
+        block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m, per_core_n and subblock_w (of the
+            result, multiplied at once) in tiles too.
         fused: activation, or whatever else the op computes besides.
     """
 
@@ -49,16 +53,24 @@ class MatmulDescription(Described):
     in0_place: str = ""
     in1_place: str = ""
     out_place: str = ""
-    program: Literal["1D", "2D", "DRAM_SHARDED", "MINIMAL", "AUTO", ""] = ""
+    program: Literal["1D", "2D", "DRAM_SHARDED", "MINIMAL", "SPARSE", "AUTO", ""] = ""
     block_w: int | None = None
     per_core_m: int | None = None
     per_core_n: int | None = None
+    subblock_w: int | None = None
     fused: str = ""
+    active: float | None = 1.0
+    slots: float = 1.0
 
     @property
     def tiles(self) -> tuple[int, int, int]:
         """M, K and N in tiles."""
         return tiles(self.rows), tiles(self.k), tiles(self.n)
+
+    @property
+    def in_turn(self) -> float:
+        """Experts."""
+        return self.active or 1.0
 
     @property
     def k_blocks(self) -> float | None:
@@ -76,13 +88,14 @@ class MatmulDescription(Described):
         """Each operand once."""
         m, k, n = self.tiles
         inputs = in_dram(self.in0_place, self.batch * m * k, self.in0_dtype)
-        return inputs + in_dram(self.in1_place, self.batch * k * n, self.in1_dtype) + self.written
+        weights = in_dram(self.in1_place, self.batch * k * n, self.in1_dtype)
+        return self.in_turn * (inputs + weights + self.written)
 
     @property
     def products(self) -> float:
         """On padded shapes."""
         m, k, n = self.tiles
-        return float(self.batch * m * k * n)
+        return self.in_turn * self.batch * m * k * n
 
 
 def as_chosen(op: MatmulDescription) -> MatmulDescription:
@@ -97,6 +110,11 @@ def as_chosen(op: MatmulDescription) -> MatmulDescription:
         return op
     chosen = one_sided(m, k, n, (cores, 1), mcast_in0=True)
     return replace(op, program="1D", block_w=chosen.in0_block_w, per_core_m=1, per_core_n=chosen.per_core_n)
+
+
+def all_active(op: MatmulDescription, share: float = 1.0) -> MatmulDescription:
+    """The same with all slots active, or a share of them."""
+    return replace(op, active=share * op.slots)
 
 
 def plain(op: MatmulDescription, *programs: str) -> bool:
@@ -122,9 +140,9 @@ def banked(op: MatmulDescription) -> tuple[float, ...] | None:
     return longer, engine / op.k_blocks, op.k_blocks, op.k_blocks * columns
 
 
-def spread(op: MatmulDescription) -> tuple[float, ...] | None:
+def spread(op: MatmulDescription, program: str = "1D") -> tuple[float, ...] | None:
     """Each core requests the tiles of its columns, and all get the input by multicast, K block by K block."""
-    if not plain(op, "1D") or op.rows > TILE_SIDE or op.in1_place != "DRAM_INTERLEAVED" or not op.k_blocks:
+    if not plain(op, program) or op.rows > TILE_SIDE or op.in1_place != "DRAM_INTERLEAVED" or not op.k_blocks:
         return None
     if op.in0_dtype == "FLOAT32":  # dots.ocr's took up to four times as long as with 16 bits, Ornith's did not
         return None
@@ -137,6 +155,16 @@ def spread(op: MatmulDescription) -> tuple[float, ...] | None:
     block_us = K_BLOCK_US + K_BLOCK_US_PER_CORE * ceil(n / columns)
     turns = block_us * op.k_blocks + k * columns * REQUEST_CYCLES / 1e3 / op.clock_ghz
     return 1.0, max(read, turns), read, op.engine_us(k * columns)
+
+
+def one_by_one(op: MatmulDescription) -> tuple[float, ...] | None:
+    """The same for each active expert, in subblocks; the slots of the others are looked at."""
+    one, cores, wide = spread(op, "SPARSE"), op.usable_cores, op.subblock_w or (1 if op.per_core_n == 1 else None)
+    if one is None or not cores or not op.per_core_n or not wide or op.active is None:
+        return None
+    start, longer, read, _ = (op.active * each for each in one)
+    subblocks, in_vain = op.active * op.tiles[1] * ceil(op.per_core_n / wide), op.slots - op.active
+    return start, longer, read, subblocks, in_vain, in_vain * cores / 100
 
 
 def busiest(op: MatmulDescription) -> tuple[float, float] | None:
@@ -220,6 +248,24 @@ MATMULS = (
         of=MatmulDescription,
         terms=("us", "reading or taking turns", "reading", "multiplying at peak"),
         factors=spread,
+        sizes=("rows", "k", "n", "k_blocks"),
+        alike=("in1_dtype",),
+    ),
+    Law(
+        name="sparse matmul, one row of tiles",
+        formula="for each expert that is active what a decode matmul of its sizes takes, multiplying by subblocks; for "
+        "each slot that is looked at in vain, where neither nnz nor indices are given, a while that grows with the "
+        "cores that hear of it",
+        of=MatmulDescription,
+        terms=(
+            "us",
+            "reading or taking turns",
+            "reading",
+            "us per K tile and subblock",
+            "us per slot in vain",
+            "us per slot in vain and 100 cores",
+        ),
+        factors=one_by_one,
         sizes=("rows", "k", "n", "k_blocks"),
         alike=("in1_dtype",),
     ),
