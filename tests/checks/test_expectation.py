@@ -11,9 +11,10 @@ import pytest
 from generate import cases as made
 from generate.cases import Case, Pair, of_walls, shares
 from tests.checks.matmul_programs import config, decoding, linear
-from tests.checks.rows import case_of
+from tests.checks.rows import case_of, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, Placement, Program
+from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.laws.anchored import SAME
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
@@ -286,6 +287,34 @@ def test_deeper_blocks_over_shards_move_x_to_other_cores(tmp_path):
     wide = {"kernel_ns": 76_500, "n": 8192, "cores": 64, "share": 4}
     assert not saves(one_way(**wide, into=Placement("L1", "WIDTH_SHARDED")), block_w=4)  # 70 us
     assert saves(one_way(**wide), block_w=4)  # x stays in DRAM
+
+
+def of_experts(folder, kernel_ns, *, chosen=None):
+    """A sparse matmul over 128 experts that tells neither nnz nor indices, behind a router where one has `chosen`."""
+    program = Program("blackhole", grid=(11, 10))
+    if chosen:
+        scores, top = program.tensor([1, 1, 1, 128]), program.tensor([1, 1, 1, chosen])
+        put(program, DeviceOp("TopKDeviceOperation", (scores,), (top,), 9_000, attributes={"k": chosen}))
+    sizes = "compute_with_storage_grid_size=(x=8;y=6);in0_block_w=4;out_subblock_h=1;out_subblock_w=1"
+    name = f"MatmulMultiCoreReuseMultiCast1DProgramConfig({sizes};per_core_M=1;per_core_N=1;mcast_in0=1)"
+    x, w = program.tensor([1, 1, 32, 2048]), program.weight([1, 128, 2048, 1536], dtype="BFLOAT4_B")
+    op = DeviceOp("SparseMatmulDeviceOperation", (x, w), (program.tensor([1, 128, 32, 1536]),), kernel_ns, cores=48, fidelity="LoFi")  # fmt: skip
+    op.attributes = {"nnz": None, "is_input_b_sparse": True, "program_config": name}
+    put(program, op)
+    return case_of(folder, program)
+
+
+def test_experts_that_no_report_counts_are_those_of_the_router_or_as_many_as_explain_the_time(tmp_path):
+    def saves(us, **how):
+        facts = of_experts(tmp_path, round(us * 1e3), **how)
+        row = np.array([len(facts) - 1])
+        told = by_law(facts, row, facts.kernel_ns[row], becomes(facts, block_w=16))
+        return told and told.saved_ns[0] / facts.kernel_ns[row[0]]
+
+    assert 0.4 < saves(2367) < 0.6  # all of them: 2367 us became 1259 by host calls
+    assert saves(250, chosen=8) < saves(2367)  # most of it is a look at 120 slots
+    assert saves(2367, chosen=8) is None  # eight do not explain it
+    assert saves(90) is saves(6000) is None  # not even the look at them; more than all
 
 
 def test_a_law_that_sees_a_change_and_expects_no_difference_tells_so(tmp_path):

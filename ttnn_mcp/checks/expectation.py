@@ -1,9 +1,10 @@
 """What a change is expected to save, between its bounds, and what that rests on.
 
 First comes what was measured: the faster form in this run, the same change in a replay or an earlier run. Then a law
-of time, in proportion to what the op took. Then what the same change brought elsewhere: at least five measured cases of
-the check, or of all checks with its lever. Otherwise nothing is known, and the change is a trial: what tries of a check
-brought says nothing about the next one (half of what they let expect was lost, in nine sets of public ledgers).
+of time, in proportion to what the op took, or the payload that links carry (`shared/mesh.py`). Then what the same
+change brought elsewhere: at least five measured cases of the check, or of all checks with its lever. Otherwise nothing
+is known, and the change is a trial: what tries of a check brought says nothing about the next one (half of what they
+let expect was lost, in nine sets of public ledgers).
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.anchored import after_change, anchored
+from ttnn_mcp.analyses.laws.anchored import after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, all_active
+from ttnn_mcp.analyses.op_kinds.routers import Routers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -112,6 +115,9 @@ def by_law(
         row = int(rows[places[0]])
         changed = becomes(row)
         now = described(facts.ops, row, facts.chip)
+        if isinstance(now, MatmulDescription) and isinstance(changed, MatmulDescription) and now.active is None:
+            active = _active(facts, row, now)
+            now, changed = replace(now, active=active), replace(changed, active=active)
         after = None if changed is None else _after(facts, row, now, changed)
         if after is None:
             continue
@@ -128,6 +134,20 @@ def by_law(
     return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
 
 
+def _active(facts: WindowFacts, row: int, now: MatmulDescription) -> float | None:
+    """How many experts a sparse matmul multiplies that does not tell it: as the router chose for one token, otherwise
+    as many as explain its time; None where no law speaks, or its time is not that of any number.
+    """  # noqa: D205
+    half, all_of_them = (expected(all_active(now, share)) for share in (0.5, 1.0))
+    if half is None or all_of_them is None:
+        return None
+    each = 2 * (all_of_them.us - half.us) / now.slots  # the time is a line over those that are active
+    active = now.slots - (all_of_them.us - float(facts.kernel_ns[row]) / 1e3) / each
+    choice = Routers(facts.ops).choice(row, int(facts.ops.inputs[1].padded[row, :2].prod()))
+    least, most = (choice.active, choice.active) if choice else (1.0, now.slots)
+    return min(max(active, least), most) if least / NEAR_ITS_LAW <= active <= NEAR_ITS_LAW * most else None
+
+
 def _moved(now: Described | None, changed: Described | None) -> bool:
     """Whether operands move: to another program, or as a deeper block of K must divide a wider shard of columns."""
     program, block = (getattr(now, name, "") != getattr(changed, name, "") for name in ("program", "block_w"))
@@ -141,10 +161,11 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
     10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
     misses by a little keeps its distance from it, and the interval holds both ends.
     """
-    after = anchored(facts.ops, row, facts.chip, changed)
+    us = float(facts.kernel_ns[row]) / 1e3
+    after = after_change(now, us, changed) if now else None
     if after is not None or now is None:  # unmoved: an op that is not described has no changed one
         return after
-    before, then, us = expected(now), expected(changed), float(facts.kernel_ns[row]) / 1e3
+    before, then = expected(now), expected(changed)
     if before is None or then is None:  # unmoved: of an op without a law that of the changed one told already
         return None
     sees_it = then.us != before.us or after_change(now, None, changed) is not None

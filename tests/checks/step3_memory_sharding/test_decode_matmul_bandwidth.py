@@ -110,10 +110,10 @@ def test_bytes_are_padded_to_the_banks(check):
 
 
 def test_on_blackhole_interleaved_weights_win_from_where_sharded_ones_end(check):
-    """A healthy 1D multicast reads 348 to 390 GB/s there; of a DRAM-sharded matmul at HiFi2 61.8 us are expected."""
-    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=65_070, fires=65_080).claim
+    """A healthy 1D multicast reads 348 to 390 GB/s there; of a DRAM-sharded matmul at HiFi2 61.6 us are expected."""
+    claim = check.pair(lambda ns: on_blackhole(where=DRAM, kernel_ns=ns), silent=64_880, fires=64_890).claim
     assert claim.at_most_ns.tolist() == [
-        pytest.approx(65_080 - 48_545 / 0.87, abs=1)
+        pytest.approx(64_890 - 48_545 / 0.87, abs=1)
     ]  # eight cores compute 48.5 us
     assert "often slower on Blackhole" in claim.caveat
 
@@ -126,11 +126,11 @@ def test_on_blackhole_sharded_weights_are_a_trial_where_no_law_tells_how_long_ei
 
 
 def test_on_blackhole_sharded_weights_are_quicker_at_lofi(check):
-    """39.1 us are expected, at least 36.2: the banks deliver narrow weights at up to 492 GB/s."""
+    """39.0 us are expected, at least 36.2: the banks deliver narrow weights at up to 492 GB/s."""
     outcome = check.pair(
-        lambda ns: on_blackhole(where=DRAM, fidelity="LoFi", kernel_ns=ns), silent=41_170, fires=41_180
+        lambda ns: on_blackhole(where=DRAM, fidelity="LoFi", kernel_ns=ns), silent=41_010, fires=41_020
     )
-    assert outcome.at_most_ns == pytest.approx(41_180 - 17_825_792 / 492, abs=1)
+    assert outcome.at_most_ns == pytest.approx(41_020 - 17_825_792 / 492, abs=1)
 
 
 def test_on_blackhole_a_config_comes_before_banks(check):

@@ -28,9 +28,14 @@ def becomes(facts: WindowFacts, **into: Any) -> Becomes:
     return lambda row: changed(facts, row, **into)
 
 
-def of_one_row(facts: WindowFacts, becomes: Becomes) -> Becomes:
+def of_one_row(becomes: Becomes) -> Becomes:
     """The same of matmuls of one row of tiles: laws of many rows see no blocks of K, and err about formats."""
-    return lambda row: becomes(row) if facts.ops.inputs[0].height[row] <= TILE_SIDE else None
+
+    def after(row: int) -> Described | None:
+        then = becomes(row)
+        return then if getattr(then, "rows", TILE_SIDE) <= TILE_SIDE else None
+
+    return after
 
 
 def configured(facts: WindowFacts, config_of: Callable[[int], MatmulConfig | None]) -> Becomes:

@@ -100,7 +100,7 @@ def short_of_roofline(
             (facts.kernel_ns - achievable_ns(facts))[at],
             sets=sets_program(partial(config_to_try, two_sided=two_sided)),
             tell=tell,
-            becomes=None if is_trial else of_one_row(facts, configured(facts, partial(config_of, facts))),
+            becomes=None if is_trial else of_one_row(configured(facts, partial(config_of, facts))),
             is_trial=is_trial,
         )
 

@@ -96,7 +96,7 @@ def look(facts: WindowFacts) -> Problems:
         most = np.minimum(np.maximum(FEWER_BYTES, 1 - left) * took, compute_saves(facts, left))
         fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
         these = weights & weight.dtype.among(*wider)
-        yield _of(these, most, "narrower weights", fix, of_one_row(facts, then))
+        yield _of(these, most, "narrower weights", fix, of_one_row(then))
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
@@ -106,7 +106,7 @@ def look(facts: WindowFacts) -> Problems:
     passes[uncounted] = (took * (1 - second_pass_for_eight_bits.LOFI / phases(facts.ops)))[uncounted]
     beyond = long & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look, facts)] = False
-    yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(facts, becomes(facts, fidelity=LOFI)))
+    yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(becomes(facts, fidelity=LOFI)))
     float32 = _reads_or_writes_float32(facts)
     untold = able & facts.roofline.why.among(WHY_PLACE, WHY_WINDOWS)
     untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~float32

@@ -4,7 +4,8 @@ Which blocks are best no report tells, and TTNN's are of one size for all shapes
 ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), blocks of K up to 32
 tiles deep 37 to 52 % of matmuls of experts, and all 128 tiles in one block 17 % (Solar Open 100B); where K is one block
 already, other shares of N on other cores saved 50 % (Ornith 35B). But of one model's experts all seven tries lost
-(Qwen3 Coder 30B), so nothing is expected.
+(Qwen3 Coder 30B), so nothing is expected but by a law of time: of one row of tiles for each expert it knows blocks of K
+and subblocks.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
 of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline
@@ -16,10 +17,14 @@ Silent on dense matmuls with a program config: matmul-config-untried.
 
 from __future__ import annotations
 
+from functools import partial
 from math import gcd
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, all_active
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import block_bytes, config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
@@ -27,6 +32,7 @@ from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
@@ -35,7 +41,11 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
+if TYPE_CHECKING:
+    from ttnn_mcp.analyses.laws.descriptions import Described
+
 USUAL_DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
+MOST_IN_A_SUBBLOCK = 8  # tiles of the result in the engine's registers at 16 bits (the skill)
 DEEPEST = 128  # the same, of Solar Open 100B's: 1162 us became 961
 ABLE = Subject(
     lambda facts: facts.names.where(lambda op_code: "MinimalMatmul" in op_code) | facts.named("SparseMatmul"),
@@ -58,11 +68,11 @@ def look(facts: WindowFacts) -> Problems:
     short = ABLE.mask(facts) & leaves_much(facts, saved)
     minimal = short & ~sparse & (facts.ops.inputs[0].height > TILE_SIDE)
     experts = short & sparse  # unmoved: a minimal_matmul prints no config of experts
-    for able, other in ((minimal, _minimal), (experts, _of_experts)):
+    for able, other, then in ((minimal, _minimal, None), (experts, _of_experts, partial(_fastest, facts))):
         rows = np.flatnonzero(able)
         firsts, kinds = kinds_of(facts, rows)
         rows = rows[np.array([bool(other(facts, row)) for row in firsts.tolist()], dtype=np.bool_)[kinds]]
-        yield Problem(rows, saved[rows], tell=_tell, is_trial=True)
+        yield Problem(rows, saved[rows], tell=_tell, becomes=then, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
@@ -96,18 +106,35 @@ def _minimal(facts: WindowFacts, row: int) -> str:
 
 def _of_experts(facts: WindowFacts, row: int) -> str:
     """Deeper blocks of K that L1 holds, or where there are none other shares of N."""
-    at = np.array([row])
-    now, columns = (config_numbers(facts.ops, at, key)[0] for key in ("in0_block_w", "per_core_N"))
-    tiles, (per_tile, result) = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_bytes(facts.ops, at)
-    most = (facts.safe_l1_bytes - result[0]) / per_tile[0]
-    deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
-    usual = [block for block in deeper if block <= USUAL_DEEPEST][-3:]
-    tries = list[str]()
-    if deeper:
-        tries.append(f"in0_block_w={' or '.join(map(str, sorted({*usual, deeper[-1]})))}")
+    usual, deepest = _deeper_blocks(facts, row)
+    columns, tries = config_numbers(facts.ops, np.array([row]), "per_core_N")[0], list[str]()
+    if deepest:
+        tries.append(f"in0_block_w={' or '.join(map(str, sorted({*usual, deepest})))}")
     if not usual and columns > 0:
         tries.append(
             f"half or twice of per_core_N={figure(columns, '.0f')} on twice or half of the cores, "
             "out_subblock_w up to it"
         )
     return f"program_config as now with {', or '.join(tries)}" if tries else ""
+
+
+def _deeper_blocks(facts: WindowFacts, row: int) -> tuple[list[int], int]:
+    """The last of the usual blocks of K that are deeper than now and that L1 holds, and the deepest; 0 if none is."""
+    at = np.array([row])
+    now = config_numbers(facts.ops, at, "in0_block_w")[0]
+    tiles, (per_tile, result) = int(facts.ops.inputs[0].padded[row, 3]) // TILE_SIDE, block_bytes(facts.ops, at)
+    most = (facts.safe_l1_bytes - result[0]) / per_tile[0]
+    deeper = [block for block in range(1, DEEPEST + 1) if tiles % block == 0 and now < block <= most]
+    return [block for block in deeper if block <= USUAL_DEEPEST][-3:], deeper[-1] if deeper else 0
+
+
+def _fastest(facts: WindowFacts, row: int) -> Described | None:
+    """The matmul with the deepest usual blocks, the deepest, or all its columns in a subblock: as the law has it."""
+    usual, deepest = _deeper_blocks(facts, row)
+    columns = config_numbers(facts.ops, np.array([row]), "per_core_N")[0]
+    tries = [{"block_w": block} for block in (*usual[-1:], deepest) if block]
+    if 1 < columns <= MOST_IN_A_SUBBLOCK:
+        tries.append({"subblock_w": int(columns)})
+    forms = [form for each in tries if isinstance(form := changed(facts, row, **each), MatmulDescription)]
+    times = [(law.us, place) for place, form in enumerate(forms) if (law := expected(all_active(form)))]
+    return forms[min(times)[1]] if times else None

@@ -21,11 +21,11 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.op_kinds.routers import ActiveExperts, Routers
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -51,7 +51,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _untold(facts: WindowFacts) -> Iterator[tuple[int, ActiveExperts]]:
     """Each sparse matmul without nnz of which another op tells how many experts are active."""
-    every, routers = SPARSE.rows(facts), Routers(facts)
+    every, routers = SPARSE.rows(facts), Routers(facts.ops)
     active = active_experts(attributes_of(facts.ops), every)
     x, weights = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
     beside, of_all, rows_of_x = 0, x[:, :2].prod(axis=1) == weights, x[:, :3].prod(axis=1)

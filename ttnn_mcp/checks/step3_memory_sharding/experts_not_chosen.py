@@ -26,12 +26,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.analyses.roofline.matmul_flops import active_experts
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -103,7 +103,7 @@ def _behind_routers(facts: WindowFacts, batched: Rows, weights: Integers) -> Ite
     """Those of one token, where at least two follow one router with no norm or softmax between."""
     x, weight = facts.ops.inputs[:2]
     able = weight.in_dram & (facts.flow.producers[1] == NOBODY) & (x.logical[:, 2] == 1) & (weights >= MANY)
-    stops, routers = np.cumsum(facts.of_family("norm") | facts.named("Softmax")), Routers(facts)
+    stops, routers = np.cumsum(facts.of_family("norm") | facts.named("Softmax")), Routers(facts.ops)
     of = defaultdict[ActiveExperts, list[int]](list)
     for row in batched[able[batched]].tolist():
         choice = routers.choice(row, int(weights[row]))

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.needs import ATTRIBUTES, LOGICAL_SHAPES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.compiled import optimized
-from ttnn_mcp.checks.shared.routers import FEW, MANY, ActiveExperts, Routers
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -63,7 +63,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _scans(facts: WindowFacts) -> list[Scan]:
     """The sparse matmuls of one token behind each router, with those on their outputs."""
-    every, routers = SPARSE.rows(facts), Routers(facts)
+    every, routers = SPARSE.rows(facts), Routers(facts.ops)
     x, weights = facts.ops.inputs[0].logical[every], facts.ops.inputs[1].logical[every, :2].prod(axis=1)
     indexed = (
         facts.ops.inputs[OPERANDS].present[every] if len(facts.ops.inputs) > OPERANDS else np.zeros(len(every))

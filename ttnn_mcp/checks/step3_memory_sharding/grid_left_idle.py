@@ -63,15 +63,16 @@ def look(facts: WindowFacts) -> Problems:
     sparse, padded = facts.named("SparseMatmul"), padded_columns(facts.ops, facts.chip) > 0
     best[sparse] = np.fmax(np.fmax(left * _deepened(facts, sparse), achievable_ns(facts)), SMALL_NS)[sparse]
     unsure = padded | sparse | (facts.ops.inputs[1].padded[:, :2].prod(axis=1) > 1)
-    for rows, lever, trial in (
-        (less & ~attends & ~unsure, MATMUL_CONFIG, False),
-        (less & ~attends & unsure, MATMUL_CONFIG, True),
-        (less & attends, ATTENTION_GRID, False),
+    law = partial(_on_the_grid, facts)
+    for rows, lever, then, trial in (
+        (less & ~attends & ~unsure, MATMUL_CONFIG, law, False),
+        (less & ~attends & unsure & ~sparse, MATMUL_CONFIG, None, True),
+        (less & sparse, MATMUL_CONFIG, law, True),
+        (less & attends, ATTENTION_GRID, law, False),
     ):
         at = np.flatnonzero(rows)
         saved = (facts.kernel_ns - best)[at]
-        law = None if trial else partial(_on_the_grid, facts)
-        yield Problem(at, saved, lever=lever, tell=_tell, becomes=law, is_trial=trial)
+        yield Problem(at, saved, lever=lever, tell=_tell, becomes=then, is_trial=trial)
 
 
 def _deepened(facts: WindowFacts, sparse: Mask) -> Floats:

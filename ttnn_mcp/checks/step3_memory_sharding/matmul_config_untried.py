@@ -82,7 +82,7 @@ def look(facts: WindowFacts) -> Problems:
             groups[_NUMBERS.sub("", code)] += rows[kinds == kind].tolist()
     for group in groups.values():
         at = np.array(sorted(group), dtype=np.int64)
-        yield Problem(at, saved[at], tell=_tell, becomes=of_one_row(facts, partial(_deeper, facts)), is_trial=True)
+        yield Problem(at, saved[at], tell=_tell, becomes=of_one_row(partial(_deeper, facts)), is_trial=True)
 
 
 def _deeper(facts: WindowFacts, row: int) -> Described | None:

@@ -23,6 +23,7 @@ from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers, deepest_bl
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, CORES, TWO_OPERANDS
+from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import L1_SHARE
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -52,7 +53,13 @@ def look(facts: WindowFacts) -> Problems:
     rows, now, deep = rows[shallow], now[shallow], deep[shallow]
     took = facts.kernel_ns[rows]
     saved = took - np.fmax(np.fmax(took * now / deep, achievable_ns(facts)[rows]), SMALL_NS)
-    yield Problem(rows, saved, tell=partial(_tell, now, deep))
+    blocks = dict(zip(rows.tolist(), deep.astype(np.int64).tolist(), strict=True))
+    yield Problem(
+        rows,
+        saved,
+        tell=partial(_tell, now, deep),
+        becomes=lambda row: changed(facts, row, block_w=blocks[row]),
+    )
 
 
 def _tell(now: Floats, deep: Floats, ops: Affected) -> Words:

@@ -9,6 +9,9 @@ there the fix is fewer ones, because smaller payloads and more links bring nothi
 Qwen3-TTS on N300; BFLOAT8_B cost a decode step of Llama-3.2 1B on T3K 2 % for its gathers, 24 % for its reduce-scatter,
 and saved 12 % of a prefill, its port in tt-metal).
 
+Where the payload takes half of the time and more, at the rate that links have been seen to carry, narrower ones are
+expected to save their part of it.
+
 The line: collectives take more than a fifth of the critical device's kernel time (domain practice). The bound
 keeps what the payload needs over the links in use, both directions at their specified rate. A collective's time
 contains waiting for slower devices: the caveat tells how much, and device-imbalance has the cause.
@@ -27,7 +30,8 @@ from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, worth_fusing
+from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, by_payload, worth_fusing
+from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.quoting import figure
 
 FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
@@ -39,6 +43,7 @@ FEWER = (
     "these wait for hops and set-up, not for bytes: have fewer of them (one sum for attention and MLP where the model "
     "allows it, ttnn.all_reduce in place of two exchanges, one fused QKV instead of three); not more links"
 )
+FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
@@ -55,7 +60,13 @@ def look(facts: WindowFacts) -> Problems:
     if facts.share(rows) <= MANY:
         return
     carried = np.nan_to_num(exchanges.least_ns(today_gb_s(facts.chip)), nan=np.inf)
-    yield Problem(rows, exchanges.beyond_payload_ns(facts.kernel_ns, facts.chip), tell=partial(_tell, carried))
+    wide = facts.ops.inputs[0].dtype.among("BFLOAT16", "FLOAT32")[rows]
+    yield Problem(
+        rows,
+        exchanges.beyond_payload_ns(facts.kernel_ns, facts.chip),
+        tell=partial(_tell, carried),
+        expected=by_payload(facts, np.where(wide, FEWER_BYTES, 0.0)),
+    )
 
 
 def _tell(carried: Floats, ops: Affected) -> Words:

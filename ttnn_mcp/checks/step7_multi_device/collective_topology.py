@@ -10,7 +10,8 @@ is 1 % of the window. The bound is that half (three quarters if both hold), neve
 specified rate; of a second link alone the payload's time at half of that rate, because hops and set-up stay (reductions
 of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal). Where the payload explains
 under 30 % of the time, hops decide, and a ring is a trial: it gained for one decode step on four Blackhole chips (Muse)
-and brought nothing in another (Mistral Small 24B, 114 us and 118).
+and brought nothing in another (Mistral Small 24B, 114 us and 118). Where it takes half of the time and more, at the
+rate that links have been seen to carry, a second link is expected to halve it; a ring never, as wiring is not known.
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
 (tt-metal #56235), and a ring fabric on an open line is slower. n300 and T3000 have one link: `ttnn.reduce_scatter` of
@@ -28,7 +29,7 @@ from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT
+from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, by_payload
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
@@ -54,8 +55,20 @@ def look(facts: WindowFacts) -> Problems:
     at_most = took - np.minimum(np.fmax(took / times, needed), took)
     at_most = np.where(line, at_most, np.fmin(at_most, needed / SEEN))
     hops = exchanges.least_ns(today_gb_s(facts.chip)) < EXPLAINS * took
-    for chosen, trial in ((line & ~hops, False), (line & hops, True), (narrow & ~line, False)):
-        yield Problem(exchanges.rows[chosen], at_most[chosen], tell=partial(_tell, narrow), is_trial=trial)
+    by_links = by_payload(facts, np.where(narrow, 0.5, 0.0))  # whether cables close a ring nobody knows
+    by_bytes = by_links.saved_ns > 0 if by_links else np.zeros(len(took), dtype=np.bool_)
+    for chosen, trial in (
+        (line & by_bytes, False),
+        (line & ~hops & ~by_bytes, False),
+        (line & hops & ~by_bytes, True),
+        (narrow & ~line & by_bytes, False),
+        (narrow & ~line & ~by_bytes, False),
+    ):
+        at = np.flatnonzero(chosen)
+        expected = by_links.of_rows(at) if by_links and by_bytes[at].any() else None
+        yield Problem(
+            exchanges.rows[at], at_most[at], tell=partial(_tell, narrow), expected=expected, is_trial=trial
+        )
 
 
 def _tell(narrow: Mask, ops: Affected) -> Words:
