@@ -46,15 +46,15 @@ def part(us: float, tokens: int, least: float = 3) -> float:
     return max(us * tokens / 2048, least)
 
 
-def linear(block: Block, role: str, x: Tensor, n: int, ms: float, dtype: str = BFP8, act: str | None = None, place: Placement = DRAM) -> Tensor:  # fmt: skip
+def linear(block: Block, role: str, x: Tensor, n: int, ms: float, *, dtype: str = BFP8, act: str | None = None, place: Placement = DRAM) -> Tensor:  # fmt: skip
     return block.linear(role, x, n, 1e3 * ms, dtype=dtype, fidelity="LoFi", fp32=True, cores=CORES, act=act, place=place)  # fmt: skip
 
 
-def fed(block: Block, x: Tensor, gate_ms: float, down_ms: float, dtype: str, place: Placement = DRAM) -> None:
+def fed(block: Block, x: Tensor, gate_ms: float, down_ms: float, *, dtype: str, place: Placement = DRAM) -> None:
     tokens = x.shape[-2]
     normed = block.norm("norm_feed", x, part(330, tokens, 12), cores=min(tokens // 32, CORES))
-    gate = linear(block, "gate", normed, WIDE, gate_ms, dtype, "SILU")
-    up = linear(block, "up", normed, WIDE, gate_ms, dtype)
+    gate = linear(block, "gate", normed, WIDE, gate_ms, dtype=dtype, act="SILU")
+    up = linear(block, "up", normed, WIDE, gate_ms, dtype=dtype)
     hidden = block.binary("gated", "MUL", gate, up, part(380, tokens), cores=CORES)
     down = linear(block, "down", hidden, HIDDEN, down_ms, place=place)
     block.binary("added_feed", "ADD", x, down, part(125, tokens), cores=CORES)
@@ -82,7 +82,7 @@ def convolved(block: Block, qkv: Tensor) -> Tensor:
     return block.unary("silu", "SILU", y, each, cores=CORES)
 
 
-def delta(tokens: int, how: str = "mine") -> Callable[[], Block]:
+def delta(tokens: int) -> Callable[[], Block]:
     """A layer with a state: 30 fp32 ops stand for some 70 around its own one."""
 
     def build() -> Block:
@@ -120,7 +120,7 @@ def delta(tokens: int, how: str = "mine") -> Callable[[], Block]:
         out = block.moved("heads_out", "ReshapeView", out, part(2200, tokens, 20), shape=[1, 1, tokens, VALUES], cores=CORES)  # fmt: skip
         out = linear(block, "out", out, HIDDEN, max(1.63 * tokens / 2048, 0.11))
         x = block.binary("added", "ADD", x, out, part(125, tokens), cores=CORES)
-        fed(block, x, gate_ms, down_ms, BFP4, L1 if tokens == 512 else DRAM)
+        fed(block, x, gate_ms, down_ms, dtype=BFP4, place=L1 if tokens == 512 else DRAM)
         return block
 
     return build
@@ -157,7 +157,7 @@ def attention(tokens: int) -> Callable[[], Block]:
 def feed8(tokens: int) -> Callable[[], Block]:
     def build() -> Block:
         block = Block("blackhole", grid=GRID, gap_us=1.0)
-        fed(block, block.tensor([1, 1, tokens, HIDDEN]), *FEED8[tokens], BFP8)
+        fed(block, block.tensor([1, 1, tokens, HIDDEN]), *FEED8[tokens], dtype=BFP8)
         return block
 
     return build
@@ -173,7 +173,7 @@ MADE_UP = "kinds of the small ops around the layer's own one, of which there are
 FED_MADE_UP = "times of the norm and of elementwise ops; core counts; gaps"
 
 
-def tuned(tokens: int, role: str, kind: str, ms: tuple[float, float], more: str = "", times: int = 1) -> Told:
+def tuned(tokens: int, role: str, kind: str, ms: tuple[float, float], more: str = "", *, times: int = 1) -> Told:
     """A projection's gain by the fastest of the sweep."""
     what, roles = {
         "gate": ("gate and up", "gate up"), "down": ("down", "down"), "in": ("the projection in", "in"),
@@ -189,7 +189,7 @@ KEV = (
     laid(
         "kev-delta-2048", LOG, "a layer with a state, 2048 tokens: four layers take 188.2 ms of kernels", delta(2048),
         (
-            tuned(2048, "gate", "minimal", (6.751, 1.013), SILU_APART, 2),
+            tuned(2048, "gate", "minimal", (6.751, 1.013), SILU_APART, times=2),
             tuned(2048, "down", ELEVEN, (4.563, 0.799), "; an older 2D config 1.560"),
             tuned(2048, "in", "minimal", (4.919, 0.999)),
             gain("fused", "the ops around the layer's own one and it in one, on queries and keys that are normed before", 8_300, "pre_* delta", OWN_OP, "12.3 -> 4.0 ms of a call with the same values to 0.998; without the norm 189 -> 163 ms of four layers, and wrong values", README),
@@ -202,7 +202,7 @@ KEV = (
     laid(
         "kev-delta-1024", LOG, "a layer with a state, 1024 tokens: four layers take 80.2 ms of kernels", delta(1024),
         (
-            tuned(1024, "gate", "minimal", (1.431, 0.510), SILU_APART, 2),
+            tuned(1024, "gate", "minimal", (1.431, 0.510), SILU_APART, times=2),
             tuned(1024, "down", EIGHT, (2.670, 0.465), "; an older 2D config 0.914"),
             tuned(1024, "in", "minimal", (1.451, 0.534), "; an older 2D config 0.938"),
         ),
@@ -213,7 +213,7 @@ KEV = (
         (
             gain("spilled", "down writes to DRAM, not to L1", 4_000, "down", SPILLED, "5.4 ms in the profile, 7.090 in the sweep, and 1.402 to DRAM"),
             gain("down", f"a 2D config ({EIGHT}) for down, to DRAM", 5_106, "down", A_2D, f"5.4 ms in the profile and 0.294 {ALONE}; an older 2D config 0.483"),
-            tuned(512, "gate", "11 x 10 cores, in0_block_w 16, 35 tiles of columns a core", (0.744, 0.309), SILU_APART, 2),
+            tuned(512, "gate", "11 x 10 cores, in0_block_w 16, 35 tiles of columns a core", (0.744, 0.309), SILU_APART, times=2),
             tuned(512, "in", "minimal", (0.750, 0.357), "; an older 2D config 0.502"),
         ),
         MADE_UP,
@@ -221,7 +221,7 @@ KEV = (
     laid(
         "kev-delta-256", LOG, "a layer with a state, 256 tokens: four layers take 20.2 ms of kernels", delta(256),
         (
-            tuned(256, "gate", "11 x 10 cores, in0_block_w 16, 35 tiles of columns a core", (0.400, 0.243), SILU_APART, 2),
+            tuned(256, "gate", "11 x 10 cores, in0_block_w 16, 35 tiles of columns a core", (0.400, 0.243), SILU_APART, times=2),
             tuned(256, "down", ELEVEN, (0.552, 0.280), "; an older 2D config 0.311"),
             tuned(256, "in", "11 x 8 cores, in0_block_w 8", (0.405, 0.280), "; an older 2D config 0.301"),
             gain("fused", "the ops around the layer's own one and it in one, on queries and keys that are normed before", None, "pre_* delta", OWN_OP, "3.8 -> 1.1 ms of a call from the host, so no figure for the device", README),
@@ -282,7 +282,7 @@ KEV = (
     laid(
         "kev-feed8-2048", LOG, "a feed-forward all in BFLOAT8_B, 2048 tokens", feed8(2048),
         (
-            tuned(2048, "gate", "minimal", (6.867, 1.041), SILU_APART, 2),
+            tuned(2048, "gate", "minimal", (6.867, 1.041), SILU_APART, times=2),
             tuned(2048, "down", ELEVEN, (4.556, 0.795)),
             dead("hifi2", "HiFi2 for all projections", "gate up down", HIFI2, "0.579 -> 0.598 s of a prompt, and no more accurate", FORMATS),
             dead("bf16", "BFLOAT16 weights and HiFi2", "gate up down", r"BFLOAT16|bfloat16|bf16", "1519.8 -> 1563.7 ms of 32 layers", FORMATS),
@@ -291,13 +291,13 @@ KEV = (
     ),
     laid(
         "kev-feed8-1024", LOG, "a feed-forward all in BFLOAT8_B, 1024 tokens", feed8(1024),
-        (tuned(1024, "gate", "minimal", (1.479, 0.529), SILU_APART, 2), tuned(1024, "down", ELEVEN, (2.700, 0.471))),
+        (tuned(1024, "gate", "minimal", (1.479, 0.529), SILU_APART, times=2), tuned(1024, "down", ELEVEN, (2.700, 0.471))),
         FED_MADE_UP,
     ),
     laid(
         "kev-feed8-512", LOG, "a feed-forward all in BFLOAT8_B, 512 tokens", feed8(512),
         (
-            tuned(512, "gate", "minimal", (0.752, 0.365), SILU_APART, 2),
+            tuned(512, "gate", "minimal", (0.752, 0.365), SILU_APART, times=2),
             tuned(512, "down", ELEVEN, (1.365, 0.288)),
             dead("wide-blocks", "the 2D config of BFLOAT4_B weights, in0_block_w 16 and 35 tiles of columns a core, for gate and up", "gate up", r"in0_block_w\D{0,6}16\b|per_core_N\D{0,6}35\b", "refused: more than L1 holds"),
         ),
@@ -306,7 +306,7 @@ KEV = (
     laid(
         "kev-feed8-256", LOG, "a feed-forward all in BFLOAT8_B, 256 tokens", feed8(256),
         (
-            tuned(256, "gate", "11 x 8 cores, in0_block_w 8, 35 tiles of columns a core", (0.405, 0.284), SILU_APART, 2),
+            tuned(256, "gate", "11 x 8 cores, in0_block_w 8, 35 tiles of columns a core", (0.405, 0.284), SILU_APART, times=2),
             tuned(256, "down", EIGHT, (0.551, 0.285)),
             dead("wide-blocks", "the 2D config of BFLOAT4_B weights, in0_block_w 16 and 35 tiles of columns a core, for gate and up", "gate up", r"in0_block_w\D{0,6}16\b", "refused: more than L1 holds"),
         ),
