@@ -137,14 +137,16 @@ def attention(tokens: int) -> Callable[[], Block]:
         k, v = (linear(block, name, normed, 1024, max(0.4 * tokens / 2048, 0.05)) for name in "kv")
         q = block.slice("cut_q", both, (0, 0, 0, 0), (1, 1, tokens, HIDDEN), part(80, tokens))
         gate = block.slice("cut_gate", both, (0, 0, 0, HIDDEN), (1, 1, tokens, 2 * HIDDEN), part(80, tokens))
-        turned: list[Tensor] = []
-        for name, one, heads in (("q", q, 16), ("k", k, 4), ("v", v, 4)):
-            own = block.moved(f"heads_{name}", "ReshapeView", one, part(1500 if heads > 4 else 700, tokens, 20), shape=[1, tokens, heads, 256], cores=CORES)  # fmt: skip
+        heads: dict[str, Tensor] = {}
+        for name, one, count in (("q", q, 16), ("k", k, 4), ("v", v, 4)):
+            own = block.moved(f"heads_{name}", "ReshapeView", one, part(1500 if count > 4 else 700, tokens, 20), shape=[1, tokens, count, 256], cores=CORES)  # fmt: skip
             if name != "v":
                 own = block.norm(f"norm_{name}", own, part(290, tokens, 12), cores=CORES)
             own = block.turned(f"turned_{name}", own, part(190, tokens, 8), dims="CH", cores=CORES)
-            turned.append(block.rotary(f"rotary_{name}", own, part(110 if heads > 4 else 35, tokens, 6), decode=False, cores=CORES) if name != "v" else own)  # fmt: skip
-        out = block.attend("attend", *turned, part(1200, tokens, 500 if tokens == 128 else 1090), config=None, cores=CORES, fp32=True)  # fmt: skip
+            if name != "v":
+                own = block.rotary(f"rotary_{name}", own, part(110 if count > 4 else 35, tokens, 6), decode=False, cores=CORES)  # fmt: skip
+            heads[name] = own
+        out = block.attend("attend", heads["q"], heads["k"], heads["v"], part(1200, tokens, 500 if tokens == 128 else 1090), config=None, cores=CORES, fp32=True)  # fmt: skip
         out = block.join_heads("joined", out, part(90, tokens), cores=CORES)
         out = block.binary("gated", "MUL", out, gate, part(125, tokens), cores=CORES, rhs="SIGMOID")
         out = linear(block, "out", out, HIDDEN, DEFAULT[tokens][4], place=L1 if tokens == 512 else DRAM)
