@@ -19,6 +19,7 @@ from generate.layout import ROOT
 from tests.frozen import (
     EIGHTH_MODELS,
     ELEVENTH_MODELS,
+    FIFTEENTH_MODELS,
     FIFTH_MODELS,
     FOURTEENTH_MODELS,
     FOURTH_MODELS,
@@ -69,6 +70,7 @@ MEETINGS = (
     Meeting(TWELFTH_MODELS, FOLDER / "twelfth_meeting.csv", "The twelfth meeting"),
     Meeting(THIRTEENTH_MODELS, FOLDER / "thirteenth_meeting.csv", "The thirteenth meeting"),
     Meeting(FOURTEENTH_MODELS, FOLDER / "fourteenth_meeting.csv", "The fourteenth meeting"),
+    Meeting(FIFTEENTH_MODELS, FOLDER / "fifteenth_meeting.csv", "The fifteenth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours

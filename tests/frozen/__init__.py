@@ -3,6 +3,7 @@
 An acceptance test: no check may be tuned to them, and they may not be tuned to what checks say.
 """
 
+from tests.frozen.ace_step import ACE_STEP
 from tests.frozen.allam import ALLAM
 from tests.frozen.arcee import ARCEE
 from tests.frozen.bev import BEV
@@ -10,14 +11,19 @@ from tests.frozen.bevformer import BEVFORMER
 from tests.frozen.bitnet import BITNET
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
+from tests.frozen.clef import CLEF
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
 from tests.frozen.conv_nets import CONV_NETS
 from tests.frozen.cosmos import COSMOS
 from tests.frozen.cosyvoice import COSYVOICE
+from tests.frozen.deepseek_v4 import DEEPSEEK_V4
+from tests.frozen.deepseek_v32 import DEEPSEEK_V32
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
+from tests.frozen.diffusion_drive import DIFFUSION_DRIVE
 from tests.frozen.dots_ocr import DOTS_OCR
 from tests.frozen.dots_ocr_mesh import DOTS_OCR_MESH
 from tests.frozen.dots_ocr_text import DOTS_OCR_TEXT
+from tests.frozen.esmc import ESMC
 from tests.frozen.esmfold import ESMFOLD
 from tests.frozen.evo50 import EVO50
 from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
@@ -31,8 +37,11 @@ from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
 from tests.frozen.gpt_oss_120b import GPT_OSS_120B
 from tests.frozen.gpt_oss_120b_mesh import GPT_OSS_120B_MESH
+from tests.frozen.granite import GRANITE
 from tests.frozen.hunyuan import HUNYUAN
+from tests.frozen.inworld import INWORLD
 from tests.frozen.janus import JANUS
+from tests.frozen.kev import KEV
 from tests.frozen.kimi_k3 import KIMI_K3
 from tests.frozen.kimi_linear import KIMI_LINEAR
 from tests.frozen.kimi_linear_long import KIMI_LINEAR_LONG
@@ -47,6 +56,7 @@ from tests.frozen.minimax_h3 import MINIMAX_H3
 from tests.frozen.mistral_24b import MISTRAL_24B
 from tests.frozen.mistral_medium import MISTRAL_MEDIUM
 from tests.frozen.modernbert import MODERNBERT
+from tests.frozen.molmo2 import MOLMO2
 from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
@@ -63,6 +73,7 @@ from tests.frozen.phi import PHI
 from tests.frozen.phi_mesh import PHI_MESH
 from tests.frozen.pi05 import PI05
 from tests.frozen.plbert import PLBERT
+from tests.frozen.pplx_small import PPLX_SMALL
 from tests.frozen.protenix import OPENDDE, PROTENIX
 from tests.frozen.qwen3_32b import QWEN3_32B
 from tests.frozen.qwen3_32b_mesh import QWEN3_32B_MESH
@@ -81,9 +92,12 @@ from tests.frozen.sentence_bert import SENTENCE_BERT
 from tests.frozen.solar import SOLAR
 from tests.frozen.solar_prefill import SOLAR_PREFILL
 from tests.frozen.vibevoice import VIBEVOICE
+from tests.frozen.vjepa2 import VJEPA2
 from tests.frozen.voxtral import VOXTRAL
 from tests.frozen.wan import WAN
+from tests.frozen.wan_14b import WAN_14B
 from tests.frozen.xtts import XTTS
+from tests.frozen.z_image import Z_IMAGE
 
 MODELS: dict[str, tuple[Layer, ...]] = {
     "Muse": (*MUSE_DECODE, *MUSE_PREFILL, *MUSE_MESH),
@@ -183,6 +197,22 @@ FOURTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "FIBO": FIBO,
     "Cosmos3": COSMOS,
 }
+FIFTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "ACE-Step 1.5": ACE_STEP,
+    "Clef 27B": CLEF,
+    "DeepSeek V3.2": DEEPSEEK_V32,
+    "DeepSeek V4 Flash": DEEPSEEK_V4,
+    "DiffusionDrive": DIFFUSION_DRIVE,
+    "ESMC": ESMC,
+    "Granite 4.0-H": GRANITE,
+    "Inworld TTS": INWORLD,
+    "Kev 9B": KEV,
+    "Molmo2 8B": MOLMO2,
+    "pplx-embed 0.6B": PPLX_SMALL,
+    "V-JEPA 2-AC": VJEPA2,
+    "Wan 2.1 14B": WAN_14B,
+    "Z-Image Turbo": Z_IMAGE,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -198,12 +228,14 @@ SETS = (
     TWELFTH_MODELS,
     THIRTEENTH_MODELS,
     FOURTEENTH_MODELS,
+    FIFTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
 __all__ = [
     "EIGHTH_MODELS",
     "ELEVENTH_MODELS",
+    "FIFTEENTH_MODELS",
     "FIFTH_MODELS",
     "FOURTEENTH_MODELS",
     "FOURTH_MODELS",
