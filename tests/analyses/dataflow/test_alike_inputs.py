@@ -25,7 +25,7 @@ def made(program, dtype="BFLOAT16"):
 
 
 def joined(program, parts):
-    put(program, DeviceOp("Joins", tuple(parts), (program.tensor([1, 1, 64, 96]),)))
+    put(program, DeviceOp("Joins", tuple(parts), (program.tensor([1, 1, 32, 32], "UINT16"),)))
 
 
 def edges(folder, program):

@@ -32,7 +32,7 @@ def other_makers(ops: OpTable) -> tuple[Integers, Integers]:
     if not len(alike):
         return nothing, nothing
     reader, key = alike // span, alike % span
-    width = len(ops) + 1
+    width = len(ops)
     last = np.searchsorted(keys * width + rows, key * width + reader, side="left") - 1
     makers_of: list[Integers] = []
     readers_of: list[Integers] = []

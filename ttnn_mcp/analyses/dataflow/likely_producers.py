@@ -45,8 +45,6 @@ class Flow:
     def keys(self) -> dict[str, Integers]:
         """Per operand, a number per row: equal if element count, data type, layout and placement are equal."""
         operands = (*self.ops.inputs, *self.ops.outputs)
-        if not operands:
-            return {}
         columns = [
             np.concatenate([operand.elements for operand in operands]),
             *(
@@ -75,7 +73,7 @@ class Flow:
         """Per row, the row that made the output before its first one that looks the same; NOBODY for none."""
         keys, makers = self.outputs_made
         key = self.keys[self.ops.outputs[0].name][rows]
-        span = len(self.ops) + 1
+        span = len(self.ops)
         place = np.searchsorted(keys.astype(np.int64) * span + makers, key.astype(np.int64) * span + rows)
         before = np.maximum(place - 1, 0)
         return np.where((place > 0) & (keys[before] == key), makers[before], NOBODY)
@@ -92,7 +90,7 @@ class Flow:
         input_keys = self.keys[operand.name]
         made_by = np.full(len(self.ops), NOBODY, dtype=np.int64)
         # (key, row) pairs become one number each; the last number below the row's own is the last producer before it
-        span = len(self.ops) + 1
+        span = len(self.ops)
         _, place = np.unique(np.concatenate((keys, input_keys)), return_inverse=True)
         sequence = place[: len(keys)] * span + rows
         queries = place[len(keys) :] * span + np.arange(len(self.ops))

@@ -100,7 +100,7 @@ class Joins:
     def edges(self) -> tuple[Integers, Integers]:
         """(makers, readers), each pair once, sorted by maker, then by reader."""
         rows = np.arange(len(self.ops))
-        span = len(rows) + 1
+        span = len(rows)
         pairs = [made_by[made_by != NOBODY] * span + rows[made_by != NOBODY] for made_by in self.by_input]
         joined = np.unique(np.concatenate(pairs)) if pairs else np.zeros(0, dtype=np.int64)
         return joined // span, joined % span
