@@ -42,6 +42,10 @@ async def found(folder, *parts):
         ((ENCODER * 2, HEAD, [*START, *DECODER * 3, *HEAD] * 2), [(0, 4, 2, 1), (12, 5, 3, 2)]),
         (([*START, *DECODER * 3, *HEAD] * 2, ENCODER * 2), [(1, 5, 3, 2), (38, 4, 2, 1)]),
         ((START, ENCODER * 3, HEAD), [(1, 4, 3, 1)]),
+        (  # no block covers half: six layers of 4 ops and three of 5 in two passes are 54 of 77
+            (ENCODER * 6, [f"Other{n}" for n in range(15)], [*START, *DECODER * 3, *HEAD] * 2),
+            [(0, 4, 6, 1), (40, 5, 3, 2)],
+        ),
     ],
 )
 async def test_what_repeats_beside_the_layers_are_layers_too(tmp_path, parts, blocks):

@@ -62,6 +62,7 @@ def test_signposts_that_count_layers_mark_them(tmp_path, text):
     layering = marked(tmp_path, {start: text.format(number) for number, start in enumerate(STARTS)} | {25: "head"})
     assert (layering.count, layering.roles) == (LAYERS, 4)
     assert layering.layer.tolist() == [0, *(n for n in range(1, LAYERS + 1) for _ in range(4)), 0]
+    assert layering.role.tolist() == [0, *[1, 2, 3, 4] * LAYERS, 0]
     assert "signposts" in layering.why
 
 
@@ -150,6 +151,7 @@ def test_a_part_of_each_layer_does_not_begin_it(tmp_path):
 def test_marks_that_do_not_take_turns_with_others_are_no_part_of_them(tmp_path):
     """As many of both, but the blocks lie behind the layers: the wider marks are the layers."""
     marks = {1: "layer 0", 2: "layer 1", 3: "layer 2", 5: "block 0", 9: "block 1", 17: "block 2", 25: "head"}
+    marks[15] = "layer 2 end"  # these too cover half
     assert layers_in(tmp_path, marks) == [0] * 5 + [1] * 4 + [2] * 8 + [3] * 8 + [0]
 
 
@@ -173,3 +175,8 @@ def test_ops_between_two_passes_of_layers_are_in_none(tmp_path):
 def test_one_mark_before_all_layers_begins_none_of_them(tmp_path):
     marks = {start: f"layer {number}" for number, start in enumerate(STARTS)}
     assert layers_in(tmp_path, {0: "decoder block", **marks, 25: "head"}) == EVERY
+
+
+def test_marks_right_before_the_first_op_count(tmp_path):
+    marks = {0: "layer 0|forward", 6: "layer 1", 12: "layer 2", 18: "head"}
+    assert layers_in(tmp_path, marks) == [1] * 6 + [2] * 6 + [3] * 6 + [0] * 8

@@ -36,10 +36,9 @@ class LayerBlocks:
 
     def numbers(self, rows: Integers) -> Integers:
         """Per row, its layer from 1 to count; 0 outside, but count + 1 behind layers that are not scattered."""
-        outside = 0 if self.scattered else self.count + 1
-        last = self.blocks[-1]
-        number = np.where(last.numbers(rows) > last.count, outside, 0)
-        ran = 0
+        if not self.scattered:
+            return self.blocks[0].numbers(rows)
+        number, ran = np.zeros(len(rows), dtype=np.int64), 0
         for block in self.blocks:
             number = np.where(_inside(block, rows), block.numbers(rows) + ran, number)
             ran += block.count

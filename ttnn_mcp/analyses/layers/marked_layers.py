@@ -106,7 +106,7 @@ def _ends(ops: OpTable, marks: dict[int, str], starts: list[int]) -> list[int]:
     """
     place = dict(zip(marks, np.searchsorted(np.sort(ops.lines), [*marks]).tolist(), strict=True))
     before_next = place[starts[-1]]
-    between = [line for line in marks if starts[-2] < line < starts[-1]]
+    between = [line for line in marks if starts[-2] < line < starts[-1]]  # unmoved: a start ends no layer
     inside = {stem_of(marks[line]) for line in between if place[line] < before_next}
     closing = {stem_of(marks[line]) for line in between} - inside
     if closing:
