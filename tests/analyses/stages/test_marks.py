@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, header_of, performance_rows, write_rows
-from ttnn_mcp.analyses.stages.stages import KINDS, stages_by_signposts
+from ttnn_mcp.analyses.stages.stages import KINDS, stages_by_signposts, stages_of
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.performance import Performance
 
@@ -22,7 +22,10 @@ def named(folder, *marks):
         rows.insert(place, {"OP CODE": text, "OP TYPE": "signpost"})
     report = Performance(read_performance_csv(write_rows(folder / "x.csv", rows, header)))
     found = stages_by_signposts(report.ops, report.signposts)
-    return found and ([KINDS[code] for code in found[0].tolist()], found[1])
+    kinds = [KINDS[code] for code in found[0].tolist()] if found else []
+    stages = [stage.kind for stage in stages_of(report.ops, report.signposts)]
+    assert stages == [kind for kind in dict.fromkeys(kinds) if kind]
+    return found and (kinds, found[1])
 
 
 NONE, PREFILL, DECODE = "", "prefill", "decode"

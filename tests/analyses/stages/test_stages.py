@@ -26,7 +26,9 @@ def test_prefill_decode_and_sampling_share_out_every_op(tmp_path):
     assert rows == list(range(len(rows)))
     assert {kind: len(stage.rows) for kind, stage in found.items()} == {"prefill": 10, "decode": 22, "sampling": 4}
     assert {kind: stage.passes for kind, stage in found.items()} == {"prefill": 1, "decode": 2, "sampling": 2}
-    assert "line" in found["sampling"].why
+    assert found["sampling"].why == "ops after the LM head of lines 58, 71"
+    often = LanguageModel().prefill().decode().decode().decode().decode()
+    assert stages(tmp_path, often)["sampling"].why == "ops after the LM head of lines 84, 97, 110 and more"
 
 
 @for_all(("causal", "kind"), [("true", "prefill"), ("false", "encoder")])
@@ -45,14 +47,14 @@ def test_a_model_without_attention_has_no_stages(tmp_path):
 
 
 def test_tokens_are_read_off_the_queries(tmp_path):
-    run = asyncio.run(
-        session(tmp_path).run(str(write_performance_report(tmp_path, LanguageModel().prefill().decode(), WARM)))
-    )
+    program = LanguageModel().prefill().decode().decode()
+    run = asyncio.run(session(tmp_path).run(str(write_performance_report(tmp_path, program, WARM))))
     ops = run.scope("last", None, None).critical
     told = {stage.kind: tokens_of(ops, stage) for stage in stages_of(ops, run.performance_report.signposts)}
     assert (told["prefill"].users, told["prefill"].per_user, told["prefill"].cache_bytes) == (1, PROMPT, 0)
     assert (told["decode"].users, told["decode"].per_user) == (USERS, 1)
     assert told["decode"].cache_bytes == 2 * LAYERS * USERS * HEADS * 1024 * WIDTH * 1.0625
+    assert told["decode"].cache_bytes_per_token == 2 * LAYERS * HEADS * WIDTH * 1.0625
     assert told["sampling"] is None
 
 

@@ -109,9 +109,9 @@ def _by_attention(ops: OpTable, guessed: set[str]) -> tuple[Integers, dict[str, 
 def _patches(ops: OpTable, codes: Integers) -> int | None:
     """The conv or fold before the first attention of an encoder: it makes the patches of an image."""
     inside = codes == KINDS.index(ENCODER)
-    attends = [attention.row for attention in attentions_of(ops) if attention.kind == ENCODER]
-    makes = np.flatnonzero(inside & (ops.of_family("conv") | ops.named("Fold")))
-    return int(makes[0]) if len(makes) and makes[0] < attends[0] else None
+    attends = next((attention.row for attention in attentions_of(ops) if attention.kind == ENCODER), 0)
+    makes = np.flatnonzero((inside & (ops.of_family("conv") | ops.named("Fold")))[:attends])
+    return int(makes[0]) if len(makes) else None
 
 
 def chosen_behind(stage: Stage, stages: list[Stage]) -> Integers:
