@@ -65,6 +65,13 @@ def test_one_core_reads_no_faster_than_its_networks(tmp_path):
     assert facts(tmp_path, program).least_times.as_it_is_ns == pytest.approx([2 * size / 288])
 
 
+def test_on_no_cores_means_on_cores_that_are_not_known(tmp_path):
+    program = Program("wormhole_b0")
+    program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000, cores=0)
+    least = facts(tmp_path, program).least_times
+    assert least.on_its_cores_ns.tolist() == least.as_it_is_ns.tolist() != [0]
+
+
 def test_an_op_never_seen_is_bound_by_its_operands_and_said_to_be_incomplete(tmp_path):
     program = Program("wormhole_b0")
     program.op("BrandNewDeviceOperation", [program.tensor([1, 1, 2048, 1024])], kernel_ns=100_000)
@@ -87,8 +94,13 @@ def test_an_op_that_was_faster_than_its_packers_shows_what_cannot_be(tmp_path):
     program = Program("wormhole_b0")
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 2048, 1024], placement=L1)], kernel_ns=900, cores=64)
     program.op("UnaryDeviceOperation", [program.tensor([1, 1, 1024, 1024], placement=L1)], kernel_ns=500, cores=64)
+    program.op(
+        "UnaryDeviceOperation", [program.tensor([1, 1, 32, 67_200], placement=L1)], kernel_ns=1_000, cores=64
+    )
     least = facts(tmp_path, program).least_times  # packing takes 1,024 ns of the first, 512 of the second
-    assert least.bounded.tolist() == least.complete.tolist() == [False, True]
+    assert (
+        least.bounded.tolist() == least.complete.tolist() == [False, True, True]
+    )  # 5 % below packing may be noise
     assert least.as_it_is_ns[0] == least.on_its_cores_ns[0] == 0
 
 

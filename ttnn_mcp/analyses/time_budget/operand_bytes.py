@@ -13,21 +13,20 @@ from ttnn_mcp.run.ops.op_names import family
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
 
-Weigh = Callable[[Operand, int | None], Floats]
-"""An operand and its number among the inputs (None for an output) -> its bytes per op; NaN if unknown."""
+Weigh = Callable[[Operand, int | None], Floats]  # unmoved: a type
+"""An operand and its number among the inputs (None for an output) -> its bytes per op; 0 if unknown."""
 NARROW_WEIGHT, NARROW_ACTIVATION = "BFLOAT4_B", "BFLOAT8_B"  # the narrowest that matmuls and convs take
 NARROWED = ("FLOAT32", "BFLOAT16", "BFLOAT8_B")  # tiles of these can be stored narrower; integers cannot
 
 
 def as_stored(operand: Operand, _number: int | None) -> Floats:
     """The operand as stored."""
-    return np.where(operand.bytes > 0, operand.bytes, np.nan)
+    return operand.bytes
 
 
 def without_padding(operand: Operand, number: int | None) -> Floats:
     """Its logical elements only."""
-    padded = operand.padded.prod(axis=1)
-    return as_stored(operand, number) * np.where(padded > 0, operand.elements / np.maximum(padded, 1), 1.0)
+    return as_stored(operand, number) * (operand.elements / np.maximum(operand.padded.prod(axis=1), 1))
 
 
 def narrowed(ops: OpTable) -> Weigh:
