@@ -57,6 +57,11 @@ def test_of_five_operands_the_fourth_is_the_gathered_key(tmp_path):
     assert [each[0] for each in counted(table(tmp_path, gathered, joined))] == [EACH * 128 * 256, EACH * 160 * 288]
 
 
+def test_rows_that_pad_a_tile_are_performed_and_not_asked_for(tmp_path):
+    op = ("SDPA", [[1, 4, 120, 64], K, V], [[1, 4, 120, 32]])
+    assert counted(table(tmp_path, op)) == [(EACH * 120 * 256, EACH * 128 * 256, "")]
+
+
 def test_query_key_and_output_are_all_it_takes(tmp_path):
     assert counted(table(tmp_path, PLAIN, without="INPUT_[2-9]"))[0][0] == EACH * 128 * 256
 

@@ -47,6 +47,7 @@ def test_an_add_that_fits_neither_neighbour_but_repeats_another_row_borrowed_it(
         [(32, 64), 64, (64, 96), (96, 128), 192, (128, 160)],  # fits nothing, and no other row says the same
         [(32, 64), 64, (64, 96), (96, 128), 64, (64, 160)],  # fits the op behind it
         [(32, 64), 64, (64, 96), (96, 64), 64, (128, 160)],  # fits the op before it
+        [(32, 64), 64, (96, 128), (96, 128), 64, (64, 160)],  # fits the op before it, the first of all
         [64, 64],  # no neighbours that could tell
     ],
 )

@@ -5,7 +5,13 @@ import pytest
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import TILE, tiles
 from tests.for_all import for_all
-from ttnn_mcp.analyses.roofline.parts_touched import WHY_EXPERTS, WHY_OTHER, WHY_PARTS
+from ttnn_mcp.analyses.roofline.parts_touched import (
+    WHY_EXPERTS,
+    WHY_LINKS,
+    WHY_OTHER,
+    WHY_PARTS,
+    WHY_SAMPLES,
+)
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.roofline.transformer_parts import WHY_CACHE, WHY_PAGES, WHY_ROWS
@@ -54,9 +60,17 @@ def test_an_unknown_op_is_taken_to_touch_each_operand_whole(moved, code):
     assert moved(code, [TILE, TILE], [TILE]) == (3, WHY_OTHER)
 
 
-@for_all("code", ["MoEGate", "ExpertTopk"])
-def test_of_experts_the_weights_do_not_count(moved, code):
-    assert moved(code, [TILE, TILE], [TILE]) == (2, WHY_EXPERTS)
+@for_all(
+    ("code", "attributes", "moves"),
+    [
+        ("MoEGate", {}, (2, WHY_EXPERTS)),
+        ("ExpertTopk", {}, (2, WHY_EXPERTS)),
+        ("SparseMatmul", {}, (None, WHY_EXPERTS)),
+        ("SparseMatmul", {"nnz": 3}, (1 + 3 + 1, "")),
+    ],
+)
+def test_of_experts_only_the_weights_of_active_ones_count(moved, code, attributes, moves):
+    assert moved(code, [TILE, [1, 8, 32, 32]], [TILE], attributes) == moves
 
 
 @for_all("code", ["Sort", "CumSum", "EmbeddingBackward", "PlusOne"])
@@ -84,6 +98,15 @@ def test_a_source_is_scattered_as_far_as_there_are_indices(moved):
     assert moved("Scatter", [high(4), high(2)], [high(4)]) == (4 + 2 + 4, "")
 
 
+def test_of_an_image_or_a_table_what_becomes_the_output_is_read(moved):
+    assert moved("Gather", [high(8), high(2)], [high(2)]) == (2 + 2 + 2, "")
+    assert moved("GridSample", [high(8), TILE], [high(2)]) == (1 + 2, WHY_SAMPLES)
+
+
+def test_a_matmul_that_exchanges_reads_two_inputs_and_writes_its_last_output(moved):
+    assert moved("AllGatherMatmulAsync", [TILE] * 4, [high(8), high(2)]) == (2 + 2, WHY_LINKS)
+
+
 def test_a_report_of_two_inputs_tells_what_a_scatter_can_tell(tmp_path):
     ops = table(tmp_path, ("Scatter", [TILE] * 3, [TILE]), without="INPUT_[2-9]")
     assert tiles(ops) == (3, "")
@@ -104,7 +127,7 @@ def test_a_report_of_two_inputs_tells_what_a_scatter_can_tell(tmp_path):
     ],
 )
 def test_what_pages_and_positions_may_skip_does_not_count(moved, code, inputs, counted, why):
-    assert moved(code, [high(one) for one in inputs], [high(8)]) == (counted, why)
+    assert moved(code, [high(one) for one in inputs], [high(8)] * 2) == (counted, why)
 
 
 @for_all(
@@ -197,4 +220,4 @@ def test_masks_and_page_tables_of_a_cache_do_not_count(tmp_path, code, attribute
 
 def test_a_ring_that_shares_out_the_queries_reads_its_share(moved):
     assert moved("RingDistributedSDPA", [high(8), high(8), high(8), TILE], [high(2)]) == (2 + 4 + 4 + 2, "")
-    assert moved("RingJointSDPA", [high(8)] * 7, [high(8)]) == (7 * 8, "")
+    assert moved("RingJointSDPA", [high(8)] * 7, [high(8)] * 3) == (7 * 8, "")

@@ -25,11 +25,6 @@ class Reasons:
             self._texts.append(text)
         self._codes[places] = self._texts.index(text)
 
-    @property
-    def silent(self) -> Booleans:
-        """Mask of the ops without a reason."""
-        return self._codes < 0
-
     def texts(self) -> Texts:
         """The reason of each op; empty where it has none."""
         return Texts(np.array(self._codes), tuple(self._texts))

@@ -29,7 +29,7 @@ def fills_cache(touched: Touched, rows: Integers) -> None:
     touched.reads[::2, rows] = 0
     touched.writes[1:, rows] = 0
     for number in range(3, len(inputs), 2):
-        touched.reads[number, rows[number > 2 * caches]] = 0
+        touched.reads[number, rows[number // 2 >= caches]] = 0
     if len(inputs) > 1:
         touched.writes[0, rows] *= share(inputs[1], touched.ops.outputs[0], rows)
     listed = np.zeros(len(rows), dtype=np.bool_)
