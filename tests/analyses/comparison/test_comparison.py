@@ -128,6 +128,7 @@ def test_changed_formats_are_named_and_are_not_edits(compare):
     assert not found.alignment.edits
     [what] = {change.what for change in found.changes if change.what}
     assert what == "fidelity HiFi4 -> HiFi2, in1 BFLOAT16 -> BFLOAT8_B"
+    assert {change.op for change in found.changes} == {*by_name(found)}
     assert {family for change in found.changes for family in change.families} == {"formats"}
 
 

@@ -15,7 +15,6 @@ fusion: it has one more activation among its attributes, or one more operand.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -155,23 +154,19 @@ def _gaps(pairs: Alignment, before: int, after: int) -> Iterator[_Gap]:
 def _gathered(pairs: Alignment, gaps: list[_Gap], before: list[int], after: list[int]) -> Alignment:
     """The alignment with its gaps as edits, each together with the pairs that belong to it.
 
-    A pair that shares only the name joins the gap beside it if the gap has more ops of that name on one side: three
-    matmuls that became one wide matmul are one fusion, not one change and two removals.
+    A pair that shares only the name joins the gap beside it if the gap has ops of that name (on one side: two would be
+    a pair). Three matmuls that became one wide matmul are one fusion, not one change and two removals.
     """
     dissolved: set[int] = set()
     edits: list[Rewrite] = []
     for gap in gaps:
-        count_before, count_after = (
-            Counter(before[row] for row in gap.before),
-            Counter(after[row] for row in gap.after),
-        )
-        lost, gained = count_before - count_after, count_after - count_before
+        names = {before[row] for row in gap.before} | {after[row] for row in gap.after}
         rows, partners = list(gap.before), list(gap.after)
         for pair in (gap.left, gap.right):
             if not 0 <= pair < len(pairs.before) or pairs.same_shape[pair] or pair in dissolved:
                 continue
             row, partner = int(pairs.before[pair]), int(pairs.after[pair])
-            if lost[before[row]] or gained[before[row]]:
+            if before[row] in names:
                 dissolved.add(pair)
                 rows, partners = sorted([*rows, row]), sorted([*partners, partner])
         edits.append(Rewrite(tuple(rows), tuple(partners)))
