@@ -72,6 +72,10 @@ def test_an_op_of_a_report_has_an_expected_time_and_so_has_a_change_of_it(tmp_pa
     assert changed.low_us < 80.5 < changed.high_us
 
 
+def test_no_cores_are_cores_that_are_not_known(tmp_path):
+    assert of_matmul(tmp_path, cores=0).cores is None
+
+
 def test_rows_of_all_batches_count_unless_the_weights_are_batched_too(tmp_path):
     assert of_matmul(tmp_path, shape=(2, 3, 64, 128)).rows == 384
     program = Program("wormhole_b0")
@@ -290,6 +294,9 @@ def test_a_gather_is_told_by_what_a_chip_has_and_its_links(tmp_path):
     x, y = program.tensor([1, 1, 32, 512]), program.tensor([1, 1, 32, 2048])
     asked = of(tmp_path, program, collective("AllGatherAsync", x, y, 9_000, ring_size=4))
     assert asked == CollectiveDescription("wormhole_b0", None, None, "", "all_gather", 4, 32768.0, 2, "linear")
+    x, y = program.tensor([1, 1, 8, 512]), program.tensor([1, 1, 32, 512])  # tiles are as many before and after
+    asked = of(tmp_path, Program("wormhole_b0"), collective("AllGatherAsync", x, y, 9_000, ring_size=4))
+    assert asked.size == 32768.0
 
 
 @for_all(("columns", "ring"), [(2048, None), (256, 4)])

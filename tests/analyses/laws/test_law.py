@@ -149,7 +149,11 @@ def test_sizes_may_lie_a_margin_outside_of_those_measured_and_no_further():
 def test_times_lie_no_further_outside_than_sizes(monkeypatch):
     fitted = fitted_laws()[BANKED.name]["wormhole_b0"]
     answer = BANKED.expected(asked.banked())
-    for ends, speaks in (((answer.us / FURTHER, 1e4), True), ((answer.us * FURTHER * 1.01, 1e4), False)):
+    for ends, speaks in (
+        ((answer.us * FURTHER, 1e4), True),
+        ((answer.us / FURTHER, 1e4), True),
+        ((answer.us * FURTHER * 1.01, 1e4), False),
+    ):
         ranges = {"wormhole_b0": {**fitted.ranges["wormhole_b0"], "us": ends}}
         other = {BANKED.name: {"wormhole_b0": replace(fitted, ranges=ranges)}}
         monkeypatch.setattr(law, "fitted_laws", lambda other=other: other)

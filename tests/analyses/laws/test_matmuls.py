@@ -7,7 +7,7 @@ import pytest
 from tests.analyses.laws.asked import DRAM, banked, experts, holds, many_rows, spread, us
 from tests.for_all import for_all
 from ttnn_mcp.analyses.laws.catalogue import expected
-from ttnn_mcp.analyses.laws.matmuls import as_chosen, busiest, evenly
+from ttnn_mcp.analyses.laws.matmuls import MATMULS, as_chosen, busiest, evenly
 
 L1 = "L1_INTERLEAVED"
 CHIPS = for_all("chip", ["wormhole_b0", "blackhole"])
@@ -174,6 +174,10 @@ def test_rows_and_columns_of_a_core_follow_from_the_grid_unless_both_are_told(kn
     assert busiest(many_rows(per_core_m=2, per_core_n=16)) == (2, 16)
 
 
+def test_the_cores_of_what_ttnn_chose_may_stand_in_one_row():
+    assert evenly(many_rows(program="AUTO", rows=160, n=224, cores=7)) == (5, 1)
+
+
 @for_all("grid", [(0, 8), (8, 0), None])
 def test_a_grid_without_cores_divides_nothing(grid):
     assert evenly(many_rows(program="AUTO", grid=grid)) is None
@@ -214,6 +218,42 @@ def test_the_longer_side_of_a_minimal_matmul_is_divided_over_columns():
 def height_sharded(**how):
     asked = {"rows": 1280, "k": 288, "n": 288, "cores": 10, "in0_place": "L1_HEIGHT_SHARDED", "in1_place": DRAM}
     return many_rows("wormhole_b0", program="1D", **{**asked, "fidelity": "", **how})
+
+
+PRODUCT_US = 16 / 1e3 / 1.35  # of two tiles in one pass, on a Blackhole
+SIDE = 64  # tiles of 2048
+READ_US = 2 * SIDE**2 * 2048 / 512e3  # both operands in DRAM
+
+
+@for_all(
+    ("law", "op", "factors"),
+    [
+        (
+            "matmul of many rows, 2D",
+            many_rows(per_core_m=4, per_core_n=8),
+            (1, 2 * 64 * 32 * PRODUCT_US, 2 * 64 * 32 * PRODUCT_US, READ_US / 2, 64 * (4 + 8), 64 * 4 * 8 / 1e3),
+        ),
+        (
+            "decode matmul, interleaved weights (1D)",
+            spread("blackhole", n=2048, per_core_n=2),
+            # 16 K blocks for 32 cores, and 128 x 2 requests of 46 cycles
+            (1, 16 * (0.75 + 32 * 0.005) + 256 * 46 / 1350, 128 * 64 * 1088 / 512e3 / 0.85, 256 * PRODUCT_US),
+        ),
+        (
+            "minimal matmul",
+            many_rows(program="MINIMAL", rows=1024, grid=(12, 9)),  # 64 columns over 12 cores, 32 rows over 9
+            (1, 2 * 64 * 24 * PRODUCT_US, READ_US, 64 * (6 + 4), 24),
+        ),
+        ("matmul of a height-sharded input", height_sharded(), (1, 4 * 9 * 9, 4 * 9, 9 * 9, 4 * 9)),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_a_law_counts_by_hand(law, op, factors):
+    assert next(one for one in MATMULS if one.name == law).factors(op) == pytest.approx(factors)
+
+
+def test_bytes_in_dram_are_those_of_all_operands():
+    assert many_rows().dram_bytes == 3 * SIDE**2 * 2048
 
 
 def test_height_sharded_rows_are_computed_where_they_lie():

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analyses.laws.asked import DRAM, addition, holds, move, norm, us
 from tests.for_all import for_all
+from ttnn_mcp.analyses.laws import others
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.law import fitted_laws
 from ttnn_mcp.analyses.laws.others import CollectiveDescription
@@ -63,6 +64,15 @@ def test_a_gather_takes_its_bytes_over_its_links():
     for how in ({"links": None}, {"topology": ""}, {"topology": "linear"}, {"devices": 8}):
         assert expected(replace(gather(), **how)) is None
     assert expected(replace(gather(), kind="reduce_scatter")) is None
+
+
+def test_what_a_law_counts_by_hand():
+    """On a Blackhole of 1.35 GHz: 1000 cycles take 0.74 us."""
+    interleaved = replace(norm("blackhole", in_place=DRAM), out_place=DRAM, cores=5, residual=True)
+    assert others.sharded_norm(norm("blackhole")) == pytest.approx((1, 3 / 1.35, 3 * 4 / 1.35))
+    assert others.interleaved_norm(interleaved) == pytest.approx((1, 4 * 32 / 1.35, 3 * 18 * 32 * 2048 / 512e3))
+    assert others.exponential(addition(kind="exp", inputs=1)) == pytest.approx((1, 94 / 1.35))
+    assert others.gather(gather())[:2] == (1, 3)
 
 
 @for_all(

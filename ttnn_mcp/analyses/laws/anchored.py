@@ -67,8 +67,10 @@ def _telling(law: Law[Any], now: Described, then: Described) -> ChangeRule | Non
 
 def outlook(answer: Expected, now_us: float) -> Outlook:
     """What to expect beside the time that the op took: "likely" is within what the law errs."""
-    if answer.high_us < now_us or answer.low_us > now_us:
-        return "faster" if answer.high_us < now_us else "slower"
-    if abs(answer.us / now_us - 1) <= SAME:
+    if answer.high_us < now_us:
+        return "faster"
+    if answer.low_us > now_us:
+        return "slower"
+    if abs(answer.us - now_us) <= SAME * now_us:
         return "no difference"
-    return "likely faster" if answer.us < now_us else "likely slower"
+    return "likely faster" if answer.us < now_us else "likely slower"  # unmoved: as long is no difference

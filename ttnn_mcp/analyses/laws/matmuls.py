@@ -206,8 +206,8 @@ def minimal(op: MatmulDescription) -> tuple[float, ...] | None:
     if not plain(op, "MINIMAL") or op.grid is None or op.fidelity not in FIDELITY_PHASES:
         return None
     m, k, n = op.tiles
-    across, down = op.grid if m > n else op.grid[::-1]  # transpose_core_grid in minimal_matmul's factory
-    rows, columns = ceil(m / across), ceil(n / down)
+    # transpose_core_grid in minimal_matmul's factory; which side is which tells nothing here
+    rows, columns = ceil(max(m, n) / op.grid[0]), ceil(min(m, n) / op.grid[1])
     moved = op.dram_us(op.dram_bytes)
     return 1.0, max(op.engine_us(k * rows * columns), moved), moved, k * (rows + columns), rows * columns
 
