@@ -37,7 +37,7 @@ from ttnn_mcp.records import dataclass
 
 _GRID = re.compile(r"(\d+)\D+(\d+)")
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
-SHALLOWEST = 4  # tiles of K: half of the default; below it narrower blocks come first (ours)
+SHALLOWEST = DEFAULT_BLOCK // 2  # tiles of K; below it narrower blocks come first (ours)
 WIDEST = 12  # tiles: the largest side of a block that won (measured: FLUX.2)
 
 
