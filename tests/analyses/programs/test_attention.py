@@ -7,13 +7,15 @@ from ttnn_mcp.analyses.programs.attention import Attention
 from ttnn_mcp.hardware import TILE_BYTES
 
 
-def buffers_of(grid, *, keys="BFLOAT16", head=128, fp32=False, chunks=(128, 128)):
-    """Bytes per core of four causal heads of 1024 rows."""
+def attention(
+    grid=(13, 10), *, rows=1024, keys="BFLOAT16", head=128, fp32=False, chunks=(128, 128), mask_bytes=0.0
+):
+    """Four causal heads."""
     tile, narrow = TILE_BYTES["BFLOAT16"], TILE_BYTES[keys]
-    plan = Attention(
+    return Attention(
         heads=4,
-        rows=1024,
-        keys=1024,
+        rows=rows,
+        keys=rows,
         head=head,
         value_head=head,
         q_bytes=tile,
@@ -25,9 +27,14 @@ def buffers_of(grid, *, keys="BFLOAT16", head=128, fp32=False, chunks=(128, 128)
         q_chunk=chunks[0],
         k_chunk=chunks[1],
         fp32=fp32,
+        mask_bytes=mask_bytes,
         chains=True,
     )
-    return sum(plan.buffers.values())
+
+
+def buffers_of(grid, **how):
+    """Bytes per core."""
+    return sum(attention(grid, **how).buffers.values())
 
 
 @for_all(
@@ -42,6 +49,29 @@ def buffers_of(grid, *, keys="BFLOAT16", head=128, fp32=False, chunks=(128, 128)
 )
 def test_cores_that_pass_keys_on_hold_a_third_chunk(how, without, with_chain):
     assert [buffers_of(grid, **how) for grid, _ in (without, with_chain)] == [without[1], with_chain[1]]
+
+
+@for_all(("rows", "chunks", "tiles"), [(768, (96, 96), 3), (1024, (128, 256), 8)])
+def test_a_third_chunk_is_for_queries_of_three_tiles_and_keys_of_eight(rows, chunks, tiles):
+    assert attention(rows=rows, chunks=chunks).buffers["K"] == 3 * tiles * 4 * 2048
+
+
+def test_two_rows_of_values_that_fill_dst_together_are_written_at_once():
+    assert attention(head=256).buffers["OUT"] == 4 * 8 * 2048
+
+
+def test_older_builds_take_a_mask_of_all_scores_and_the_whole_output():
+    """The mask is of 8 x 4 tiles in four bits, twice, now of two tiles; of the output 4 rows are held now."""
+    assert attention(chunks=(256, 128)).older_bytes == (2 * 8 * 4 * 576 - 2 * 2048) + (8 - 4) * 4 * 2048
+
+
+def test_a_mask_beside_a_causal_one_and_a_grid_of_no_cores_are_refused():
+    def broken(plan):
+        return [rule for rule, holds in plan.rules().items() if not holds]
+
+    assert broken(attention(mask_bytes=2048)) == ["causal: no mask beside it"]
+    assert broken(attention((0, 8))) == ["at most the 130 cores of the chip"]
+    assert broken(attention()) == []
 
 
 def test_keys_of_eight_bits_are_not_passed_on_where_sums_are_float32():
