@@ -25,7 +25,7 @@ def made(program, dtype="BFLOAT16"):
 
 
 def joined(program, parts):
-    put(program, DeviceOp("Joins", tuple(parts), (program.tensor([1, 1, 32, 32], "UINT16"),)))
+    put(program, DeviceOp("Joins", tuple(parts), (program.tensor([1, 1, 64, 96]),)))
 
 
 def edges(folder, program):
@@ -35,7 +35,7 @@ def edges(folder, program):
 
 def test_the_last_ones_that_were_made_are_read(program, tmp_path):
     parts = [made(program) for _ in range(4)]
-    joined(program, parts[1:])
+    put(program, DeviceOp("Joins", tuple(parts[1:]), (program.tensor([1, 1, 32, 32], "UINT16"),)))
     assert edges(tmp_path, program) == [(1, 4), (2, 4)]  # 3 is the likely producer of all three
 
 

@@ -89,7 +89,7 @@ class Joins:
         if not len(rows):
             return producers
         before = self.flow.output_before(left[rows])
-        read = np.zeros(len(self.ops) + 1, dtype=np.bool_)  # the last place is nobody's, whom the first op reads
+        read = np.zeros(len(self.ops), dtype=np.bool_)  # its last place is NOBODY's, too: no op reads the last op
         for made_by in producers:
             read[made_by] = True
         unread = ~read[before]
