@@ -44,7 +44,7 @@ def test_tiles_of_the_busiest_core():
     assert least_tiles(CONV, SIZE, (11, 10)) == 5 * 2  # on 110
     assert least_tiles(replace(CONV, layout=BLOCK), SIZE, (11, 10)) == 46 * 2  # 500 / 11 by 16 / 10; 50 x 2 turned
     assert least_tiles(replace(CONV, layout=BLOCK), SIZE, (4, 16)) == 125 * 1  # 500 / 4 by 16 / 16; 32 x 4 turned
-    assert least_tiles(replace(CONV, layout=WIDTH), SIZE, (8, 8)) == 8 * 1
+    assert least_tiles(replace(CONV, layout=WIDTH), SIZE, (2, 4)) == 8 * 2
 
 
 def test_a_conv_dealt_out_in_rows():
@@ -61,6 +61,12 @@ def test_a_conv_dealt_out_in_rows_and_channels():
     assert (other.cores, other.inner_blocks, other.allocated_bytes) == ((4, 8, 8), 24, 31_250)
     assert other.weights_double
     assert not in_layout(replace(CONV, weights_double=False), BLOCK, SIZE, (8, 4)).weights_double
+
+
+def test_a_conv_dealt_out_in_channels():
+    other = in_layout(CONV, WIDTH, SIZE, (8, 2))
+    assert (other.per_core_h, other.per_core_w, other.block_h, other.block_w) == (500, 1, 500, 2)
+    assert (other.cores, other.inner_blocks, other.allocated_bytes) == ((1, 16, 16), 16, 62_500)
 
 
 PRINTED = replace(CONV, window=ConvWindow(1, (64, 64), (3, 3), padding=(1, 1, 1, 1)), input_channels=64)
@@ -82,6 +88,7 @@ def test_channels_of_output_are_dealt_out_in_whole_tiles():
     """Ten tiles of output channels on five columns of cores."""
     other = in_layout(PRINTED, BLOCK, replace(PRODUCT, columns=10), (5, 8))
     assert (other.cores, other.per_core_h, other.per_core_w) == ((8, 4, 5), 16, 2)
+    assert other.inner_blocks == 3 * 4
 
 
 @for_all("lost", [{"window": None}, {"input_channels": 0}])

@@ -96,6 +96,7 @@ def test_a_table_has_a_run_for_each_block_and_for_each_jump_of_the_input():
         ConvWindow(4, (1, 16), (1, 3), padding=(0, 0, 1, 1)),
         ConvWindow(2, (50, 1), (3, 1), padding=(1, 1, 0, 0)),
         ConvWindow(2, (8, 9), (1, 2)),  # images and rows end alike
+        ConvWindow(1, (1, 33), (1, 1)),  # the last block is one row
     )
     for window in windows:
         for cores, rows, readers in ((1, 4096, (64, 32)), (4, 64, (32, 32)), (3, 96, (96, 0)), (50, 32, (32, 0))):
@@ -110,6 +111,7 @@ def test_a_core_gets_all_that_lies_between_its_first_and_its_last_pixel():
     assert window.sticks(64, 64) == 3 * 66
     assert window.sticks(43, 96) == window.sticks(1, 96) == 66 + 31 + 2 * 66 + 3
     assert window.sticks(500, 96) == window.sticks(43, 96)  # cores without outputs get nothing
+    assert ConvWindow(1, (64, 64), (1, 1), stride=(1, 2)).sticks(1, 16) == 15 * 2 + 1
 
 
 def test_cores_beyond_any_chip_are_not_looked_at():

@@ -109,6 +109,11 @@ def test_the_input_that_halo_writes_is_known_where_window_and_channels_are_print
     window = ConvWindow(1, (256, 64), (3, 3), padding=(1, 1, 1, 1))
     conv = replace(read(), window=window, input_channels=64)
     assert conv.halo_bytes == (3 * 66 + 63 + 2 * 66 + 2 + 1) * 64 * 2
+    images = replace(
+        conv, per_core_h=4, cores=(3, 1, 1), window=ConvWindow(2, (3, 64), (3, 3), padding=(1, 1, 1, 1))
+    )
+    assert images.halo_bytes == (3 * 66 + 63 + 2 * 66 + 2 + 1) * 64 * 2  # the second core, over both images
+    assert replace(images, layout="WIDTH_SHARDED").halo_bytes == (66 + 63 + 2 * 66 + 2 + 1) * 64 * 2  # all rows
     assert replace(conv, window=None).halo_bytes is None
     assert replace(conv, input_channels=0).halo_bytes is None
 
@@ -189,6 +194,7 @@ def test_only_a_side_that_a_tensor_can_have_has_divisors():
     assert divisors(12) == [1, 2, 3, 4, 6, 12]
     assert len(divisors(1 << 20)) == 21
     assert divisors((1 << 20) + 1) == divisors(0) == divisors(-4) == []
+    assert divisors(1) == [1]
 
 
 def test_untilized_output_needs_a_buffer_for_partial_sums(read):
@@ -204,6 +210,10 @@ def test_the_packer_sums_in_its_own_format_only_over_enough_blocks(read):
     assert replace(conv, fp32_accumulation=False).buffers["PARTIALS"] == 2 * 2 * B16
     assert "PARTIALS" not in replace(conv, inner_blocks=2).buffers
     assert "PARTIALS" in replace(conv, inner_blocks=2, bias=True).buffers
+    block, width = (
+        replace(conv, inner_blocks=2, layout=f"{layout}_SHARDED", cores=(1, 2, 2)) for layout in ("BLOCK", "WIDTH")
+    )
+    assert ("PARTIALS" in block.buffers, "PARTIALS" in width.buffers) == (True, False)
 
 
 def test_older_reports_print_elements_and_leave_out_what_was_allocated(read):
@@ -251,9 +261,9 @@ def test_a_double_buffer_that_fits_is_preferred_to_a_larger_block_without(read):
 
 def test_width_sharded_convs_take_blocks_that_divide_their_whole_tiles_of_rows(read):
     window = ", input_hw=({0},{0}), stride_hw=(1,1), padding=((1,1),(1,1)), dilation_hw=(1,1)"
-    shared = {"layout": "WIDTH", "channel_cores": 64, "per_core": (13, 1), "block": (1, 9)}
-    odd = read(**shared, window=window.format(20))  # 400 rows: 12 whole tiles in 13
-    assert larger_block(odd, 1_400_000) is None  # 13 by no override alone; 2, 3, 4, 6 and 12 do not divide 13
+    shared = {"layout": "WIDTH", "channel_cores": 64, "per_core": (14, 1), "block": (1, 9)}
+    odd = read(**shared, window=window.format(21))  # 441 rows: 13 whole tiles in 14
+    assert larger_block(odd, 1_400_000) is None  # 14 by no override alone; 2 and 7 do not divide 13
     assert larger_block(read(**shared), 1_400_000) is None  # nobody says how many rows there are
     even = read(**{**shared, "per_core": (8, 1)}, window=window.format(16))  # 256 rows
     assert larger_block(even, 1_400_000).block_h == 8

@@ -82,7 +82,7 @@ def in_layout(conv: Conv, layout: str, size: Size, grid: tuple[int, int], *, tra
         block_w=block_width(spread, layout, conv.window),
         per_core_h=spread.per_core_h,
         per_core_w=spread.per_core_w,
-        inner_blocks=rows if layout == HEIGHT else rows * spread.cores[1],
+        inner_blocks=rows * spread.cores[1],
         cores=spread.cores,
         allocated_said=False,
         transposed=transposed,
@@ -98,7 +98,7 @@ def _by_tiles(conv: Conv, layout: str, size: Size, grid: tuple[int, int]) -> Con
     return replace(
         conv,
         layout=layout,
-        block_h=ceil(size.rows / down) if layout == WIDTH else 1,
+        block_h=size.rows if layout == WIDTH else 1,
         block_w=ceil(size.inner / (rows * across)),
         per_core_h=ceil(size.rows / down),
         per_core_w=ceil(size.columns / across),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
@@ -49,7 +47,7 @@ class ConvWindow:
         """
         reach = self.dilation[0] * (self.kernel[0] - 1) * self._padded[1] + self.dilation[1] * (self.kernel[1] - 1)
         most = 0
-        for core in range(min(cores, ceil(self.rows / rows_per_core), CORES_AT_MOST)):
+        for core in range(min(cores, CORES_AT_MOST)):
             first_output, last_output = core * rows_per_core, min((core + 1) * rows_per_core, self.rows) - 1
             most = max(most, self._read_first(last_output) - self._read_first(first_output) + reach + 1)
         return most
@@ -60,7 +58,7 @@ class ConvWindow:
         Four words of two bytes for each block of a reader, and two more wherever the input jumps between outputs
         (generate_sliding_window_op_config). `readers` are the rows of output in a block of each of the two.
         """
-        firsts = np.arange(min(cores, ceil(self.rows / rows_per_core), CORES_AT_MOST)) * rows_per_core
+        firsts = np.arange(min(cores, CORES_AT_MOST)) * rows_per_core
         lasts = np.minimum(firsts + rows_per_core, self.rows) - 1
         first_halves = np.arange(0, rows_per_core, sum(readers))
         offsets = np.concatenate((first_halves, first_halves + readers[0])) if readers[1] else first_halves

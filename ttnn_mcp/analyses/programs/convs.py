@@ -219,7 +219,7 @@ def blocks_of(conv: Conv) -> list[int]:
 
 def divisors(number: int) -> list[int]:
     """All divisors of a number, ascending; empty for a number that no side of a tensor can have."""
-    if not 0 < number <= DIVISORS_AT_MOST:
+    if not 1 <= number <= DIVISORS_AT_MOST:
         return []
     small = [divisor for divisor in range(1, isqrt(number) + 1) if number % divisor == 0]
     return sorted({*small, *(number // divisor for divisor in small)})
