@@ -64,14 +64,13 @@ class DramSharded:
         """Bytes per core of the buffers that are no tensors."""
         tiles, steps = self.tiles, max(self.tiles.k // self.in0_block_w, 1)
         columns = ceil(tiles.n / self._reading_banks)
-        computed = self._computed(columns)
+        computed = self._computed(columns)  # of one row of tiles
         has_steps = steps > 1
-        out = self.per_core_m * computed
         sizes = {
-            "IN0": (2 if has_steps else 1) * self.in0_block_w * self.per_core_m * tiles.a_bytes,
+            "IN0": (2 if has_steps else 1) * self.in0_block_w * tiles.a_bytes,
             "IN1": (WEIGHT_COPIES if has_steps else 1) * self.in0_block_w * columns * tiles.b_bytes,
-            "OUT": out * tiles.out_bytes,
-            "PARTIALS": out * self._partial_bytes(several=has_steps),
+            "OUT": computed * tiles.out_bytes,
+            "PARTIALS": computed * self._partial_bytes(several=has_steps),
             "BIAS": computed * self.bias_bytes,
             # a block wider than a shard is gathered first (builds since tt-metal PR #55444)
             "GATHERED": self.in0_block_w * tiles.a_bytes * (self.in0_block_w > self._shard_columns),
@@ -81,7 +80,7 @@ class DramSharded:
     @property
     def output_shard_bytes(self) -> int:
         """Bytes of the output on one core."""
-        return int(self.per_core_m * self.per_core_n * self.tiles.out_bytes)
+        return int(self.per_core_n * self.tiles.out_bytes)
 
     @property
     def _shard_columns(self) -> int:
@@ -94,14 +93,10 @@ class DramSharded:
         return max(self.banks - (columns_per_bank * self.banks - self.tiles.n) // columns_per_bank, 1)
 
     def _computed(self, columns: int) -> int:
-        """Columns that a core computes: padded if that gives fewer and wider sub-blocks (of one row)."""
+        """Columns that a core computes, in as few sub-blocks (of one row) as DST allows: padded to the same width."""
         most = DST_TILES_FP32 if self.fp32 else DST_TILES
-        width = max(size for size in range(1, most + 1) if columns % size == 0)
-        count = columns // width
-        for wider in range(width + 1, most + 1):
-            if ceil(columns / wider) < count:
-                width, count = wider, ceil(columns / wider)
-        return width * count
+        count = ceil(columns / most)
+        return count * ceil(columns / count)
 
     def _partial_bytes(self, *, several: bool) -> float:
         out = self.tiles.out_bytes
