@@ -39,6 +39,15 @@ def test_a_square_matmul_is_cut_both_ways_and_a_tall_one_along_its_rows():
     square = suggested(Tiles(32, 32, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False)
     assert (square.kind, square.per_core_m, square.per_core_n, square.in0_block_w) == ("2D", 4, 4, 8)
     assert not square.mcast_in0
+    assert square.l1_bytes == 2 * 8 * (4 + 4) * 2048 + 4 * 4 * 2048
+    sums = suggested(Tiles(32, 8, 32, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=True)
+    assert sums.l1_bytes == 8 * (4 + 4) * 2048 + 4 * 4 * (2048 + 4096)  # one step, and sums of their own
+    fits = (
+        suggested(Tiles(32, 8, 32, 2048, 2048, 2048), (8, 8), sums.l1_bytes - less, fp32_acc=True)
+        for less in (0, 1)
+    )
+    assert [each.in0_block_w for each in fits] == [8, 2]
+    assert suggested(Tiles(1, 8, 1, 2048, 2048, 2048), (8, 8), 1_000_000, fp32_acc=False).mcast_in0
     assert "MatmulMultiCoreReuseMultiCastProgramConfig(" in str(square)
     assert "transpose_mcast=False" in str(square)
     tall = suggested(Tiles(1024, 4, 8, 1088, 1088, 1088), (11, 10), 1_000_000, fp32_acc=False)

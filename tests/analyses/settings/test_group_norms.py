@@ -61,11 +61,25 @@ def test_a_grid_must_divide_rows_and_batches_and_blocks_a_core(plan, legal):
         ),  # 17 rounds of eight cores: two tiles of sums
         (norm(1, 4096, 32, 32, (8, 2), blocks=8), 18),  # eight rounds of sixteen cores: one tile
         (norm(1, 32768, 32, 32, (8, 8), blocks=16), 25),
+        (norm(1, 4096, 64, 32, (2, 8), blocks=-1), 0),  # TTNN chooses them
         (norm(4, 2048, 128, 8, (2, 1), weights=2), 463),  # one core has all batches, one at a time
         (norm(1, 512, 960, 8, (1, 1), blocks=10, weights=2), 114),  # 120 channels reach into five tiles
     ],
 )
 def test_buffers_are_ttnns_own(plan, tiles):
+    assert sum(plan.buffers.values()) == tiles * TILE_BYTES["BFLOAT16"]
+
+
+@for_all(
+    ("plan", "tiles"),
+    [
+        (norm(1, 6656, 64, 32, (2, 8), blocks=9), 7 * 2 + 2 + 8 + 1),  # 26 rows: 14 rounds of 8 cores
+        (norm(2, 2048, 64, 32, (2, 8), blocks=9), 7 + 2 + 8 + 1),  # 17 rounds of the 4 cores of a batch
+        (norm(8, 4128, 64, 32, (2, 8), blocks=129), 7 + 2 + 8 + 1),  # a core alone sends nothing
+    ],
+)
+def test_sums_take_16_bytes_for_each_round_of_each_core(plan, tiles):
+    """Counted by hand: 128 of them fill a tile."""
     assert sum(plan.buffers.values()) == tiles * TILE_BYTES["BFLOAT16"]
 
 
@@ -193,3 +207,4 @@ def test_a_grid_that_breaks_a_rule_saves_nothing(ops):
 def test_the_most_cores_that_may_work_take_as_few_blocks_as_fit(plan, room, found):
     best = on_most_cores(plan, (8, 8), room)
     assert (best and (best.grid, best.out_blocks)) == found
+    assert best is None or on_most_cores(plan, (8, 8), sum(best.buffers.values())) == best

@@ -82,6 +82,53 @@ def test_so_do_the_shards_of_a_banked_matmul():
     assert not broken_of(replace(wide, cores=None).rules())
 
 
+WIDE, TALL = Tiles(1, 8, 64, 2048, 2048, 2048), Tiles(64, 8, 1, 2048, 2048, 2048)
+ROWS, COLUMNS = (replace(MATMUL, kind="1D", tiles=tiles, mcast_in0=tiles is WIDE) for tiles in (WIDE, TALL))
+
+
+@for_all(
+    ("plan", "broken"),
+    [
+        (replace(MATMUL, per_core_m=4, out_subblock_h=3), ("out_subblock_h divides per_core_M 4",)),
+        (replace(MATMUL, per_core_m=4, block_h=2, out_subblock_h=4), ("out_subblock_h divides out_block_h 2",)),
+        (replace(MATMUL, per_core_m=8), ()),
+        (replace(MATMUL, per_core_m=9), ("per_core_M is at most the 8 tiles of M",)),
+        (ROWS, ()),
+        (replace(ROWS, tiles=replace(WIDE, m=2)), ("per_core_M holds the 2 tiles of M",)),
+        (COLUMNS, ()),
+        (replace(COLUMNS, tiles=replace(TALL, n=2)), ("per_core_N holds the 2 tiles of N",)),
+    ],
+    ids=lambda each: "",
+)
+def test_blocks_cover_the_matrices(plan, broken):
+    rules = replace(plan, grid=(8, 16), device_grid=None).rules()
+    assert broken_of(rules) == broken
+
+
+def test_blocks_of_one_side_fit_all_cores():
+    tall = replace(COLUMNS, tiles=replace(TALL, m=65))
+    assert broken_of(tall.rules()) == ("65 x 1 blocks of per_core_M x per_core_N fit the 8x8 grid",)
+
+
+def test_a_norm_has_the_blocks_of_its_shards_and_gathers_along_a_column():
+    assert broken_of(replace(NORM, columns=16).rules()) == ("block_w is the 2 tiles of a shard's width",)
+    column = replace(NORM, rows=4, columns=2, shards=(1, 8), block_h=4)
+    assert column.buffers["VARIANCE"] == 2048  # four rows of tiles over eight cores
+
+
+def test_a_softmax_holds_its_row_its_mask_and_in_float32_more_of_all():
+    masked = replace(SOFTMAX, block_w=8, mask_bytes=1088)
+    assert masked.buffers == {
+        "SCALARS": 3 * 2048,
+        "EXPONENTS": 8 * 2048,
+        "SUMS": 2048,
+        "MAXIMA": 9 * 2048,
+        "MASK": 8 * (2048 + 1088),
+    }
+    wide = {"SCALARS": 2048 + 4096, "EXPONENTS": 8 * 4096, "SUMS": 4096, "MAXIMA": 0, "MASK": 0}
+    assert replace(SOFTMAX, fp32=True, stable=False).buffers == wide
+
+
 def test_chains_of_a_broken_report_are_not_followed():
     """One chunk of keys: every core reads as much, so any even number of chunks may be chained."""
     plan = replace(ATTENTION, keys=32, k_chunk=32, q_chunk=32, chains=True)
@@ -110,6 +157,6 @@ WHOLE = replace(MATMUL, kind="Reuse", batch=16, per_core_m=2, per_core_n=8)
 def test_a_core_of_several_parts_of_a_matrix_read_the_wrong_ones_until_081(changed, wrong):
     """Rows of blocks, as many as 32x20 by 5 tiles on 110 cores in tt-metal #54798: a PCC of 0."""
     words = replace(WHOLE, **changed).wrong_values
-    assert bool(words) is wrong
+    assert (words != "") is wrong
     if changed == {"batch": 17}:
         assert words.endswith("68 blocks of per_core_M on 64 cores")

@@ -30,7 +30,7 @@ def chosen_in_dram(m: int, k: int, n: int, grid: Grid) -> Chosen:
     """For operands and result in DRAM. 2D ones take K in as many steps as the grid has columns, else tile by tile."""
     x, y = grid
     if is_narrow(m, n, small=True):
-        return one_sided(m, k, n, grid, mcast_in0=n > m)
+        return one_sided(m, k, n, grid, mcast_in0=n > m)  # unmoved: a single tile is one block either way
     return Chosen(False, k // x if k % x == 0 else 1, ceil(m / y), ceil(n / x))
 
 

@@ -79,7 +79,7 @@ class GroupNorm:
         rules = {
             f"the {down} rows of cores divide the {self.rows} rows of tiles": self.rows % down == 0,
             f"the {down} rows of cores are a multiple of the {self.batches} batches": (
-                down < self.batches or down % self.batches == 0
+                down % min(down, self.batches) == 0
             ),
         }
         if self.device_grid is not None:
@@ -112,7 +112,7 @@ class GroupNorm:
     def _group_width(self) -> int:
         """The most tiles of a row that one group reaches into."""
         size = self.channels // max(self.groups, 1)
-        starts = range(0, self.channels // self.columns_of_cores, max(size, 1))
+        starts = range(0, self.channels, max(size, 1))
         return max(ceil((start % TILE_SIDE + size) / TILE_SIDE) for start in starts)
 
 
@@ -121,6 +121,6 @@ def on_most_cores(norm: GroupNorm, within: Grid, room_bytes: float) -> GroupNorm
     grids = product(range(1, within[0] + 1), range(1, within[1] + 1))
     candidates = [replace(norm, grid=grid, out_blocks=1) for grid in grids]
     legal = [one for one in candidates if all(one.rules().values())]
-    widest = max(legal, key=lambda one: (one.cores, -one.grid[0] * one.grid[1]))  # a single core is always legal
+    widest = max(legal, key=lambda one: (one.cores, -one.grid[0]))  # a single core is always legal
     halved = [replace(widest, out_blocks=1 << power) for power in range(widest.block_h.bit_length())]
     return next((one for one in halved if sum(one.buffers.values()) <= room_bytes), None)

@@ -90,7 +90,7 @@ class MatmulPlan(MatmulAsked):
         """Whether the blocks cover the matrices, and fit the grid."""
         m, n, per_m, per_n = self.tiles.m, self.tiles.n, self.per_core_m, self.per_core_n
         if self.kind == "Reuse":
-            even = per_m % m == 0 and (self.batch * m) % per_m == 0 if per_m > m else m % per_m == 0
+            even = self.batch * m % per_m == 0 and 0 in (m % per_m, per_m % m)
             return {
                 f"out_subblock_h divides the {m} tiles of M": m % self.out_subblock_h == 0,
                 f"per_core_N is the {n} tiles of N": per_n == n,
