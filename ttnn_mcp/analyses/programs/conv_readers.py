@@ -39,9 +39,7 @@ class ReadBlock:
         weights = self.weight_bytes * self.weight_tiles
         fetched = weights * (1 / _rate(arch, "dram", self.weight_bytes) + 1 / _rate(arch, "cast", weights))
         tilized = cycles[fp32] * self.tiles / _CLOCK_GHZ[arch]
-        return read / 2 + max(fetched, tilized) < max(
-            read + tilized, fetched
-        )  # unmoved: equal where nothing is read
+        return read / 2 + max(fetched, tilized) < max(read + tilized, fetched)
 
 
 def _rate(arch: str, kind: str, size: float) -> float:
