@@ -77,18 +77,12 @@ def test_what_a_chunk_of_one_tile_multiplies_and_fetches():
     assert attention.prefill(op) == pytest.approx((1.0, 0.032, 0.001, fetched))
 
 
-def test_a_tile_of_the_cache_costs_two_hundred_and_fifty_cycles():
+def test_a_tile_of_the_cache_costs_two_hundred_and_fifty_cycles_and_pairs_are_multiplied_twice():
     op = decode("wormhole_b0", batch=1, heads=1, kv_heads=1, keys=32, head_size=32, cores=1)
     assert attention.decode(op) == pytest.approx((1.0, 2 * 0.25))
     assert attention.decode(replace(op, heads=33)) == pytest.approx((1.0, 2 * 2 * 0.25))  # two tiles of heads
-
-
-def test_a_cache_is_read_at_what_dram_achieves():
-    """Eight users, eight heads of keys and values, 256 tiles of 8192 positions by 4 of 128 columns."""
+    # eight users, eight heads of keys and values, 256 tiles of 8192 positions by 4 of 128 columns, from DRAM
     assert attention.decode(decode()) == pytest.approx((1.0, 8 * 8 * 2 * 256 * 4 * 1088 / 512e3 / 0.85))
-
-
-def test_prefill_multiplies_half_of_the_pairs_twice():
     assert prefill().products == 2 * replace(prefill(), queries=2048).products == 32 * 128 * 128 / 2 * (4 + 4)
     assert replace(prefill(), causal=False).products == 2 * prefill().products
     assert decode().products == 0

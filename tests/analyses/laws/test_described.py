@@ -62,6 +62,7 @@ def test_a_matmul_is_told_by_its_operands_and_its_config(tmp_path):
         "wormhole_b0", None, None, "HiFi2", 32, 4096, 4096, 1, "BFLOAT16", "BFLOAT8_B", "BFLOAT16",
         IN_DRAM, IN_DRAM, IN_DRAM, "DRAM_SHARDED", 16, 1, 4,
     )  # fmt: skip
+    assert of_matmul(tmp_path, cores=0).cores is None
 
 
 def test_an_op_of_a_report_has_an_expected_time_and_so_has_a_change_of_it(tmp_path):
@@ -70,10 +71,6 @@ def test_an_op_of_a_report_has_an_expected_time_and_so_has_a_change_of_it(tmp_pa
     now, changed = expected(op), expected(replace(op, program="DRAM_SHARDED", block_w=16, fidelity="HiFi2"))
     assert now.low_us < 88.4 < now.high_us
     assert changed.low_us < 80.5 < changed.high_us
-
-
-def test_no_cores_are_cores_that_are_not_known(tmp_path):
-    assert of_matmul(tmp_path, cores=0).cores is None
 
 
 def test_rows_of_all_batches_count_unless_the_weights_are_batched_too(tmp_path):

@@ -174,13 +174,10 @@ def test_rows_and_columns_of_a_core_follow_from_the_grid_unless_both_are_told(kn
     assert busiest(many_rows(per_core_m=2, per_core_n=16)) == (2, 16)
 
 
-def test_the_cores_of_what_ttnn_chose_may_stand_in_one_row():
-    assert evenly(many_rows(program="AUTO", rows=160, n=224, cores=7)) == (5, 1)
-
-
 @for_all("grid", [(0, 8), (8, 0), None])
 def test_a_grid_without_cores_divides_nothing(grid):
     assert evenly(many_rows(program="AUTO", grid=grid)) is None
+    assert evenly(many_rows(program="AUTO", rows=160, n=224, cores=7)) == (5, 1)  # all in one row
 
 
 def test_results_in_dram_are_written_last():
@@ -250,9 +247,6 @@ READ_US = 2 * SIDE**2 * 2048 / 512e3  # both operands in DRAM
 )
 def test_what_a_law_counts_by_hand(law, op, factors):
     assert next(one for one in MATMULS if one.name == law).factors(op) == pytest.approx(factors)
-
-
-def test_bytes_in_dram_are_those_of_all_operands():
     assert many_rows().dram_bytes == 3 * SIDE**2 * 2048
 
 

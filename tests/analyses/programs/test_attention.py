@@ -53,10 +53,9 @@ def test_cores_that_pass_keys_on_hold_a_third_chunk(how, without, with_chain):
 
 @for_all(("rows", "chunks", "tiles"), [(768, (96, 96), 3), (1024, (128, 256), 8)])
 def test_a_third_chunk_is_for_queries_of_three_tiles_and_keys_of_eight(rows, chunks, tiles):
+    """Two rows of values that fill DST together are written at once."""
     assert attention(rows=rows, chunks=chunks).buffers["K"] == 3 * tiles * 4 * 2048
 
-
-def test_two_rows_of_values_that_fill_dst_together_are_written_at_once():
     assert attention(head=256).buffers["OUT"] == 4 * 8 * 2048
 
 

@@ -51,11 +51,8 @@ def test_they_pay_sooner_where_tilizing_takes_part_of_that_time(arch, formats, l
             assert block.is_shared(arch, formats, fp32=bool(fp32)) is pays, (fp32, size)
 
 
-def test_nothing_to_read_is_not_shared():
+def test_of_other_chips_and_formats_nothing_is_expected_and_nothing_to_read_is_not_shared():
     assert ReadBlock(10, 32, 2048, 1024, 0).is_shared("blackhole", ("BFLOAT16", "BFLOAT16"), fp32=False) is False
-
-
-def test_of_other_chips_and_formats_nothing_is_expected():
     block = ReadBlock(10, 32, 2048, 1024, 1_000_000)
     for arch, formats in (("", ("BFLOAT16", "BFLOAT16")), ("quasar", ("BFLOAT16", "BFLOAT16"))):
         assert block.is_shared(arch, formats, fp32=False) is None

@@ -9,13 +9,9 @@ def of(columns, per_core_n=1, cores=64):
     return DramSharded(tiles, 12, cores, 8, in0_block_w=8, per_core_m=1, per_core_n=per_core_n)
 
 
-def test_banks_that_hold_padding_alone_do_not_read():
-    """13 columns are two on each of 7 banks."""
+def test_banks_of_padding_do_not_read_and_columns_are_computed_in_as_few_sub_blocks_as_dst_allows():
+    """13 columns are two on each of 7 banks; 9 of a bank are two sub-blocks of 5, and 17 three of 6."""
     assert of(13).buffers["IN1"] == 3 * 8 * 2 * 1088
-
-
-def test_columns_are_computed_in_as_few_sub_blocks_as_dst_allows():
-    """Of 8 tiles, all of the same width: 9 are two of 5, and 17 three of 6."""
     assert [of(12 * columns).buffers["OUT"] // 2048 for columns in (7, 8, 9, 16, 17)] == [7, 8, 10, 16, 18]
 
 

@@ -98,12 +98,10 @@ def test_a_source_is_scattered_as_far_as_there_are_indices(moved):
     assert moved("Scatter", [high(4), high(2)], [high(4)]) == (4 + 2 + 4, "")
 
 
-def test_of_an_image_or_a_table_what_becomes_the_output_is_read(moved):
+def test_of_what_is_picked_or_exchanged_less_is_read_and_written(moved):
     assert moved("Gather", [high(8), high(2)], [high(2)]) == (2 + 2 + 2, "")
     assert moved("GridSample", [high(8), TILE], [high(2)]) == (1 + 2, WHY_SAMPLES)
 
-
-def test_a_matmul_that_exchanges_reads_two_inputs_and_writes_its_last_output(moved):
     assert moved("AllGatherMatmulAsync", [TILE] * 4, [high(8), high(2)]) == (2 + 2, WHY_LINKS)
 
 

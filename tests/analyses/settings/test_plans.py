@@ -103,9 +103,6 @@ ROWS, COLUMNS = (replace(MATMUL, kind="1D", tiles=tiles, mcast_in0=tiles is WIDE
 def test_blocks_cover_the_matrices(plan, broken):
     rules = replace(plan, grid=(8, 16), device_grid=None).rules()
     assert broken_of(rules) == broken
-
-
-def test_blocks_of_one_side_fit_all_cores():
     tall = replace(COLUMNS, tiles=replace(TALL, m=65))
     assert broken_of(tall.rules()) == ("65 x 1 blocks of per_core_M x per_core_N fit the 8x8 grid",)
 
