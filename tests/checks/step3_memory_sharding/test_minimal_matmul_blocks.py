@@ -71,6 +71,8 @@ def test_blocks_fit_l1(check):
     assert "M_block_size=6, K_block_size=8, N_block_size=8" in check.ask(made).claim.fix
     halved = of(rows=96 * 32, n=81 * 32, block=(14, 14), ns=8_000_000)
     assert "M_block_size=12, K_block_size=4, N_block_size=9" in check.ask(halved).claim.fix
+    shallow = of(rows=96 * 32, n=95 * 32, block=(14, 14), ns=8_000_000)  # of 12 x 11 two tiles of K would fit
+    assert "M_block_size=6, K_block_size=8, N_block_size=11" in check.ask(shallow).claim.fix
 
 
 def test_l1_that_holds_no_block_gets_the_smallest(check, monkeypatch):
