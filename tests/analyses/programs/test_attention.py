@@ -53,7 +53,8 @@ def test_cores_that_pass_keys_on_hold_a_third_chunk(how, without, with_chain):
 
 @for_all(("rows", "chunks", "tiles"), [(768, (96, 96), 3), (1024, (128, 256), 8)])
 def test_a_third_chunk_is_for_queries_of_three_tiles_and_keys_of_eight(rows, chunks, tiles):
-    """Two rows of values that fill DST together are written at once."""
+    """No chunk is where pairs read other numbers of keys; rows of values that fill DST together are written at once."""
+    assert attention(rows=768, chunks=(96, 256)).buffers["CHAIN"] == 0
     assert attention(rows=rows, chunks=chunks).buffers["K"] == 3 * tiles * 4 * 2048
 
     assert attention(head=256).buffers["OUT"] == 4 * 8 * 2048

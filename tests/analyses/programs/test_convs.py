@@ -125,6 +125,13 @@ def test_indices_take_two_bytes_a_row_where_no_window_tells_their_runs(read):
     assert replace(conv, window=window).buffers["INDICES"] == 4 * 2 * 8  # two readers of four blocks
     assert replace(conv, window=window, block_h=1).buffers["INDICES"] == 8 * 8
     assert "INDICES" not in replace(conv, indices_in_l1=False, window=window).buffers
+    rows = replace(
+        conv, window=ConvWindow(1, (10, 33), (3, 3), padding=(1, 1, 1, 1)), per_core_h=4, cores=(3, 1, 1)
+    )
+    assert rows.buffers["INDICES"] == rows.window.index_bytes(3, 128, (32, 32)) == 48
+    assert (
+        replace(rows, layout="WIDTH_SHARDED").buffers["INDICES"] == rows.window.index_bytes(1, 128, (64, 0)) == 28
+    )
     for tiles, size in ((4_096, 4_096 // 2 * 2 * 8), (4_097, 4_097 * 64)):  # no core has so many
         large = replace(conv, window=ConvWindow(1, (1, 32 * tiles), (1, 1)), per_core_h=tiles)
         assert large.buffers["INDICES"] == size
