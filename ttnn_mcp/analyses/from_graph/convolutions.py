@@ -1,6 +1,9 @@
-"""Buffers of convolutions and pools, and of the halo that spreads their rows, on shards.
+"""Buffers of convolutions and pools, and of the halo that spreads their rows, on shards; of Conv3d with a config.
 
-Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole; the convolution is that of `op_kinds.conv_l1`.
+Measured on TTNN 0.81.1 mock devices, Wormhole and Blackhole; the convolution is that of `op_kinds.conv_l1`. Conv3d on
+Wormhole only, equal to the byte, its shape that of tt-metal
+ttnn/cpp/ttnn/operations/experimental/conv3d/device/conv3d_program_factory.cpp: on Blackhole rows are gathered in
+another way, and without a config nobody prints the blocks.
 """
 
 from __future__ import annotations
@@ -8,11 +11,11 @@ from __future__ import annotations
 import re
 from math import ceil, prod
 
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.program import Buffers, Program
 from ttnn_mcp.analyses.programs.conv_window import ConvWindow
 from ttnn_mcp.analyses.programs.convs import BLOCK, HEIGHT, WIDTH, Conv
-from ttnn_mcp.hardware import ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, ELEMENT_BYTES, TILE_BYTES, TILE_SIDE
+from ttnn_mcp.records import dataclass
 
 _HALF = TILE_BYTES["BFLOAT16"]
 _PAIR = r"\{(\d+), (\d+)\}"
@@ -40,6 +43,58 @@ PLACES, MORE_PLACES = 7, 9  # tiles that a pool needs for places; more where a w
 WINDOW_ROWS = (4, 16, 32)  # to which the elements of a window are filled up; more come in several passes
 COLUMNS_AT_MOST, FEWER_COLUMNS = 8, 4  # tiles of a row that a pool works on at a time; where averages take passes
 _ROWS_AHEAD = 2  # rows of tiles that a halo untilizes at a time, in each of two buffers
+_TRIPLES = re.compile(r"array\((\d+), (\d+), (\d+)\)")
+_ONE_GROUP = re.compile(r", (zeros|replicate), 1, ")
+_FIELD = re.compile(r"(T_out|H_out|W_out|C_out|C_in)_block=(\d+)")
+_SPLIT_3D = re.compile(r"enable_fp32_operand_split=(1|true)")
+_KERNEL, _STRIDE, _DILATION = 0, 1, 3  # places of the triples
+_FIELDS_3D = 5
+USABLE_3D = 1_264_127  # bytes per core that buffers may take, at most: 1,259,520 are used, for 1,264,128 it changes
+POINTS_OF_A_BANK = 2  # of a row, at least, for reads that are gathered by bank
+READ_AHEAD = 500 * 1024  # bytes of the input at most: L1_PREFETCH_HARD_CAP
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Tiles of the matmul that a core makes of a block, and what it needs."""
+
+    rows: int
+    inner: int
+    columns: int
+    patches: int
+    tile: int
+    partial: int
+    parts: int
+    """Blocks of the input's channels, which are added up over cores."""
+
+    bias: bool
+
+    def buffers_with(self, high: int) -> Buffers:
+        """With so many rows of tiles turned into tiles at a time."""
+        ahead = TILE_SIDE if self.patches % TILE_SIDE == 0 else 2 * TILE_SIDE
+        gathered = min(self.patches, ahead) * self.inner * self.tile // TILE_SIDE
+        sums = self.rows * self.columns
+        return {
+            "ROWS": gathered,
+            "PATCHES": high * self.inner * self.tile,
+            "WEIGHTS": self.inner * self.columns * self.tile,
+            "OUT": sums * self.tile,
+            "BIAS": self.columns * self.tile if self.bias else 0,
+            "PARTIALS": sums * self.partial,
+            "SHARED": sums * self.partial + self.tile if self.parts > 1 else 0,
+        }
+
+    def bytes_with(self, high: int) -> int:
+        """All of them."""
+        return sum(self.buffers_with(high).values())
+
+    def fitted(self, most: int) -> Buffers:
+        """With as many rows as the registers hold and L1 has room for."""
+        heights = [
+            high for high in range(1, self.rows + 1) if self.rows % high == 0 and high * self.columns <= most
+        ]
+        fitting = [high for high in heights if self.bytes_with(high) <= USABLE_3D]
+        return self.buffers_with(max(fitting, default=1))
 
 
 def convolution(program: Program) -> Buffers | None:
@@ -140,3 +195,54 @@ def _reaches_out(window: ConvWindow) -> bool:
         if last + reach > size + behind:
             return True
     return False
+
+
+def conv3d(program: Program) -> Buffers | None:
+    """Bytes per core: patches in rows and in tiles, weights, sums, and the input of a block where that has room."""
+    sizes = {name: int(size) for name, size in _FIELD.findall(program.settings.get("config", ""))}
+    triples = [tuple(map(int, numbers)) for numbers in _TRIPLES.findall(program.attributes)]
+    if len(sizes) < _FIELDS_3D or len(triples) <= _DILATION or program.machine.arch != "wormhole_b0":
+        return None
+    if _SPLIT_3D.search(program.settings["config"]) or not _ONE_GROUP.search(program.attributes):
+        return None
+    kernel, stride = triples[_KERNEL], triples[_STRIDE]
+    outputs = tuple(sizes[f"{axis}_out"] for axis in "THW")
+    channels = sizes["C_in"] or program.x.shape[-1]
+    parts = ceil(program.x.shape[-1] / channels)
+    patches, columns = prod(outputs), ceil((sizes["C_out"] or program.out.shape[-1]) / TILE_SIDE)
+    tile = program.x.tile_bytes
+    blocks = _Blocks(
+        rows=ceil(patches / TILE_SIDE),
+        inner=ceil(prod(kernel) * channels / TILE_SIDE),
+        columns=columns,
+        patches=patches,
+        tile=tile,
+        partial=TILE_BYTES["FLOAT32"] if program.fp32 and parts > 1 else tile,
+        parts=parts,
+        bias=len(program.inputs) > _OPERANDS,
+    )
+    taken = blocks.fitted(DST_TILES_FP32 if program.fp32 else DST_TILES)
+    if prod(kernel) == 1 or set(triples[_DILATION]) != {1}:
+        return taken
+    field = tuple((size - 1) * step + side for size, step, side in zip(outputs, stride, kernel, strict=True))
+    point = int(channels * ELEMENT_BYTES[program.x.dtype])
+    room = min(READ_AHEAD, USABLE_3D - sum(taken.values()))
+    return {**taken, "READ_AHEAD": _read_ahead(program, field, point, room)}
+
+
+def _read_ahead(program: Program, field: tuple[int, ...], point: int, room: int) -> int:
+    """Bytes of the points that a block reads, and of rows of them that are gathered bank by bank; 0 without room.
+
+    Rows are gathered (shards coalesced) where each is long enough for two points of every bank, and as many have room
+    as there are banks.
+    """
+    deep, high, wide = field
+    rows, row, banks = deep * high, wide * point, program.machine.dram_banks
+    ahead = rows * row
+    if ahead > room:
+        return 0
+    gathered = min(rows, (room - ahead) // row)
+    is_whole = point == program.dram_row(program.x) and str(program.x.placement) == "DRAM INTERLEAVED"
+    if not is_whole or wide < POINTS_OF_A_BANK * banks or gathered < min(rows, banks):
+        return ahead
+    return ahead + gathered * row

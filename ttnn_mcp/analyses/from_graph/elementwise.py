@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import CALL, Program
+from ttnn_mcp.analyses.from_graph.program import CALL, Buffers, Program
 from ttnn_mcp.hardware import TILE_BYTES
 from ttnn_mcp.readers.graph.specs import Spec
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.program import Buffers, Program
 from ttnn_mcp.analyses.programs.group_norms import SINGLE, GroupNorm
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.graph.specs import Spec

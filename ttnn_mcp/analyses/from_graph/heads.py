@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from ttnn_mcp.analyses.from_graph.footprint import AtMost, Buffers
-from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.program import AtMost, Buffers, Program
 from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE, filled_up
 
 _HALF = TILE_BYTES["BFLOAT16"]

@@ -1,21 +1,30 @@
-"""Buffers of ops that turn rows into tiles, and tiles into rows.
+"""Buffers of ops that turn rows into tiles, and tiles into rows, and of transpose, permute and reshape.
 
 Each program keeps a few pages of each tensor, usually two: it reads or writes one and works on the other. The numbers
-were measured on TTNN 0.81.1 mock devices, per program factory. A core's own shard needs no buffer, but the models count
-one. If the number depends on the shape of the work, the largest is taken.
+were measured on TTNN 0.81.1 mock devices, per program factory (tests/real/l1_captures.json proves those of turns and
+reshapes). A core's own shard needs no buffer, but the models of tilized and untilized rows count one. If the number
+depends on the shape of the work, the largest is taken.
 """
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, lcm
 
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import Machine, Program
-from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
+import numpy as np
+
+from ttnn_mcp.analyses.from_graph.program import AtMost, Buffers, Machine, Program
+from ttnn_mcp.arrays import Integers
+from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.graph.specs import Spec
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]
 _INDICES, FEW_INDICES = 256, 128  # bytes
+FACE_SIDE = 16  # elements: a tile is four faces, one after the other
+SLOTS = 8  # rows of the output that are staged where rows are not aligned: reshape_rm_program_factory.cpp
+READ, STAGED = 128, 80  # bytes beside whole pieces of 64, of a row that is read and of one that is staged
+PIECE = 64  # bytes
+ENTRY = 16  # bytes of a piece in the map of a reshape: two pages, two places
+MAPPED = 1 << 24  # elements whose map is counted, at most: two seconds
 
 
 def tilized(program: Program) -> Buffers | None:
@@ -91,3 +100,104 @@ def _block_of(tensor: Spec, machine: Machine) -> int:
     longest = max(rows, columns)
     sides = (side for side in range(1, longest) if ceil(columns / side) * ceil(rows / side) < machine.cores)
     return next(sides, longest)
+
+
+def transposed(program: Program) -> Buffers | None:
+    """Two tiles, in and out where their insides turn too, and the padding of rows that become tiles."""
+    x, factory = program.x, program.factory
+    if not factory:
+        return _before_factories(x)
+    if factory == "TransposeCNProgramFactory":
+        return {"TILES": 2 * x.tile_bytes}
+    if factory == "TransposeHCTiledInterleavedProgramFactory":
+        return {"TILES": 2 * x.tile_bytes, "PADDING": _face(x) if (1, *x.shape)[-3] % TILE_SIDE else 0}
+    if factory == "TransposeWHProgramFactory":
+        return {"TILES": 2 * x.tile_bytes, "OUT": 2 * x.tile_bytes}
+    return {} if factory == "TransposeWHShardedProgramFactory" else None
+
+
+def permuted(program: Program) -> Buffers | None:
+    """Rows stay whole, or are cut into blocks of tiles; tiles are read row by row, and turned if their sides change."""
+    x, out, factory = program.x, program.out, program.factory
+    if not factory:
+        return _before_factories(x)
+    if factory == "MultiCoreRowInvariant":
+        return {"ROWS": 2 * program.dram_row(x)}
+    if factory == "MultiCoreBlockedGeneric":
+        block = 2 * int(TILE_SIDE * TILE_SIDE * ELEMENT_BYTES[x.dtype])
+        return {"BLOCKS": block, "TILES": block, "OUT": block}
+    if factory == "MultiCoreTiledGeneric":
+        return AtMost(_before_factories(x))
+    if factory != "MultiCoreTileRowInvariant":
+        return None
+    return {
+        "TILES": 2 * x.tile_bytes,
+        "PADDING": int(FACE_SIDE * ELEMENT_BYTES[x.dtype]) if out.shape[-2] % TILE_SIDE else 0,
+        "OUT": 2 * x.tile_bytes if out.shape[-1] != x.shape[-1] else 0,
+    }
+
+
+def _face(x: Spec) -> int:
+    return int(FACE_SIDE * FACE_SIDE * ELEMENT_BYTES[x.dtype])
+
+
+def _before_factories(x: Spec) -> Buffers:
+    """Until 0.70 no graph names the program: the most of all, three pairs of tiles and some words."""
+    return AtMost({"TILES": 6 * x.tile_bytes, "PADDING": READ + READ})
+
+
+def reshaped(program: Program) -> Buffers | None:
+    """Tiles: one in, one out and the map of what goes where. Rows: two in, and staged ones out, for each kernel."""
+    x, out = program.x, program.out
+    if x.tiled:
+        pieces = mapped_pieces(x.shape, out.shape)
+        if pieces is None:
+            return None
+        return {"IN": x.tile_bytes, "OUT": out.tile_bytes, "MAP": ENTRY * pieces}
+    came, goes = (int(spec.shape[-1] * ELEMENT_BYTES[spec.dtype]) for spec in (x, out))
+    is_aligned = goes % LOCAL_L1_ALIGNMENT_BYTES == 0
+    kernels = 2 if (came % goes == 0 or goes % came == 0) and (is_aligned or out.in_l1) else 1
+    read, staged = (came - 1) // PIECE * PIECE + READ, (goes - 1) // PIECE * PIECE + STAGED
+    slots = 1
+    if not is_aligned or came % LOCAL_L1_ALIGNMENT_BYTES:
+        slots = max(min(SLOTS, (program.room.before - 2 * read * kernels) // (staged * kernels)), 1)
+    return {"ROWS": 2 * read * kernels, "STAGED": staged * slots * kernels}
+
+
+def mapped_pieces(came: tuple[int, ...], goes: tuple[int, ...]) -> int | None:
+    """Entries in the map of a tile: pieces of rows that lie together before and after, of each page as many as of most.
+
+    They come again and again, so a part is counted; None where even that is too large.
+    reshape_tiled_program_factory.cpp: reshape_map_output_page, compute_reshape_mapping_host_tensor.
+    """
+    elements = lcm(_repeated(came), _repeated(goes))
+    if elements > MAPPED:
+        return None
+    starts = np.union1d(_starts(elements, came), _starts(elements, goes))
+    tiles, pages = _tiles(starts, goes), _tiles(starts, came)
+    keys, counts = np.unique(tiles * (pages.max() + 1) + pages, return_counts=True)
+    first = np.flatnonzero(np.diff(keys // (pages.max() + 1), prepend=-1))
+    most = int((np.maximum.reduceat(counts, first) * np.diff(first, append=len(keys))).max())
+    return most + most % LOCAL_L1_ALIGNMENT_BYTES
+
+
+def _repeated(shape: tuple[int, ...]) -> int:
+    """Elements behind which tiles lie as before: a row of them, or a matrix whose last row of tiles is not full."""
+    high, wide = shape[-2:]
+    return wide * (high if high % TILE_SIDE else TILE_SIDE)
+
+
+def _starts(elements: int, shape: tuple[int, ...]) -> Integers:
+    """Where a row of a face begins; rows that are as wide as a face lie one behind the other in it."""
+    wide = shape[-1]
+    whole, step = (_repeated(shape), FACE_SIDE**2) if wide == FACE_SIDE else (wide, FACE_SIDE)
+    parts = np.arange(0, whole, step, dtype=np.int64)
+    return (np.arange(0, elements, whole, dtype=np.int64)[:, np.newaxis] + parts).ravel()
+
+
+def _tiles(elements: Integers, shape: tuple[int, ...]) -> Integers:
+    """The number of the tile that each element lies in."""
+    high, wide = shape[-2:]
+    row, column = np.divmod(elements, wide)
+    matrix, row = np.divmod(row, high)
+    return (matrix * ceil(high / TILE_SIDE) + row // TILE_SIDE) * ceil(wide / TILE_SIDE) + column // TILE_SIDE

@@ -1,4 +1,8 @@
-"""Buffers of matmuls: with the program config of the call, or with the one that TTNN chooses."""
+"""Buffers of matmuls: with the program config of the call, or with the one that TTNN chooses.
+
+MinimalMatmul with its own blocks or those of a config, and with what is fused into it: measured on TTNN 0.81.1 mock
+devices, equal to the byte.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,13 @@ from dataclasses import replace
 from math import ceil
 from typing import Literal
 
-from ttnn_mcp.analyses.from_graph.auto_matmul import Blocks, Chooser
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import CALL, Program
+from ttnn_mcp.analyses.from_graph.matmul_cores import Blocks, Chooser
+from ttnn_mcp.analyses.from_graph.program import CALL, Buffers, Program
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
 from ttnn_mcp.analyses.programs.matmul_config import Tiles
 from ttnn_mcp.analyses.programs.matmul_shards import Shard
+from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.hardware import filled_up
 from ttnn_mcp.readers.graph.specs import Spec
 from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
@@ -36,6 +40,12 @@ _CORES = re.compile(r"x=(\d+), ?y=(\d+)")
 _OPERANDS, _WITH_THIRD = 2, 3
 CONVS = ("ttnn.conv1d", "ttnn.conv2d")  # of one point they are matmuls, their channels filled up to whole shards
 _TRUE = {"1", "True", "true"}
+_MINIMAL = re.compile(
+    r"^MinimalMatmulParams\((?:std::nullopt|MinimalMatmulConfig\((?P<config>\d[\d, ]+)[^)]*\)), "
+    r".*?ComputeKernelConfig\([^)]*\)(?P<end>.*)$"
+)
+_MINIMAL_FIELDS = 5
+_SWIGLU = 3  # place among what is printed behind the kernel's config; absent before 0.81
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +203,29 @@ def _banked(program: Program, config: PrintedStruct, operands: Operands) -> Buff
 
 def _turned(spec: Spec) -> Spec:
     return replace(spec, shape=(*spec.shape[:-2], spec.shape[-1], spec.shape[-2]))
+
+
+def minimal_matmul(program: Program) -> Buffers | None:
+    """Operands, output, sums, bias; of a fused addcmul the tensor that is added and the row that it is scaled by."""
+    printed = _MINIMAL.match(program.attributes)
+    if printed is None or len(program.inputs) < _OPERANDS:
+        return None
+    a, b, *others = program.inputs
+    numbers = [int(number) for number in re.findall(r"\d+", printed["config"] or "")]
+    if numbers and len(numbers) != _MINIMAL_FIELDS:
+        return None
+    block, subblock = default_config(a.batch * a.rows, b.columns, fp32=program.fp32)
+    if numbers:
+        block, subblock = (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4])
+    scaled = others[-2:] if len(others) >= _OPERANDS else []  # beside a bias there is nothing else
+    bias = others[0].tile_bytes if len(others) > len(scaled) else 0
+    sizes = (a.tile_bytes, b.tile_bytes, program.out.tile_bytes, bias)
+    grid = program.machine.grid
+    buffers = MinimalMatmul(block, subblock, grid, grid, *sizes, fp32=program.fp32).buffers
+    high, _, wide = block
+    behind = printed["end"].rstrip(")").split(", ")
+    if len(behind) > _SWIGLU and behind[_SWIGLU] == "1":  # two columns become one
+        buffers["OUT"] //= 2
+    if scaled:
+        buffers |= {"ADDED": high * wide * scaled[0].tile_bytes, "SCALE": wide * scaled[1].tile_bytes}
+    return buffers

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from ttnn_mcp.analyses.from_graph.footprint import Buffers
-from ttnn_mcp.analyses.from_graph.program import Program
+from ttnn_mcp.analyses.from_graph.program import Buffers, Program
 from ttnn_mcp.hardware import TILE_BYTES
 
 _HALF, _FULL = TILE_BYTES["BFLOAT16"], TILE_BYTES["FLOAT32"]

@@ -1,7 +1,7 @@
 """What TTNN chooses for a matmul of interleaved operands without a program config, by their sizes alone.
 
 tt-metal ttnn/cpp/ttnn/operations/matmul/device/config/matmul_program_config.cpp (create_simple_matmul_program_config,
-get_mcast_1d_config), as of 0.81.1; `analyses/from_graph/auto_matmul.py` has the cases that depend on L1 too.
+get_mcast_1d_config), as of 0.81.1; `analyses/from_graph/matmul_cores.py` has the cases that depend on L1 too.
 """
 
 from __future__ import annotations
