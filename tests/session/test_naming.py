@@ -9,8 +9,8 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
-from ttnn_mcp.session import naming
-from ttnn_mcp.session.naming import check_name, given, only_one, run_name
+from ttnn_mcp.session import known_runs
+from ttnn_mcp.session.known_runs import check_name, given, only_one, run_name
 from ttnn_mcp.session.registry import KnownRun
 
 
@@ -57,7 +57,7 @@ def test_a_folder_of_several_tables_needs_the_name_of_the_file(tmp_path, files, 
 def test_a_thousand_files_of_a_folder_are_looked_at(monkeypatch, tmp_path, between, name):
     names = ["ops.csv", *["x"] * between, "more.csv"]
     listing = [SimpleNamespace(name=name) for name in names]
-    monkeypatch.setattr(naming.os, "scandir", lambda _: nullcontext(iter(listing)))
+    monkeypatch.setattr(known_runs.os, "scandir", lambda _: nullcontext(iter(listing)))
     assert run_name([found(tmp_path)]) == name
 
 

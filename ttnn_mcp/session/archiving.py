@@ -14,7 +14,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import TtnnMcpError
-from ttnn_mcp.session.naming import DEMO
+from ttnn_mcp.session.known_runs import DEMO
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,7 @@ from ttnn_mcp.readers.kept_files import KeptFiles
 from ttnn_mcp.readers.memory_dump import is_dump, refused
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.session.archiving import Archiving
-from ttnn_mcp.session.known_runs import KnownRuns
-from ttnn_mcp.session.naming import DEMO, check_name, known_run, only_one
+from ttnn_mcp.session.known_runs import DEMO, KnownRuns, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
 from ttnn_mcp.session.pair import SHOWN_CHARS, Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of

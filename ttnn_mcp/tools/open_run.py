@@ -16,7 +16,7 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import single_line
 from ttnn_mcp.readers.manifest import manifest_beside
 from ttnn_mcp.run.trust import caveats_of, fallbacks
-from ttnn_mcp.session.naming import DEMO
+from ttnn_mcp.session.known_runs import DEMO
 from ttnn_mcp.tools.answering import answerable
 from ttnn_mcp.tools.parts.memory_errors import Ending, ending_of
 from ttnn_mcp.tools.tool import Arguments as Closed
