@@ -1,7 +1,7 @@
 """What made the change: as few ops as explain most of it, the largest first."""
 
 from tests.for_all import for_all
-from ttnn_mcp.report.comparison_section import makers
+from ttnn_mcp.report.page import makers
 
 
 def groups(*deltas):

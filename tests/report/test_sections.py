@@ -10,8 +10,7 @@ from tests.for_all import for_all
 from tests.pairs import Model, write
 from tests.report.reading import Page
 from ttnn_mcp.report.answers import answers_of
-from ttnn_mcp.report.comparison_section import comparison_section
-from ttnn_mcp.report.page import page, resource
+from ttnn_mcp.report.page import comparison_section, page, resource
 from ttnn_mcp.report.pictures import memory_section
 from ttnn_mcp.report.sections import kinds_section, run_words, summary, window_words
 

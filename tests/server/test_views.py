@@ -15,7 +15,7 @@ from tests.asking import ask, session
 from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.report.answers import answers_of
-from ttnn_mcp.report.embedded import content_of
+from ttnn_mcp.report.page import content_of
 from ttnn_mcp.server import server, views
 from ttnn_mcp.tools import TOOLS
 

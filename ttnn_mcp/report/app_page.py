@@ -16,9 +16,8 @@ from typing import Any, cast
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import cleaned
-from ttnn_mcp.report.embedded import by_column, window_content
 from ttnn_mcp.report.markup import Markup, element, joined
-from ttnn_mcp.report.page import policy, resource
+from ttnn_mcp.report.page import by_column, policy, resource, window_content
 from ttnn_mcp.report.pictures import ACTIONS, BOUNDS, figure, legend, roofline_section
 from ttnn_mcp.report.rows import levels_of, window_rows
 from ttnn_mcp.report.sections import paragraph, section

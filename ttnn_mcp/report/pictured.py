@@ -8,11 +8,15 @@ from functools import partial
 from typing import Any, cast
 
 from ttnn_mcp.quoting import cleaned
-from ttnn_mcp.report.images.before_after import draw_before_after
 from ttnn_mcp.report.images.canvas import check_drawable, png
-from ttnn_mcp.report.images.levels import draw_levels
-from ttnn_mcp.report.images.roofline import draw_roofline
-from ttnn_mcp.report.images.window import draw_cores, draw_timeline, draw_window
+from ttnn_mcp.report.images.drawings import (
+    draw_before_after,
+    draw_cores,
+    draw_levels,
+    draw_roofline,
+    draw_timeline,
+    draw_window,
+)
 from ttnn_mcp.report.rows import levels_of, ops_of, rooflines_of
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import answering

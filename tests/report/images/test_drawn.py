@@ -8,11 +8,16 @@ import pytest
 from tests.asking import ask, session
 from tests.pairs import Model, write
 from ttnn_mcp.report.answers import answers_of
-from ttnn_mcp.report.images.before_after import draw_before_after
 from ttnn_mcp.report.images.canvas import COLOURS, GAP, head
-from ttnn_mcp.report.images.levels import draw_levels
-from ttnn_mcp.report.images.roofline import draw_roofline
-from ttnn_mcp.report.images.window import DEVICES, draw_cores, draw_timeline, draw_window
+from ttnn_mcp.report.images.drawings import (
+    DEVICES,
+    draw_before_after,
+    draw_cores,
+    draw_levels,
+    draw_roofline,
+    draw_timeline,
+    draw_window,
+)
 
 pytestmark = pytest.mark.usefixtures("opened_once")
 

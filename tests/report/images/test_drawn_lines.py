@@ -9,11 +9,8 @@ from tests.for_all import for_all
 from tests.report.images.test_drawn import axes_of
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.images import canvas
-from ttnn_mcp.report.images.before_after import draw_before_after
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, head
-from ttnn_mcp.report.images.levels import draw_levels
-from ttnn_mcp.report.images.roofline import draw_roofline
-from ttnn_mcp.report.images.window import draw_cores, draw_timeline
+from ttnn_mcp.report.images.drawings import draw_before_after, draw_cores, draw_levels, draw_roofline, draw_timeline
 
 ROOFS = ["padded_flops", "dram_bytes", "compute_us", "dram_us"]
 
