@@ -10,9 +10,8 @@ from ttnn_mcp.hardware import TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_core_ranges, parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.replay.expressions import activation, cores, enum, flag, functions, number, whole
+from ttnn_mcp.replay.expressions import activation, applied, cores, enum, flag, functions, number, whole
 from ttnn_mcp.replay.source import PLACES, Given, OpCall, OpSource
-from ttnn_mcp.replay.torch_words import applied
 
 _NUMBERS = re.compile(r"\d{1,9}")
 _INPUT_CORES = re.compile(r"core_range_set_=(\{[^{}]*\})")

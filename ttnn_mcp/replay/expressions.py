@@ -62,6 +62,15 @@ FLAGS = ("transpose_mcast", "fuse_batch", "mcast_in0", "inplace", "use_welford",
 KERNEL = ("math_fidelity", "math_approx_mode", "fp32_dest_acc_en", "packer_l1_acc", "dst_full_sync_en")
 FOLLOWS = {"out_block_h": "per_core_M", "out_block_w": "per_core_N"}
 
+ACTIVATIONS = {
+    **{name: f"torch.{name}" for name in ("relu", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "abs", "neg", "log")},
+    **{name: f"torch.{name}" for name in ("reciprocal", "square", "sin", "cos")},
+    "recip": "torch.reciprocal",
+    "gelu": "torch.nn.functional.gelu",
+    "relu6": "torch.nn.functional.relu6",
+    "silu": "torch.nn.functional.silu",
+}
+
 
 class Unwritable(Exception):  # noqa: N818 - it is no fault: the caller says what cannot be rebuilt
     """A text that is no value we write."""
@@ -204,3 +213,12 @@ def _fitting(form: re.Pattern[str], text: str) -> str:
 
 def _core(core: Core) -> str:
     return f"ttnn.CoreCoord({core[0]}, {core[1]})"
+
+
+def applied(names: Sequence[str], operand: str) -> str | None:
+    """Functions one after the other; None where torch has one of them under no name known here."""
+    for name in names:
+        if name not in ACTIVATIONS:
+            return None
+        operand = f"{ACTIVATIONS[name]}({operand})"
+    return operand

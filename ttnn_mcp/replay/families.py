@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from ttnn_mcp.analyses.settings.compute import grid_of
 from ttnn_mcp.replay.convolution import convolution, grid_sample, pool, upsample
-from ttnn_mcp.replay.expressions import activations, dtype, enum, flag, functions, number, whole
+from ttnn_mcp.replay.expressions import activations, applied, dtype, enum, flag, functions, number, whole
 from ttnn_mcp.replay.matmuls import matmul, minimal_matmul
 from ttnn_mcp.replay.moving import CALLS as MOVING
 from ttnn_mcp.replay.source import RANK, Given, OpCall, OpSource
-from ttnn_mcp.replay.torch_words import applied
 from ttnn_mcp.run.ops.op_names import family
 
 BINARY = {

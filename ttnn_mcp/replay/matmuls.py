@@ -10,9 +10,8 @@ from ttnn_mcp.analyses.settings.matmul_printed import KINDS, printed_matmul
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import parse_struct
-from ttnn_mcp.replay.expressions import activations, config, flag, functions, struct_of
+from ttnn_mcp.replay.expressions import activations, applied, config, flag, functions, struct_of
 from ttnn_mcp.replay.source import OpCall, OpSource
-from ttnn_mcp.replay.torch_words import applied
 
 OWN = "own_config"  # the setting that takes a config of ours instead of TTNN's
 # the functions that TTNN takes these names for: "gelu" is its fast form (tt-metal, string_to_unary_with_param)
