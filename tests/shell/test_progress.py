@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.shell import progress
+from ttnn_mcp.shell import terminal
 
 
 @pytest.fixture
@@ -40,18 +40,18 @@ def interrupt():
 
 
 def test_an_interrupt_ends_the_process_while_something_is_awaited(interrupt):
-    assert progress.awaited(handler(), "x") is progress._leave
+    assert terminal.awaited(handler(), "x") is terminal._leave
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored(interrupt):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    assert progress.awaited(handler(), "x") is signal.SIG_IGN
+    assert terminal.awaited(handler(), "x") is signal.SIG_IGN
 
 
 def test_another_thread_leaves_interrupts_alone(interrupt):
     seen = []
-    thread = threading.Thread(target=lambda: seen.append(progress.awaited(handler(), "x")))
+    thread = threading.Thread(target=lambda: seen.append(terminal.awaited(handler(), "x")))
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
@@ -63,16 +63,16 @@ def test_an_interrupt_wipes_the_sign_of_life_where_there_may_be_one(monkeypatch,
     stderr(is_terminal=is_terminal)
     monkeypatch.setattr(os, "write", lambda _file, text: done.append(text))
     monkeypatch.setattr(os, "_exit", done.append)
-    progress._leave(signal.SIGINT, None)
-    assert done == [*([progress.CLEAR_LINE.encode()] if is_terminal else []), 130]
+    terminal._leave(signal.SIGINT, None)
+    assert done == [*([terminal.CLEAR_LINE.encode()] if is_terminal else []), 130]
 
 
 @for_all("is_terminal", [True, False])
 def test_a_sign_of_life_is_for_somebody_who_watches(monkeypatch, stderr, is_terminal):
     told = []
     stderr(is_terminal=is_terminal)
-    monkeypatch.setattr(progress, "_tell", lambda what, _ended: told.append(what))
-    with progress.waiting("ttnn-mcp ops"):
+    monkeypatch.setattr(terminal, "_tell", lambda what, _ended: told.append(what))
+    with terminal.waiting("ttnn-mcp ops"):
         pass
     assert told == (["ttnn-mcp ops"] if is_terminal else [])
 
@@ -86,7 +86,7 @@ def waits(*ends):
 def test_it_comes_after_a_second_and_twice_a_second_and_leaves_no_trace(stderr):
     screen = stderr(is_terminal=True)
     ended, lengths = waits(False, False, True)
-    progress._tell("ttnn-mcp ops", ended)
+    terminal._tell("ttnn-mcp ops", ended)
     assert lengths == [1, 0.5, 0.5]
     assert screen.getvalue() == 2 * "\r\x1b[2Kttnn-mcp ops: 0 s " + "\r\x1b[2K"
 
@@ -94,5 +94,5 @@ def test_it_comes_after_a_second_and_twice_a_second_and_leaves_no_trace(stderr):
 def test_what_ends_within_a_second_shows_none(stderr):
     screen = stderr(is_terminal=True)
     ended, lengths = waits(True)
-    progress._tell("ttnn-mcp ops", ended)
+    terminal._tell("ttnn-mcp ops", ended)
     assert (lengths, screen.getvalue()) == ([1], "")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.shell import progress, terminal
+from ttnn_mcp.shell import terminal
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals here")
 
@@ -88,8 +88,8 @@ def test_what_takes_long_says_so_and_an_interrupt_ends_it_quietly(environment):
     started = time.monotonic()
     written, status = at_a_terminal(code + main("host", "demo"), environment, interrupt_at=b"host: 2 s")
     assert status == 130
-    assert written.startswith(f"{progress.CLEAR_LINE}ttnn-mcp host: 1 s")
-    assert written.endswith(progress.CLEAR_LINE)
+    assert written.startswith(f"{terminal.CLEAR_LINE}ttnn-mcp host: 1 s")
+    assert written.endswith(terminal.CLEAR_LINE)
     assert "Traceback" not in written
     assert time.monotonic() - started < 25
 

@@ -16,8 +16,7 @@ from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 from ttnn_mcp.shell.command_options import PEOPLE, RUNNING
 from ttnn_mcp.shell.lean_start import lean_start
-from ttnn_mcp.shell.progress import awaited
-from ttnn_mcp.shell.terminal import is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
+from ttnn_mcp.shell.terminal import awaited, is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
 
 if TYPE_CHECKING:
     import argparse

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from ttnn_mcp.session.session import Session
-from ttnn_mcp.shell.progress import awaited
-from ttnn_mcp.shell.terminal import coloured, show, width
+from ttnn_mcp.shell.terminal import awaited, coloured, show, width
 
 
 def answered(options: argparse.Namespace, words: Sequence[str], session: Session) -> int:

@@ -15,8 +15,8 @@ from ttnn_mcp.report.page import MARK, page
 from ttnn_mcp.report.trace import BEGINNING, trace
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell import report_markdown
-from ttnn_mcp.shell.progress import awaited
 from ttnn_mcp.shell.report_markdown import comment
+from ttnn_mcp.shell.terminal import awaited
 
 KINDS: dict[str, tuple[Callable[[Answers], str | bytes], bytes]] = {  # how it is written, and how each begins
     "html": (page, MARK.encode()),

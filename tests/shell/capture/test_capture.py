@@ -12,10 +12,9 @@ from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import people
 from ttnn_mcp.shell.capture import profiled
-from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.failures import OutputWatch
 from ttnn_mcp.shell.capture.profiled import Capture
-from ttnn_mcp.shell.capture.target import UserCommand
+from ttnn_mcp.shell.capture.target import Build, UserCommand
 
 CSV = next(Path(demo_reports()[0]).rglob("ops_perf_results*.csv"))
 DATABASE = Path(demo_reports()[1], "db.sqlite")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.profiled import under_tracy
-from ttnn_mcp.shell.capture.target import UserCommand
+from ttnn_mcp.shell.capture.target import Build, UserCommand, build_of
 
 STATUS = Path("/some where/status")
 OLD = Build(None, frozenset({"-r", "-p", "-m"}), joins=True, records_graph=False)

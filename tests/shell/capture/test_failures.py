@@ -1,9 +1,9 @@
 """Each known failure as tt-metal words it, and what is advised."""
 
 from tests.for_all import for_all
-from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.failures import IN_OUTPUT, OutputWatch
 from ttnn_mcp.shell.capture.profiled import again
+from ttnn_mcp.shell.capture.target import Build
 
 WORDS = {
     "Tracy tools were not found. Please make sure you are on a Tracy-enabled build (default).": "tools-missing",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.shell.capture import manifests
-from ttnn_mcp.shell.capture.build import Build
+from ttnn_mcp.shell.capture.target import Build
 
 BUILD = Build("0.81.1", frozenset(), joins=True, records_graph=True)
 

@@ -9,8 +9,7 @@ import pytest
 from tests.for_all import for_all
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture import profiled
-from ttnn_mcp.shell.capture.build import Build
-from ttnn_mcp.shell.capture.target import UserCommand
+from ttnn_mcp.shell.capture.target import Build, UserCommand
 
 NEW, OLD = (Build(None, frozenset(), joins=True, records_graph=records) for records in (True, False))
 MODEL = UserCommand("python3", ("model.py",))

@@ -14,8 +14,8 @@ from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.capture import mock_run
-from ttnn_mcp.shell.capture.build import Build
 from ttnn_mcp.shell.capture.mock_run import MockCapture
+from ttnn_mcp.shell.capture.target import Build
 
 DATABASE = Path(demo_reports()[1], "db.sqlite")
 NEW = Build("0.81.1", frozenset(), joins=False, records_graph=True, traces=False)

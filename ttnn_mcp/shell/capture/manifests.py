@@ -15,7 +15,7 @@ from typing import Any
 
 from ttnn_mcp.readers.manifest import NAME
 from ttnn_mcp.readers.regular_file import opened
-from ttnn_mcp.shell.capture.build import Build
+from ttnn_mcp.shell.capture.target import Build
 
 GIT_S = 20  # unmoved: it is how long a git that hangs is waited for
 DEVICE_LOG = "profile_log_device.csv"

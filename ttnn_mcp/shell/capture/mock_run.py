@@ -19,9 +19,8 @@ from ttnn_mcp.replay.interpreters import ttnn_python
 from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
-from ttnn_mcp.shell.capture.build import Build, ttnn_of
 from ttnn_mcp.shell.capture.streaming import BY_SIGNAL, streamed
-from ttnn_mcp.shell.capture.target import UserCommand, target_of
+from ttnn_mcp.shell.capture.target import Build, UserCommand, target_of, ttnn_of
 
 MOCKED = Path(__file__).with_name("mocked.py")
 LOGS = {"TT_METAL_LOGGER_LEVEL": "ERROR", "TT_LOGGER_LEVEL": "ERROR"}  # else 30 lines of drivers that are not there

@@ -23,10 +23,9 @@ from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
-from ttnn_mcp.shell.capture.build import Build, build_of
 from ttnn_mcp.shell.capture.failures import LOSING, Fault, OutputWatch, conflicts
 from ttnn_mcp.shell.capture.streaming import streamed
-from ttnn_mcp.shell.capture.target import UserCommand, target_of
+from ttnn_mcp.shell.capture.target import Build, UserCommand, build_of, target_of
 from ttnn_mcp.shell.terminal import own_name
 
 RECORDED = Path(__file__).with_name("recorded.py")

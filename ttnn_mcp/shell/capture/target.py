@@ -1,4 +1,8 @@
-"""The user's command: which Python runs which module or script, read from the words behind `--`."""
+"""The user's command: which Python runs which module or script, and what the tt-metal of that Python offers.
+
+Read from the words behind `--`, and from the files of its packages: whether it has Tracy, with which options, and how
+it records memory.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,29 @@ from contextlib import suppress
 from pathlib import Path
 
 from ttnn_mcp.errors import ArgumentsInvalid, shown
-from ttnn_mcp.readers.regular_file import opened
+from ttnn_mcp.readers.regular_file import opened, text_of
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.replay.interpreters import looked_at
 
 MODULES = frozenset({"pytest", "py.test"})  # started by a script that Tracy may run as a module too
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
 _SHEBANG_BYTES = 256  # Linux reads no more of the first line
+
+_SOURCE_BYTES = 1_000_000  # of a module: tools/tracy/__main__.py of tt-metal has 17 kB
+
+_OPTION = re.compile(r"""["'](-[a-z]|--[a-z][a-z-]+)["']""")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """`options` are those of `python -m tracy`; `joins` says that it hands the command on as one line to a shell."""
+
+    version: str | None
+    options: frozenset[str]
+    joins: bool
+    records_graph: bool
+    traces: bool = True
+    has_ttnn: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +110,46 @@ def _shebang(path: str) -> str | None:
     if not words or not _PYTHON.fullmatch(Path(words[0]).name):
         return None
     return shutil.which(words[0])
+
+
+def build_of(python: str) -> Build:
+    """The tt-metal that this Python sees.
+
+    Raises:
+        ArgumentsInvalid: it has no Tracy, or cannot be asked.
+    """
+    build = ttnn_of(python)
+    if not build.traces:
+        raise ArgumentsInvalid(
+            f"{shown(python)} has no module tracy, so this is not the Python of a tt-metal. Activate that environment "
+            "(source python_env/bin/activate in tt-metal) and set PYTHONPATH as your model needs it, then try again."
+        )
+    return build
+
+
+def ttnn_of(python: str) -> Build:
+    """The TTNN that this Python sees, with Tracy or without.
+
+    Raises:
+        ArgumentsInvalid: it cannot be asked.
+    """
+    places = looked_at(python)
+    if places is None:
+        raise ArgumentsInvalid(f"{shown(python)} cannot be asked what it has installed. Does it start?")
+    source = _text(Path(places["tracy"], "__main__.py")) if places["tracy"] else ""
+    graph = _text(Path(places["ttnn"], "graph.py")) if places["ttnn"] else ""
+    return Build(
+        places["version"],
+        frozenset(_OPTION.findall(source)),
+        joins="shell=True" in source and '" ".join' in source,
+        records_graph="def full_graph_capture" in graph,
+        traces=places["tracy"] is not None,
+        has_ttnn=places["ttnn"] is not None,
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return text_of(path, _SOURCE_BYTES)
+    except OSError:
+        return ""
