@@ -6,9 +6,8 @@ from tests.experiments.writer import experiment
 from tests.for_all import for_all
 from ttnn_mcp.experiments.decision import TRIES, Position, check_named, decide, ruled_out
 from ttnn_mcp.experiments.experiment import RunSeen, Target
-from ttnn_mcp.experiments.outlook import Outlook
+from ttnn_mcp.experiments.outlook import Outlook, Progress
 from ttnn_mcp.experiments.story import alone, story_of
-from ttnn_mcp.experiments.targets import Progress
 from ttnn_mcp.wire import Finding, Saving
 
 NOISE = 0.01

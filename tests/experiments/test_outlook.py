@@ -9,8 +9,7 @@ from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from ttnn_mcp.experiments import outlook
 from ttnn_mcp.experiments.experiment import RunSeen, Target
-from ttnn_mcp.experiments.outlook import Outlook, outlook_of, reach_of
-from ttnn_mcp.experiments.targets import Reach
+from ttnn_mcp.experiments.outlook import Outlook, Reach, outlook_of, reach_of
 from ttnn_mcp.run.kept import Kept
 from ttnn_mcp.wire import Finding, Saving
 

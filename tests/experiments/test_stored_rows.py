@@ -15,8 +15,8 @@ from ttnn_mcp.errors import QuestionRefused, ReportMissing, StoreUnusable
 from ttnn_mcp.experiments import exchange
 from ttnn_mcp.experiments.exchange import read_document, write_document
 from ttnn_mcp.experiments.experiment import Target
+from ttnn_mcp.experiments.outlook import parse_target
 from ttnn_mcp.experiments.store import FILE, Store
-from ttnn_mcp.experiments.targets import parse_target
 
 RUN = experiment("x").baseline
 WRONG = {

@@ -9,8 +9,8 @@ from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
+from ttnn_mcp.experiments.outlook import Reach, parse_target, progress_of
 from ttnn_mcp.experiments.story import story_of
-from ttnn_mcp.experiments.targets import Reach, parse_target, progress_of
 
 
 def chain(*told):

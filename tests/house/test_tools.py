@@ -19,7 +19,6 @@ ROOMS = {
     "answering",
     "budget",
     "catalogue",
-    "cursor",
     "schema",
     "tool",
     "validation",

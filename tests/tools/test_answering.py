@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.memory import replay
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused
 from ttnn_mcp.experiments.outlook import outlook_of
 from ttnn_mcp.tools import TOOLS, answering
-from ttnn_mcp.tools.parts import loop_runs, memory_errors
+from ttnn_mcp.tools.parts import loop_story, memory_errors
 from ttnn_mcp.tools.tool import Arguments, Tool
 from ttnn_mcp.wire import Wire, bytes_of
 
@@ -70,7 +70,7 @@ async def test_the_loop_and_the_check_say_the_same_of_one_run(tmp_path, monkeypa
     """Experiments diagnosed without the memory replay, and could not tell what optimization_check had found."""
     outlooks = []
     monkeypatch.setattr(
-        loop_runs, "outlook_of", lambda *run, **more: outlooks.append(outlook_of(*run, **more)) or outlooks[-1]
+        loop_story, "outlook_of", lambda *run, **more: outlooks.append(outlook_of(*run, **more)) or outlooks[-1]
     )
     at = session(tmp_path)
     run = await at.run("demo")

@@ -1,8 +1,7 @@
 """How an answer is cut to the bytes it may take."""
 
 from tests.for_all import for_all
-from ttnn_mcp.tools.budget import fitted, size_of
-from ttnn_mcp.tools.cursor import offset_of
+from ttnn_mcp.tools.budget import fitted, offset_of, size_of
 from ttnn_mcp.tools.tool import Arguments, Budget
 from ttnn_mcp.wire import Table, Wire, bytes_of
 

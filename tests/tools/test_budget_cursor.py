@@ -4,7 +4,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.budget import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow
 
 

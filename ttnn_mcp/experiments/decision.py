@@ -18,9 +18,8 @@ from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Experiment, Target
-    from ttnn_mcp.experiments.outlook import Outlook
+    from ttnn_mcp.experiments.outlook import Outlook, Progress
     from ttnn_mcp.experiments.story import Story
-    from ttnn_mcp.experiments.targets import Progress
     from ttnn_mcp.wire import Finding
 
 TRIES = 2  # without a decision: one more than a single noisy measurement, so that no try is repeated for ever

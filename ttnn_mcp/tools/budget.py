@@ -1,11 +1,15 @@
-"""How long an answer is, and how one that is too long is made shorter: its last entries go, and are counted."""
+"""How long an answer is, and how one that is too long is made shorter: its last entries go, and are counted.
+
+A cursor leads to them: it is the offset of the next page, bound to the question it belongs to.
+"""
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.wire import Table, bytes_of
 
 if TYPE_CHECKING:
@@ -82,3 +86,29 @@ def _shorter(answer: Answered, name: str, left: int, asked: Arguments, run_id: s
         start = offset_of(getattr(asked, "cursor", None), asked, run_id)
         changes["next_cursor"] = cursor_after(start + left, asked, run_id)
     return answer.model_copy(update=changes)
+
+
+def offset_of(cursor: str | None, asked: Arguments, run_id: str) -> int:
+    """Where the page starts.
+
+    Raises:
+        QuestionRefused: the cursor belongs to another question.
+    """
+    if cursor in (None, "", "0"):  # the first page is the same for every question
+        return 0
+    offset, _, question = cursor.partition("-")
+    if question != _question(asked, run_id) or not offset.isdecimal():
+        raise QuestionRefused(
+            "This cursor belongs to another question. Ask again without it, then pass next_cursor."
+        )
+    return int(offset)
+
+
+def cursor_after(offset: int, asked: Arguments, run_id: str) -> str:
+    """The cursor of the page that starts at `offset`."""
+    return f"{offset}-{_question(asked, run_id)}"
+
+
+def _question(asked: Arguments, run_id: str) -> str:
+    question = asked.model_dump_json(exclude={"cursor", "run"})
+    return blake2b(f"{run_id}{question}".encode(), digest_size=4).hexdigest()

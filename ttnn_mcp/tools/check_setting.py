@@ -23,11 +23,9 @@ from ttnn_mcp.replay.kept import cited, measured_here
 from ttnn_mcp.replay.rebuilt import Rebuilt, Sweep, rebuilt, rebuilt_from_graph
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.run import Run
-from ttnn_mcp.tools.parts.op_at import doubt_at, row_at
-from ttnn_mcp.tools.parts.op_seen import tried_before
+from ttnn_mcp.tools.parts.op_seen import doubt_at, row_at, tried_before
 from ttnn_mcp.tools.parts.replays import Proof, proof_of
-from ttnn_mcp.tools.parts.setting_choices import Choice, law_of, listed, marks_of, nearest, summary
-from ttnn_mcp.tools.parts.setting_values import setting_value
+from ttnn_mcp.tools.parts.setting_choices import Choice, law_of, listed, marks_of, nearest, setting_value, summary
 from ttnn_mcp.tools.parts.setting_wording import caveat, expected, instead, why
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Cell, Quoted, Quoting, Us, Wire

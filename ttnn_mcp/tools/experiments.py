@@ -19,8 +19,7 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
     inconclusive. next: one finding to try, or why to stop. list: the story so far (best, target, log, checklist).
     target: when to stop.
     """
-    from ttnn_mcp.tools.parts import loop_actions as loop  # noqa: PLC0415 - checks and store load with the first call
-    from ttnn_mcp.tools.parts import loop_decision, loop_record, loop_story  # noqa: PLC0415
+    from ttnn_mcp.tools.parts import loop_actions, loop_story  # noqa: PLC0415 - checks and store load with the first call
 
     _check(asked)
     match asked.action:
@@ -29,19 +28,19 @@ async def experiments(session: Session, asked: Arguments) -> Answer:
                 raise ArgumentsInvalid(
                     "experiments: 'change' is required to record: say what was changed, one thing."
                 )
-            return await loop_record.record(session, asked)
+            return await loop_actions.record(session, asked)
         case "next":
-            return await loop_decision.next_move(session, asked.baseline)
+            return await loop_story.next_move(session, asked.baseline)
         case "target":
             if asked.target is None:
                 raise ArgumentsInvalid("experiments: 'target' is required, such as '10 ms' or '100 samples/s'.")
-            return await loop.set_target(session, asked, asked.target)
+            return await loop_actions.set_target(session, asked, asked.target)
         case "export":
-            return await loop.export(session, asked.path)
+            return await loop_actions.export(session, asked.path)
         case "import":
             if asked.path is None:
                 raise QuestionRefused("experiments: 'path' is required to import: the file an export wrote.")
-            return await loop.bring_in(session, asked.path, asked.baseline)
+            return await loop_actions.bring_in(session, asked.path, asked.baseline)
         case _:
             return await loop_story.tell(session, asked.baseline)
 

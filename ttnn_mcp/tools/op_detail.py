@@ -16,10 +16,9 @@ from ttnn_mcp.replay.kept import cited
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.run import Run
-from ttnn_mcp.tools.parts.op_at import doubt_at, facts_at, row_at
 from ttnn_mcp.tools.parts.op_cores import CoresOfOp, cores_of_op
 from ttnn_mcp.tools.parts.op_roofline import Inside, RooflineOf, inside_of, roofline_said
-from ttnn_mcp.tools.parts.op_seen import SEEN_ROWS, seen_of
+from ttnn_mcp.tools.parts.op_seen import SEEN_ROWS, doubt_at, facts_at, row_at, seen_of
 from ttnn_mcp.tools.parts.ttnn_call import Call, Placed, attributes_of_op, call_of, operands_of_op
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Wire

@@ -13,7 +13,7 @@ from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
 from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.trust import caveats_of
-from ttnn_mcp.tools.cursor import offset_of
+from ttnn_mcp.tools.budget import offset_of
 from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (

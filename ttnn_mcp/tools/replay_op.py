@@ -14,7 +14,7 @@ from ttnn_mcp.replay.results import Results, TriedCandidate, judged, read_result
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.places import lies_in, place_of
 from ttnn_mcp.session.session import Session
-from ttnn_mcp.tools.parts.op_at import row_at
+from ttnn_mcp.tools.parts.op_seen import row_at
 from ttnn_mcp.tools.parts.replays import Proof, as_arguments, proof_of, written
 from ttnn_mcp.tools.tool import Budget, OfRun, Tool
 from ttnn_mcp.wire import Columns, NextCall, Quoted, Quoting, Table, Wire

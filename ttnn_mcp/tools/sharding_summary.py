@@ -23,7 +23,7 @@ from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.run import Run
-from ttnn_mcp.tools.cursor import cursor_after, offset_of
+from ttnn_mcp.tools.budget import cursor_after, offset_of
 from ttnn_mcp.tools.tool import OfWindow, Tool
 from ttnn_mcp.wire import Cell, Columns, Quoting, Table, Window, Wire
 

@@ -18,10 +18,9 @@ from ttnn_mcp.experiments.outlook import Outlook
 from ttnn_mcp.experiments.rules import Walls
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.tools.experiments import TOOL
-from ttnn_mcp.tools.parts import loop_record
-from ttnn_mcp.tools.parts.loop_actions import set_target
+from ttnn_mcp.tools.parts import loop_actions
+from ttnn_mcp.tools.parts.loop_actions import _attempt, finding_of, record, set_target, tried
 from ttnn_mcp.tools.parts.loop_answer import Arguments
-from ttnn_mcp.tools.parts.loop_record import _attempt, finding_of, record, tried
 from ttnn_mcp.wire import Saving
 
 KNOWN, OTHER = (check.id for check in CATALOGUE[:2])
@@ -177,7 +176,7 @@ async def test_a_promise_is_the_most_of_that_finding_on_the_run_before(monkeypat
     async def outlook_now(_run, wall_ms, **_most):
         return outlook if wall_ms == 5.0 else None
 
-    monkeypatch.setattr(loop_record, "outlook_now", outlook_now)
+    monkeypatch.setattr(loop_actions, "outlook_now", outlook_now)
     assert await tried(None, "one", 5.0) == ("one", 12.0)
     assert await tried(None, "three", 5.0) == ("three", 0.0)
     assert await tried(None, None, 5.0) == (None, None)

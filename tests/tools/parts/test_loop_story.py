@@ -16,9 +16,16 @@ from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, alone
-from ttnn_mcp.tools.parts import loop_runs
-from ttnn_mcp.tools.parts.loop_runs import BestNow, seen_alone
-from ttnn_mcp.tools.parts.loop_story import _try_next, noise_of, progress_now, target_progress, tell
+from ttnn_mcp.tools.parts import loop_story
+from ttnn_mcp.tools.parts.loop_story import (
+    BestNow,
+    _try_next,
+    noise_of,
+    progress_now,
+    seen_alone,
+    target_progress,
+    tell,
+)
 from ttnn_mcp.wire import Finding, Saving
 
 GONE = RunSeen("aaaaaaaa", "run a", "/reports/a.csv", None, 1_000_000, warm=True)
@@ -71,7 +78,7 @@ async def test_the_last_three_doubtful_experiments_are_named_by_their_codes(told
 
 
 async def test_nothing_is_noted_of_a_loop_alone_that_nobody_doubts(told, monkeypatch):
-    monkeypatch.setattr(loop_runs, "outlook_of", None)
+    monkeypatch.setattr(loop_story, "outlook_of", None)
     answer = await told(experiment("one", verdict="revert"))
     (note,) = answer.notes  # the baseline is the best run, and told as such
     assert note.startswith("the best run cannot be opened: ")

@@ -11,8 +11,7 @@ from tests.pairs import Model, write
 from tests.tools.parts.test_loop_story import finding
 from ttnn_mcp.experiments.decision import Decision, RuledOut
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.tools.parts.loop_decision import _decided, next_move
-from ttnn_mcp.tools.parts.loop_runs import seen_alone
+from ttnn_mcp.tools.parts.loop_story import _decided, next_move, seen_alone
 
 
 async def test_the_latest_loop_goes_on_though_its_runs_are_gone(tmp_path):

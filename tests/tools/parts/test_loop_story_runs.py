@@ -9,8 +9,8 @@ from tests.profiles import write_run
 from tests.programs import block
 from ttnn_mcp.experiments import outlook
 from ttnn_mcp.experiments.story import alone
-from ttnn_mcp.tools.parts import loop_runs
-from ttnn_mcp.tools.parts.loop_runs import best_run_now, outlook_now, seen_alone
+from ttnn_mcp.tools.parts import loop_story
+from ttnn_mcp.tools.parts.loop_story import best_run_now, outlook_now, seen_alone
 
 
 async def test_a_story_looks_only_at_windows_that_are_cheap_to_check_unless_asked(tmp_path, monkeypatch):
@@ -18,7 +18,7 @@ async def test_a_story_looks_only_at_windows_that_are_cheap_to_check_unless_aske
     run = await at.run(str(write(tmp_path / "run", Model())))
     asked = []
     monkeypatch.setattr(
-        loop_runs, "outlook_of", lambda _run, wall_ms, *, most_ops: asked.append((wall_ms, most_ops))
+        loop_story, "outlook_of", lambda _run, wall_ms, *, most_ops: asked.append((wall_ms, most_ops))
     )
     await best_run_now(at, alone(await seen_alone(run)))
     await best_run_now(at, alone(await seen_alone(run)), 7)

@@ -9,7 +9,7 @@ from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.tools.parts.op_at import doubt_at, facts_at, row_at
+from ttnn_mcp.tools.parts.op_seen import doubt_at, facts_at, row_at
 
 HOST = {"OP CODE": "ttnn.from_torch", "OP TYPE": "python_fallback"}
 MARK = {"OP CODE": "start", "OP TYPE": "signpost"}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.tools.parts.setting_values import setting_value
+from ttnn_mcp.tools.parts.setting_choices import setting_value
 
 
 @for_all(
