@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
+from ttnn_mcp.analyses.from_graph.elementwise import CHUNK
 from ttnn_mcp.analyses.from_graph.matmuls import matmul
 from ttnn_mcp.analyses.from_graph.program import Buffers, Program
-from ttnn_mcp.analyses.from_graph.reductions import CHUNK
 from ttnn_mcp.hardware import ELEMENT_BYTES, LOCAL_L1_ALIGNMENT_BYTES, TILE_BYTES, filled_up
 
 PACKET_BYTES = 4352  # of the fabric: printed in AllGatherParams
