@@ -6,7 +6,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import QuestionRefused, ReportMissing
-from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
+from ttnn_mcp.experiments.exchange import Drift, read_drift
 
 LAYERS = [
     {"layer": 1, "alone": 1.0, "accumulated": 0.999},

@@ -18,7 +18,7 @@ from ttnn_mcp import errors
 from ttnn_mcp.report import answers
 from ttnn_mcp.report.answers import answers_of
 from ttnn_mcp.report.page import page
-from ttnn_mcp.report.schedule import slots_of
+from ttnn_mcp.report.plotted import slots_of
 
 pytestmark = pytest.mark.usefixtures("opened_once")
 

@@ -1,6 +1,6 @@
 """When each op ran: one after the other on each device, with the gaps of a warm window."""
 
-from ttnn_mcp.report.schedule import slots_of
+from ttnn_mcp.report.plotted import slots_of
 
 COLUMNS = ("gap_us", "device", "kernel_us")
 ROWS = [(5.0, 0, 2.0), (7.0, 1, 1.0), (3.0, 0, 4.0), (-1.0, 0, 1.0), (None, 1, None)]

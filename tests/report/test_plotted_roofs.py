@@ -3,7 +3,7 @@
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.report.roofs import Point, points_of, roofs_of
+from ttnn_mcp.report.plotted import Point, points_of, roofs_of
 
 
 def tables(*rows):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.for_all import for_all
-from ttnn_mcp.report.savings import saving_words
+from ttnn_mcp.report.markup import saving_words
 
 KNOWN = {"expected": 5, "interval": [4, 7], "basis": "law: tilize"}
 

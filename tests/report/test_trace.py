@@ -9,7 +9,7 @@ from tests.profiles import DatabaseStyle, write_memory_report
 from tests.profiles.demo_model import demo_program
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.answers import answers_of
-from ttnn_mcp.report.schedule import slots_of
+from ttnn_mcp.report.plotted import slots_of
 from ttnn_mcp.report.trace import BEGINNING, trace, varint
 
 COLUMNS = ("op", "device", "kernel_us", "gap_us")

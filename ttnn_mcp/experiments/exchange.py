@@ -1,4 +1,8 @@
-"""The log as one JSON document: for a backup, or to import on another machine."""
+"""Documents that the loop reads and writes, as JSON.
+
+The log as a whole: for a backup, or to import on another machine. And what the script of `ttnn-mcp accuracy` found: the
+PCC after each layer, and the first layer that drifts.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,39 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from ttnn_mcp import quoting
 from ttnn_mcp.errors import QuestionRefused, StoreUnusable, shown, shown_path
-from ttnn_mcp.experiments.experiment import Experiment, Target
+from ttnn_mcp.experiments.experiment import MOST_LAYERS, Correlation, Experiment, LayerPcc, Number, Target
 from ttnn_mcp.readers.regular_file import begin_of, begin_of_named
 from ttnn_mcp.records import dataclass
 
 FORMAT = "ttnn-mcp experiments"
 LARGEST_BYTES = 20_000_000  # about 20,000 experiments
 MOST = 50_000  # experiments; as many targets
+LARGEST_PCCS_BYTES = 20_000_000  # a hundred bytes for each of 200,000 ops
+
+
+class _Layer(BaseModel):
+    layer: Number
+    accumulated: Correlation | None
+
+
+class _Pccs(BaseModel):
+    format: Literal["ttnn-mcp accuracy"]
+    version: Literal[1]
+    layers: Annotated[tuple[_Layer, ...], Field(max_length=MOST_LAYERS)]
+    first_drifting_layer: Number | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """`pccs` are layer numbers with the accumulated PCC after them."""
+
+    pccs: tuple[LayerPcc, ...] = ()
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +115,25 @@ def _reason(failed: OSError | ValueError) -> str:
 
 def _is_ours(path: Path) -> bool:
     return f'"{FORMAT}"'.encode() in begin_of(path, 200)
+
+
+def read_drift(path: Path) -> Drift:
+    """Read what the script wrote. Blocks.
+
+    Raises:
+        ReportMissing: there is no file.
+        QuestionRefused: the script did not write it, or compared nothing.
+    """
+    content = begin_of_named(path, LARGEST_PCCS_BYTES)
+    try:
+        document = _Pccs.model_validate_json(content, strict=True)
+    except ValidationError:
+        raise QuestionRefused(
+            f"{shown_path(path)} is not what the script of `ttnn-mcp accuracy` writes. Give its accuracy.json."
+        ) from None
+    pccs = tuple((one.layer, one.accumulated) for one in document.layers if one.accumulated is not None)
+    if not pccs:
+        raise QuestionRefused(
+            f"{shown_path(path)} holds no PCC: {quoting.reason(document.why)}. Leave out `accuracy`."
+        )
+    return Drift(pccs, document.first_drifting_layer)

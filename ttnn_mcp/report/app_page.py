@@ -24,8 +24,8 @@ from ttnn_mcp.report.sections import paragraph, section
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import TOOLS, answering
+from ttnn_mcp.tools.answering import validated
 from ttnn_mcp.tools.tool import OfWindow
-from ttnn_mcp.tools.validation import validated
 
 TOOL_OF = {"window": "time_budget", "levels": "memory_summary"}  # whose arguments choose what is drawn
 ZOOM = tuple(action for action in ACTIONS if action[0] != "save")  # a frame in a chat may not download

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any
@@ -126,3 +126,17 @@ def _written(column: str, cell: Any, digits: int) -> str:
 
 def _is_number(cell: Any) -> bool:
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def saving_words(saving: Mapping[str, Any], spoken: Callable[[float], str]) -> str:
+    """'expected 164 us (150 to 176 in 8 of 10; law: ...), at most 206 us'; `spoken` tells microseconds.
+
+    A least saving of nothing says nothing and is left out.
+    """
+    least, most = saving.get("at_least"), f"at most {spoken(saving['at_most'])}"
+    bounds = f"at least {spoken(least)}, {most}" if least else most
+    if saving.get("expected") is None:
+        return f"{bounds} (a trial: how much is not known)" if saving["at_most"] else bounds
+    low, high = map(spoken, saving["interval"])
+    likely = "" if low == high else f"{low} to {high} in 8 of 10; "
+    return f"expected {spoken(saving['expected'])} ({likely}{saving['basis']}), {bounds}"

@@ -21,7 +21,7 @@ from ttnn_mcp.report.bars import before_after_bars
 from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told
 from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
 from ttnn_mcp.report.plan_section import findings_section, plan_section
-from ttnn_mcp.report.roofs import roofs_of
+from ttnn_mcp.report.plotted import roofs_of
 from ttnn_mcp.report.sections import (
     budget_section,
     figures,

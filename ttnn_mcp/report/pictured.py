@@ -20,8 +20,8 @@ from ttnn_mcp.report.images.drawings import (
 from ttnn_mcp.report.rows import levels_of, ops_of, rooflines_of
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools import answering
+from ttnn_mcp.tools.answering import validated
 from ttnn_mcp.tools.tool import OfWindow, Tool
-from ttnn_mcp.tools.validation import validated
 
 Answer = dict[str, Any]
 Draw = Callable[[Any], None]

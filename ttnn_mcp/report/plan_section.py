@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, percent, rows_told, table, worded
-from ttnn_mcp.report.savings import saving_words
+from ttnn_mcp.report.markup import (
+    Markup,
+    element,
+    joined,
+    microseconds,
+    number,
+    percent,
+    rows_told,
+    saving_words,
+    table,
+    worded,
+)
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.report.answers import Answers
-from ttnn_mcp.report.schedule import Slot, slots_of
+from ttnn_mcp.report.plotted import Slot, slots_of
 
 VARINT, DOUBLE, BYTES = 0, 1, 2  # wire types: developers.google.com/protocol-buffers, "Encoding"
 PACKET = 1

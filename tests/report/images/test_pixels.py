@@ -11,7 +11,7 @@ from tests.asking import session
 from tests.pairs import Model, write
 from ttnn_mcp.report import pictured
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, DOTS, HEIGHT, WIDTH
-from ttnn_mcp.report.roofs import points_of
+from ttnn_mcp.report.plotted import points_of
 from ttnn_mcp.tools import TOOLS, answering
 
 pytest.importorskip("matplotlib", reason="the extra `picture` is not installed: `make check` brings it")

@@ -13,8 +13,7 @@ from typing import Any
 
 from ttnn_mcp.report.bars import ranked, shortened
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, GAP, NOT_MODELLED, PLAIN, TEXT, head
-from ttnn_mcp.report.roofs import points_of, roofs_of
-from ttnn_mcp.report.schedule import Slot, slots_of
+from ttnn_mcp.report.plotted import Slot, points_of, roofs_of, slots_of
 
 Answer = dict[str, Any]
 DEVICES = 8  # lanes that can be told apart on a picture of this size

@@ -18,10 +18,9 @@ from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.experiments.decision import check_named
-from ttnn_mcp.experiments.exchange import read_document, write_document
+from ttnn_mcp.experiments.exchange import Drift, read_document, read_drift, write_document
 from ttnn_mcp.experiments.experiment import Experiment
 from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
-from ttnn_mcp.experiments.layer_pccs import Drift, read_drift
 from ttnn_mcp.experiments.ledgers import SUFFIXES, read_ledger
 from ttnn_mcp.experiments.outlook import parse_target
 from ttnn_mcp.experiments.rules import walls_of_blocks
