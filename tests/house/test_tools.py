@@ -21,7 +21,6 @@ ROOMS = {
     "catalogue",
     "schema",
     "tool",
-    "validation",
 }  # what all tools share
 NAME = re.compile(r"[a-z]+(_[a-z]+)+|experiments|history")
 

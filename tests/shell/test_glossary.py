@@ -5,7 +5,7 @@ import pytest
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli
-from ttnn_mcp.shell.glossary import explained
+from ttnn_mcp.shell.people import explained
 
 
 @for_all(

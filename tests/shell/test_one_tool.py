@@ -7,7 +7,7 @@ import pytest
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.tools import TOOLS
 
 
@@ -29,7 +29,7 @@ def test_what_is_no_tool_is_refused(name):
 
 
 def test_a_call_does_not_load_other_tools():
-    code = "import sys; from ttnn_mcp.shell.one_tool import tool_alone; tool_alone('list_ops'); print(*sys.modules)"
+    code = "import sys; from ttnn_mcp.shell.call_arguments import tool_alone; tool_alone('list_ops'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert "ttnn_mcp.tools.list_ops" in loaded
     assert not {"ttnn_mcp.tools.experiments", "ttnn_mcp.analyses.settings", "pandas"} & set(loaded)

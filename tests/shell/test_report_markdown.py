@@ -9,7 +9,7 @@ from tests.pairs import Model, write
 from tests.report.test_page import HOSTILE, named
 from ttnn_mcp.report.answers import Answers, answers_of
 from ttnn_mcp.served.documents import meaning_of
-from ttnn_mcp.shell.report_markdown import FINDINGS, comment
+from ttnn_mcp.shell.markdown import FINDINGS, comment
 
 
 async def test_the_comment_has_verdict_budget_findings_and_peak(tmp_path):

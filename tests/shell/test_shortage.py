@@ -21,8 +21,8 @@ from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.check_report import check_report
 from ttnn_mcp.shell.check_screen import LINES, check_screen
+from ttnn_mcp.shell.markdown import comment, shortage
 from ttnn_mcp.shell.outline import outline_of
-from ttnn_mcp.shell.report_markdown import comment, shortage
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 
 NO_L1 = NO_ROOM.format(64 * 1_300_000, 1_300_000)

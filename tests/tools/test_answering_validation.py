@@ -7,8 +7,8 @@ from pydantic import Field
 
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
+from ttnn_mcp.tools.answering import validated
 from ttnn_mcp.tools.tool import Arguments, Tool
-from ttnn_mcp.tools.validation import validated
 from ttnn_mcp.wire import Wire
 
 

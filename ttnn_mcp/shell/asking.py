@@ -16,9 +16,9 @@ from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.report.sections import ops_counted, window_words
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session
+from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen, verdict
-from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.outline import Outline, Section, measured, outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, arguments
 from ttnn_mcp.shell.suggestions import answer_spoken_here, following, more
@@ -105,11 +105,11 @@ def worded_for(reader: argparse.Namespace, asked: Answered, words: Sequence[str]
 
 def _as_markdown(command: str, answer: dict[str, Any], title: str) -> list[str]:
     """The lines of an answer; findings and comparisons in the form that they have in a report."""
-    from ttnn_mcp.shell import markdown, report_markdown  # noqa: PLC0415 - only where Markdown is asked for
+    from ttnn_mcp.shell import markdown  # noqa: PLC0415 - only where Markdown is asked for
 
-    forms = {"check": report_markdown.findings, "compare": report_markdown.compared}
+    forms = {"check": markdown.findings, "compare": markdown.compared}
     if command in forms and "predicted" not in answer:
-        head = [f"### {markdown.text(title)}", "", *report_markdown.shortage(answer)]
+        head = [f"### {markdown.text(title)}", "", *markdown.shortage(answer)]
         if command == "check" and answer.get("window"):
             head += [f"Window: {markdown.text(window_words(answer['window']))}.", ""]
             head += [markdown.text(f"{sentence.rstrip('.')}.") + "  " for sentence in verdict(answer)] + [""]

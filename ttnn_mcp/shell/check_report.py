@@ -11,7 +11,7 @@ from typing import Any
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.savings import saving_words
+from ttnn_mcp.report.markup import saving_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.suggestions import command, following, more
 

@@ -172,7 +172,7 @@ def _call(options: argparse.Namespace, pairs: list[str]) -> int:
     if options.tool is None and options.help:
         options.parser.print_help()
         return 0
-    from ttnn_mcp.shell import call_arguments, one_tool  # noqa: PLC0415
+    from ttnn_mcp.shell import call_arguments  # noqa: PLC0415
     from ttnn_mcp.tools import answering  # noqa: PLC0415
 
     if options.tool is None:
@@ -180,7 +180,7 @@ def _call(options: argparse.Namespace, pairs: list[str]) -> int:
 
         print(call_arguments.listing(TOOLS))
         return 0
-    tool = one_tool.tool_alone(options.tool)
+    tool = call_arguments.tool_alone(options.tool)
     if options.help:
         print(call_arguments.usage(tool))
         return 0

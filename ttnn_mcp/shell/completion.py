@@ -129,7 +129,7 @@ def _words(prefix: str, parsed_args: argparse.Namespace, **_asked: Any) -> list[
 
 def _arguments(tool_name: str | None, prefix: str, parsed_args: argparse.Namespace) -> list[str]:
     """`name=` of each argument; behind one that takes runs or a few values, those."""
-    from ttnn_mcp.shell.one_tool import tool_alone  # noqa: PLC0415
+    from ttnn_mcp.shell.call_arguments import tool_alone  # noqa: PLC0415
 
     try:
         known = tool_alone(tool_name or "").input_schema.get("properties", {})

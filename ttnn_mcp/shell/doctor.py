@@ -16,7 +16,7 @@ from ttnn_mcp.errors import ArchiveUnusable, TtnnMcpError
 from ttnn_mcp.replay.interpreters import interpreter
 from ttnn_mcp.served import documents
 from ttnn_mcp.session.settings import MB, NOWHERE, obstacle
-from ttnn_mcp.shell.one_tool import tool_alone
+from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.tools import answering
 
 if TYPE_CHECKING:

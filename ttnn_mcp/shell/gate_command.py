@@ -20,8 +20,8 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.session.pair import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell import markdown
-from ttnn_mcp.shell.one_tool import tool_alone
-from ttnn_mcp.shell.report_markdown import shortage
+from ttnn_mcp.shell.call_arguments import tool_alone
+from ttnn_mcp.shell.markdown import shortage
 from ttnn_mcp.shell.suggestions import spoken_here
 from ttnn_mcp.tools import answering
 from ttnn_mcp.tools.answering import records

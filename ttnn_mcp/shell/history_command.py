@@ -8,8 +8,8 @@ from typing import Any
 
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.session.session import Session
+from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.shell.check_report import duration
-from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.tools import answering
 
 

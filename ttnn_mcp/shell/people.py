@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 
+from ttnn_mcp.errors import ArgumentsInvalid, nearest, shown
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.terminal import awaited, coloured, show, width
+
+PAGE = re.compile(r"ttnn://([\w-]+)")  # a client's name of it; at a shell it is a file
 
 
 def answered(options: argparse.Namespace, words: Sequence[str], session: Session) -> int:
@@ -44,8 +48,6 @@ def _ask(options: argparse.Namespace, words: Sequence[str], session: Session) ->
         print(sentence, file=sys.stderr)
 
     if options.explain:
-        from ttnn_mcp.shell.glossary import explained  # noqa: PLC0415
-
         print(explained(options.explain))
         return
     if getattr(options, "format", None):
@@ -56,6 +58,24 @@ def _ask(options: argparse.Namespace, words: Sequence[str], session: Session) ->
     asked = awaited(asking.asked(session, options, words, tell), options.command)
     text = asking.worded_for(options, asked, words)
     print(text, end="") if options.json or options.markdown else show(text)
+
+
+def explained(word: str) -> str:
+    """`--explain WORD`: the terms that are this word, else those in which it occurs, each with its meaning.
+
+    Raises:
+        ArgumentsInvalid: there is none; names the nearest.
+    """
+    from ttnn_mcp.served.documents import meanings, same_terms  # noqa: PLC0415
+
+    asked = " ".join(word.replace("_", " ").lower().split())
+    terms = meanings()
+    same = same_terms("generation" if re.fullmatch(r"[cg]\d{1,2}", asked) else asked, terms)
+    alike = same or [term for term in terms if asked and asked in term.lower()]
+    if not alike:
+        raise ArgumentsInvalid(f"The glossary has no '{shown(word)}'.{nearest(word, terms)}")
+    at_a_shell = {term: PAGE.sub(r"resources/\1.md", terms[term]) for term in alike}
+    return "\n".join(f"{term}: {meaning}" for term, meaning in at_a_shell.items())
 
 
 def _demo(session: Session) -> None:

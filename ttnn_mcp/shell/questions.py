@@ -53,7 +53,7 @@ async def arguments(
         ArgumentsInvalid: there are too many runs, too few, or an argument is not the tool's.
     """
     from ttnn_mcp.shell import call_arguments  # noqa: PLC0415 - the tools load with the first question
-    from ttnn_mcp.shell.one_tool import tool_alone  # noqa: PLC0415
+    from ttnn_mcp.shell.call_arguments import tool_alone  # noqa: PLC0415
 
     tool = tool_alone(question.tool)
     known = tool.arguments.model_fields

@@ -14,13 +14,13 @@ from ttnn_mcp.report.answers import Answers, answers_of
 from ttnn_mcp.report.page import MARK, page
 from ttnn_mcp.report.trace import BEGINNING, trace
 from ttnn_mcp.session.session import Session
-from ttnn_mcp.shell import report_markdown
-from ttnn_mcp.shell.report_markdown import comment
+from ttnn_mcp.shell import markdown
+from ttnn_mcp.shell.markdown import comment
 from ttnn_mcp.shell.terminal import awaited
 
 KINDS: dict[str, tuple[Callable[[Answers], str | bytes], bytes]] = {  # how it is written, and how each begins
     "html": (page, MARK.encode()),
-    "markdown": (comment, report_markdown.MARK.encode()),
+    "markdown": (comment, markdown.MARK.encode()),
     "perfetto": (trace, BEGINNING),
 }
 

@@ -8,8 +8,8 @@ from typing import Any
 from ttnn_mcp.errors import QuestionRefused, TtnnMcpError
 from ttnn_mcp.quoting import line
 from ttnn_mcp.session.session import Session
+from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.shell.capture.mock_run import MockCapture
-from ttnn_mcp.shell.one_tool import tool_alone
 from ttnn_mcp.shell.terminal import own_name
 from ttnn_mcp.tools import answering
 
