@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ttnn_mcp import __version__
 from ttnn_mcp.errors import ArgumentsInvalid, shown, suggestion
 from ttnn_mcp.session.settings import ARCHIVE_MB, ARCHIVE_VARIABLE, CACHE_MB
-from ttnn_mcp.shell.command_options import add_archive, add_history, add_people, add_report, whole
+from ttnn_mcp.shell.command_options import add_archive, add_history, add_people, add_report, added, whole
 
 if TYPE_CHECKING:
     from ttnn_mcp.server.http.door import Door
@@ -36,6 +37,7 @@ examples:
 
 Reports are looked for under --root, else $TT_METAL_HOME/generated, else ./generated.
 """
+CALL = "call one tool, print its answer as JSON"
 CALL_EPILOG = """\
 Values parse as JSON where they can, else they are strings: limit=5, steps=[1,4], op_code=Matmul.
 The structured answer is printed as JSON; where there is none, the reason is on stderr and the exit status is 1.
@@ -97,41 +99,30 @@ class _Only:
 
 def command_line(first: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands; of one alone where it is the `first` word: all of them take ten times as long."""
-    raw = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
         "ttnn-mcp",
         description="Ask a TTNN profile why it is slow. Without a command: serve MCP over stdin and stdout.",
         epilog=EPILOG,
-        formatter_class=raw,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"ttnn-mcp {__version__}")
     _add_choices(parser)
     shared = argparse.ArgumentParser(add_help=False)
     _add_choices(shared, default=argparse.SUPPRESS)  # a command must not reset the options in front of it
-    added = parser.add_subparsers(dest="command", metavar="command", parser_class=argparse.ArgumentParser)
-    commands: Any = added if first is None else _Only(added, first)
-    serve = commands.add_parser(
-        "serve", parents=[shared], help="serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
+    parsers = parser.add_subparsers(dest="command", metavar="command", parser_class=argparse.ArgumentParser)
+    commands: Any = parsers if first is None else _Only(parsers, first)
+    serve = added(
+        commands, shared, "serve", "serve MCP", description="Serve MCP over stdin and stdout, or over HTTP."
     )
     _add_http(serve)
-    call = commands.add_parser(
-        "call",
-        parents=[shared],
-        add_help=False,
-        formatter_class=raw,
-        help="call one tool, print its answer as JSON",
-        description="Call one tool without a server and print its structured answer as JSON.",
-        epilog=CALL_EPILOG,
-    )
+    about = "Call one tool without a server and print its structured answer as JSON."
+    call = added(commands, shared, "call", CALL, CALL_EPILOG, add_help=False, description=about)
     call.add_argument("tool", nargs="?", help="a tool's name; without one, the tools are listed")
     call.add_argument("pairs", nargs="*", metavar="name=value", help="its arguments")
     call.add_argument("-h", "--help", action="store_true", help="show this help, or the arguments of TOOL")
     call.set_defaults(parser=call)
-    gate = commands.add_parser(
-        "gate", parents=[shared], formatter_class=raw, help=GATE, description=f"{GATE}.", epilog=GATE_EPILOG
-    )
-    _add_gate(gate)
-    baseline = commands.add_parser("baseline", parents=[shared], help=BASELINE, description=f"{BASELINE}.")
+    _add_gate(added(commands, shared, "gate", GATE, GATE_EPILOG))
+    baseline = added(commands, shared, "baseline", BASELINE)
     baseline.add_argument("name", nargs="?", help="a name for the run; without one, the names are listed")
     baseline.add_argument(
         "path", nargs="?", metavar="RUN", help="its name, id or path; default: the run that --run or --root names"
@@ -139,12 +130,12 @@ def command_line(first: str | None = None) -> argparse.ArgumentParser:
     add_people(commands, shared)
     add_report(commands, shared)
     add_archive(commands, shared)
-    add_history(commands, shared, raw)
-    join = commands.add_parser("join", parents=[shared], help=JOIN, description=f"Print {JOIN}.")
+    add_history(commands, shared)
+    join = added(commands, shared, "join", JOIN, description=f"Print {JOIN}.")
     join.add_argument("times", type=Path, metavar="STREAMED", help="what TT_METAL_STREAMING_PROFILER_OPS_CSV names")
     join.add_argument("report", type=Path, metavar="CSV", help="the ops_perf_results CSV of the same script")
-    commands.add_parser("doctor", parents=[shared], help=DOCTOR, description=f"Print {DOCTOR}.")
-    return parser if added.choices else command_line()
+    added(commands, shared, "doctor", DOCTOR, description=f"Print {DOCTOR}.")
+    return parser if parsers.choices else command_line()
 
 
 def option_meant(parser: argparse.ArgumentParser, command: str | None, unread: list[str]) -> str:
@@ -214,14 +205,14 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
     )
     group.add_argument(
         "--cache-mb",
-        type=_megabytes,
+        type=partial(whole, least=0, most=MOST_MB),
         default=default,
         metavar="MB",
         help=f"most that copies of large reports take there (default {CACHE_MB}; 0: none)",
     )
     group.add_argument(
         "--archive-mb",
-        type=_megabytes,
+        type=partial(whole, least=0, most=MOST_MB),
         default=default,
         metavar="MB",
         help=f"most that the archive of runs takes there (default ${ARCHIVE_VARIABLE} or {ARCHIVE_MB}; 0: none)",
@@ -233,10 +224,6 @@ def _add_choices(parser: argparse.ArgumentParser, default: str | None = None) ->
         metavar="PYTHON",
         help="a Python with your TTNN, to prove with on mock devices (over HTTP: allows to); see doctor",
     )
-
-
-def _megabytes(written: str) -> int:
-    return whole(written, 0, MOST_MB)
 
 
 def http_door(options: argparse.Namespace) -> Door | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,19 +90,25 @@ examples:
 """
 
 
-def add_report(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],  # pyright: ignore[reportPrivateUsage]
-    shared: argparse.ArgumentParser,
-) -> None:
+def whole(written: str, least: int = 1, most: int = MOST) -> int:
+    """The number, where it is a whole one in these bounds."""
+    if not (written.isascii() and written.isdigit()) or not least <= int(written[:10]) <= most:
+        raise argparse.ArgumentTypeError(f"wants a whole number from {least} to {most}")
+    return int(written)
+
+
+def added(
+    commands: Any, shared: argparse.ArgumentParser, name: str, about: str, epilog: str = "", **named: Any
+) -> Any:
+    """The parser of a command, with the options that all share; an epilog keeps its lines."""
+    raw = {"epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter} if epilog else {}
+    usual = {"parents": [shared], "help": about, "description": f"{about}.", **raw}
+    return commands.add_parser(name, **{**usual, **named})
+
+
+def add_report(commands: Any, shared: argparse.ArgumentParser) -> None:
     """The command and its options, for the parser of the command line."""
-    report = commands.add_parser(
-        "report",
-        parents=[shared],
-        help=HELP,
-        description=f"{HELP}.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    report = added(commands, shared, "report", HELP, EPILOG)
     report.add_argument("subject", nargs="?", metavar="RUN", help="name, id or path (default: the newest)")
     report.add_argument("--against", metavar="BASE", help="the run before the change")
     report.add_argument("--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
@@ -114,16 +121,9 @@ def add_report(
     report.set_defaults(kind="html")
 
 
-def add_history(commands: Any, shared: argparse.ArgumentParser, formatter: Any) -> None:
+def add_history(commands: Any, shared: argparse.ArgumentParser) -> None:
     """Add the command `history` to the commands of the shell."""
-    history = commands.add_parser(
-        "history",
-        parents=[shared],
-        formatter_class=formatter,
-        help=HISTORY,
-        description=f"Print {HISTORY}.",
-        epilog=HISTORY_EPILOG,
-    )
+    history = added(commands, shared, "history", HISTORY, HISTORY_EPILOG, description=f"Print {HISTORY}.")
     history.add_argument(
         "subject", nargs="?", metavar="RUN", help="the newest run of the history (default: the newest there is)"
     )
@@ -134,65 +134,46 @@ def add_history(commands: Any, shared: argparse.ArgumentParser, formatter: Any) 
 
 def add_archive(commands: Any, shared: argparse.ArgumentParser) -> None:
     """Add the command `archive` to the commands of the shell."""
-    raw = argparse.RawDescriptionHelpFormatter
-    archive = commands.add_parser(
-        "archive", help=ARCHIVE, description=f"{ARCHIVE}.", epilog=ARCHIVE_EPILOG, formatter_class=raw
-    )
+    archive = added(commands, shared, "archive", ARCHIVE, ARCHIVE_EPILOG, parents=[])
     actions = archive.add_subparsers(dest="action", metavar="action", required=True)
-
-    def action(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
-        return actions.add_parser(
-            name,
-            parents=[shared],
-            help=description,
-            description=f"{description}.",
-            epilog=epilog,
-            formatter_class=raw,
-        )
-
-    add = action("add", "read reports into an archive", ADD_EPILOG)
+    add = added(actions, shared, "add", "read reports into an archive", ADD_EPILOG)
     add.add_argument("patterns", nargs="+", metavar="PATTERN", help="files, folders, or wildcards in quotes")
     add.add_argument("--to", dest="folder", metavar="FOLDER|URL", help="the archive")
     add.add_argument(
         "--dask", metavar="ADDRESS", help="read with the workers of this Dask scheduler (tcp://HOST:PORT)"
     )
-    add.add_argument("--jobs", type=_jobs, metavar="N", help="read with N processes here (default: one per core)")
+    add.add_argument(
+        "--jobs",
+        type=partial(whole, most=MOST_JOBS),
+        metavar="N",
+        help="read with N processes here (default: one per core)",
+    )
     add.add_argument("--label", type=_word, help="what to call these runs: a model, a nightly job")
     add.add_argument("--build", type=_word, help="version of TTNN that was measured")
     add.add_argument("--commit", type=_word, help="commit that was measured")
     add.add_argument(
-        "--most-mb", type=_megabytes, metavar="MB", help="most it may take; the oldest runs leave first"
+        "--most-mb",
+        type=partial(whole, most=1_000_000_000),
+        metavar="MB",
+        help="most it may take; the oldest runs leave first",
     )
     add.add_argument("--json", action="store_true", help="print JSON, and no progress")
-    listing = action("list", "list the runs of an archive")
+    listing = added(actions, shared, "list", "list the runs of an archive")
     listing.add_argument("--label", type=_word, help="only runs called so")
-    listing.add_argument("--limit", type=_count, default=20, metavar="N", help="the N recorded last (default 20)")
-    forget = action("forget", "remove runs from an archive")
+    listing.add_argument(
+        "--limit",
+        type=partial(whole, most=1_000_000),
+        default=20,
+        metavar="N",
+        help="the N recorded last (default 20)",
+    )
+    forget = added(actions, shared, "forget", "remove runs from an archive")
     forget.add_argument(
         "runs", nargs="+", metavar="RUN", help="keys as `archive list` prints them, or their beginnings"
     )
     for parser in (listing, forget):
         parser.add_argument("--in", dest="folder", metavar="FOLDER|URL", help="the archive")
         parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _jobs(written: str) -> int:
-    return whole(written, 1, MOST_JOBS)
-
-
-def _count(written: str) -> int:
-    return whole(written, 1, 1_000_000)
-
-
-def _megabytes(written: str) -> int:
-    return whole(written, 1, 1_000_000_000)
-
-
-def whole(written: str, least: int, most: int) -> int:
-    """The number, where it is a whole one in these bounds."""
-    if not (written.isascii() and written.isdigit()) or not least <= int(written[:10]) <= most:
-        raise argparse.ArgumentTypeError(f"wants a whole number from {least} to {most}")
-    return int(written)
 
 
 def _word(written: str) -> str:
@@ -207,13 +188,15 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
     for name, question in QUESTIONS.items():
         runs = {"run": "[RUN]", "baseline": "A", "candidate": "[B]", "op": "LINE"}
         places = " ".join(runs[place] for place in question.runs)
-        asking = commands.add_parser(
+        asking = added(
+            commands,
+            shared,
             name,
-            parents=[shared],
-            help=question.about,
+            question.about,
             description=f"{question.about[0].upper()}{question.about[1:]}. {NEWEST if question.runs else ''}",
             usage=f"ttnn-mcp {name} {places}{' ' if places else ''}[name=value ...] [--json | --markdown]",
             epilog=f"Arguments: ttnn-mcp call {question.tool} --help",
+            formatter_class=argparse.HelpFormatter,
         )
         asking.add_argument("words", nargs="*", metavar="RUN | name=value", help="runs, and arguments of the tool")
         if name in OPTIONS:
@@ -222,22 +205,17 @@ def add_people(commands: Any, shared: argparse.ArgumentParser) -> None:
         form = asking.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print the answer as JSON")
         form.add_argument("--markdown", action="store_true", help="print it as Markdown")
-    _add_profile(commands)
+    _add_profile(commands, shared)
     _add_capture(commands, shared)
-    accuracy = commands.add_parser("accuracy", parents=[shared], help=ACCURACY, description=ACCURACY_AT_LENGTH)
+    accuracy = added(commands, shared, "accuracy", ACCURACY, description=ACCURACY_AT_LENGTH)
     accuracy.add_argument("of_run", nargs="?", metavar="RUN", help="default: the newest report found")
-    accuracy.add_argument("--worst", type=_few, default=5, help="kinds of ops, the worst first (default 5)")
-    commands.add_parser("demo", parents=[shared], help=DEMO, description=f"Print {DEMO}.")
-    skill = commands.add_parser("skill", parents=[shared], help=SKILL, description=f"{SKILL}, as Markdown.")
+    accuracy.add_argument("--worst", type=whole, default=5, help="kinds of ops, the worst first (default 5)")
+    added(commands, shared, "demo", DEMO, description=f"Print {DEMO}.")
+    skill = added(commands, shared, "skill", SKILL, description=f"{SKILL}, as Markdown.")
     skill.add_argument(
         "page", nargs="?", default="SKILL", help="such as step-04-metal-trace (default: the contents)"
     )
-    completion = commands.add_parser(
-        "completion",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        help=COMPLETION,
-        epilog=COMPLETION_EPILOG,
-    )
+    completion = added(commands, shared, "completion", COMPLETION, COMPLETION_EPILOG, parents=[], description=None)
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
@@ -260,15 +238,9 @@ def _add_ops(ops: argparse.ArgumentParser) -> None:
 OPTIONS = {"check": _add_check, "ops": _add_ops}
 
 
-def _add_profile(commands: Any) -> None:
-    profile = commands.add_parser(
-        "profile",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        help=PROFILE,
-        description=f"{PROFILE}.",
-        usage="ttnn-mcp profile [--memory] [--tracy=OPTION] -- COMMAND",
-        epilog=PROFILE_EPILOG,
-    )
+def _add_profile(commands: Any, shared: argparse.ArgumentParser) -> None:
+    usage = "ttnn-mcp profile [--memory] [--tracy=OPTION] -- COMMAND"
+    profile = added(commands, shared, "profile", PROFILE, PROFILE_EPILOG, parents=[], usage=usage)
     profile.add_argument(
         "--memory", action="store_true", dest="with_memory", help="run it again for a memory report"
     )
@@ -278,22 +250,18 @@ def _add_profile(commands: Any) -> None:
 
 
 def _add_capture(commands: Any, shared: argparse.ArgumentParser) -> None:
-    capture = commands.add_parser(
+    capture = added(
+        commands,
+        shared,
         "capture",
-        parents=[shared],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        help=CAPTURE,
+        CAPTURE,
+        CAPTURE_EPILOG.format(names=", ".join(KINDS)),
         description=f"{CAPTURE[0].upper()}{CAPTURE[1:]}.",
         usage="ttnn-mcp capture --arch NAME [--ttnn PYTHON] [--minutes N] [--memory-gb N] [--json] -- COMMAND",
-        epilog=CAPTURE_EPILOG.format(names=", ".join(KINDS)),
     )
     capture.add_argument("--arch", required=True, metavar="NAME", help="the chips that COMMAND shall see")
-    capture.add_argument("--minutes", type=_few, default=30, help="end COMMAND after so long (default 30)")
+    capture.add_argument("--minutes", type=whole, default=30, help="end COMMAND after so long (default 30)")
     capture.add_argument(
-        "--memory-gb", type=_few, help="refuse it more memory (default: three quarters of the machine's)"
+        "--memory-gb", type=whole, help="refuse it more memory (default: three quarters of the machine's)"
     )
     capture.add_argument("--json", action="store_true", help="print the answers as JSON")
-
-
-def _few(written: str) -> int:
-    return whole(written, 1, MOST)
