@@ -2,10 +2,9 @@
 
 from tests.experiments.test_story import LOOP, chain
 from tests.for_all import for_all
-from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Outlook
-from ttnn_mcp.experiments.story import story_of
+from ttnn_mcp.experiments.story import checklist, story_of
 from ttnn_mcp.wire import StepStatus
 
 

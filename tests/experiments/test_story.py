@@ -7,10 +7,9 @@ import pytest
 from tests.experiments.writer import experiment
 from tests.for_all import for_all
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.experiment import RunSeen, Target
 from ttnn_mcp.experiments.outlook import Reach, parse_target, progress_of
-from ttnn_mcp.experiments.story import story_of
+from ttnn_mcp.experiments.story import checklist, story_of
 
 
 def chain(*told):

@@ -5,7 +5,7 @@ import pytest
 from tests.asking import session
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown
 from ttnn_mcp.session import session as sessions
-from ttnn_mcp.session.pair import Pair, identity
+from ttnn_mcp.session.registry import Pair, identity
 
 ALIKE = "abababab"
 

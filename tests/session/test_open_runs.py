@@ -16,7 +16,7 @@ from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.readers import fingerprint
 from ttnn_mcp.session import opening
 from ttnn_mcp.session.open_runs import KEPT_OPEN, Opening, OpenRuns
-from ttnn_mcp.session.pair import Pair
+from ttnn_mcp.session.registry import Pair
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from ttnn_mcp.errors import ReportMissing
-from ttnn_mcp.session.pair import Pair, identity, stamp_of
+from ttnn_mcp.session.registry import Pair, identity, stamp_of
 
 
 @pytest.fixture

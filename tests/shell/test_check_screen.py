@@ -3,7 +3,7 @@
 from tests.for_all import for_all
 from tests.shell.test_check_report import ANSWER, FINDING
 from ttnn_mcp.shell import check_screen
-from ttnn_mcp.shell.suggestions import command
+from ttnn_mcp.shell.questions import command
 
 COLUMNS = ANSWER["plan"]["columns"]
 

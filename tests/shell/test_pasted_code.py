@@ -11,7 +11,7 @@ from tests.asking import session
 from ttnn_mcp.shell import cli
 from ttnn_mcp.shell.asking import all_findings
 from ttnn_mcp.shell.check_report import check_report
-from ttnn_mcp.shell.suggestions import answer_spoken_here
+from ttnn_mcp.shell.questions import answer_spoken_here
 
 pytestmark = pytest.mark.usefixtures("opened_once")
 

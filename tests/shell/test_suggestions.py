@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.for_all import for_all
-from ttnn_mcp.shell import cli, suggestions, terminal
+from ttnn_mcp.shell import cli, questions, terminal
 
 pytestmark = pytest.mark.usefixtures("opened_once")
 
@@ -55,7 +55,7 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
     """As after `make demo`, where the environment's folder is not on the PATH."""
     for path in ("/usr/bin:/bin", f"{Path(sys.executable).parent}:/usr/bin:/bin"):
         env = {**os.environ, "PATH": path, "XDG_STATE_HOME": str(tmp_path)}
-        code = "from ttnn_mcp.shell.suggestions import command; print(command('--version'))"
+        code = "from ttnn_mcp.shell.questions import command; print(command('--version'))"
         written = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
         ran = subprocess.run(["sh", "-c", written.stdout], env=env, capture_output=True, text=True, check=True)
         assert ran.stdout.startswith("ttnn-mcp ")
@@ -81,12 +81,12 @@ def test_the_program_is_named_so_that_a_shell_finds_it(tmp_path):
 )
 def test_a_call_is_a_command_about_the_run_as_a_person_named_it(run, tool, arguments, words):
     answer = {"next": [{"tool": tool, "arguments": arguments, "why": "because"}]}
-    assert suggestions.following(answer, run) == [(f"{terminal.own_name()} {words}", "because")]
+    assert questions.following(answer, run) == [(f"{terminal.own_name()} {words}", "because")]
 
 
 def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert suggestions.spoken_here("Call list_runs, then open_run; my_list_ops stays.") == (
+    assert questions.spoken_here("Call list_runs, then open_run; my_list_ops stays.") == (
         "Call `ttnn-mcp runs`, then `ttnn-mcp open`; my_list_ops stays."
     )
     told = {
@@ -95,14 +95,14 @@ def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatc
         "host_overhead(wall_ms=...)": "`ttnn-mcp host wall_ms=...`",
         "memory_summary.l1_peak": "`ttnn-mcp memory` l1_peak",
     }
-    assert {text: suggestions.spoken_here(text) for text in told} == told
+    assert {text: questions.spoken_here(text) for text in told} == told
     answer = {
         "verify": "memory_summary",
         "fix": "see memory_summary",
         "name": "list_ops",
         "deep": [{"why": ["list_ops", 3]}],
     }
-    assert suggestions.answer_spoken_here(answer) == {
+    assert questions.answer_spoken_here(answer) == {
         "verify": "`ttnn-mcp memory`", "fix": "see ttnn-mcp memory", "name": "list_ops",
         "deep": [{"why": ["`ttnn-mcp ops`", 3]}],
     }  # fmt: skip
@@ -115,5 +115,5 @@ def test_a_refusal_names_commands_where_a_command_was_given(tmp_path, monkeypatc
 
 def test_odd_names_and_values_survive_a_shell():
     name, values = "it's $HOME; rm -rf *", [1, "a b"]
-    parts = shlex.split(suggestions.command("call", "list_ops", run=name, devices=values))
+    parts = shlex.split(questions.command("call", "list_ops", run=name, devices=values))
     assert parts[-2:] == [f"run={name}", 'devices=[1, "a b"]']

@@ -1,20 +1,35 @@
 """The story of one loop: where it began, which changes were kept, and which run is the best.
 
 Experiments belong to one loop if they share a run, as baseline or candidate, directly or through other experiments.
-Different models have no run in common, so they are different loops in one store.
+Different models have no run in common, so they are different loops in one store. The skill's checklist has nine ticks;
+each is measured, recorded, or not shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.experiments.rules import PCC_AT_LEAST
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 
 if TYPE_CHECKING:
     from ttnn_mcp.experiments.experiment import Experiment, RunSeen, Target
+    from ttnn_mcp.experiments.outlook import Outlook
+
+
+RestsOn: TypeAlias = Literal["measured", "recorded", "not shown"]
+
+
+class Tick(NamedTuple):
+    """One line of the checklist; it is ticked unless `rests_on` is "not shown"."""
+
+    tick: str
+    rests_on: RestsOn
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +182,42 @@ def _kept_chain(experiments: Sequence[Experiment], start: RunSeen) -> tuple[Expe
 def pcc_holds(story: Story) -> bool:
     """Whether the best run's PCC was recorded and is good enough."""
     return story.final_pcc is not None and story.final_pcc >= PCC_AT_LEAST
+
+
+def checklist(story: Story | None, outlook: Outlook | None) -> list[Tick]:
+    """All nine ticks, in the order of the skill."""
+    return [_baseline(story), *(_step(step, story, outlook) for step in STEP_TITLES), _accuracy(story)]
+
+
+def _baseline(story: Story | None) -> Tick:
+    if story is None:
+        return Tick("Baseline", "not shown", "nothing recorded yet")
+    lacks = [
+        *([] if story.baseline.warm else ["no warm iteration"]),
+        *([] if story.target else ["no target set"]),
+    ]
+    return Tick("Baseline", "not shown" if lacks else "measured", " and ".join(lacks) or f"run {story.baseline.id}")
+
+
+def _step(step: int, story: Story | None, outlook: Outlook | None) -> Tick:
+    name = f"{step} {STEP_TITLES[step]}"
+    status = (
+        next((step_status for step_status in outlook.steps if step_status.step == step), None) if outlook else None
+    )
+    if status is not None and status.status in ("clean", "not_applicable"):
+        return Tick(name, "measured", f"{status.status.replace('_', ' ')} on the best run")
+    tried = story.of_step(step) if story else ()
+    decided = [
+        f"#{experiment.id} {experiment.verdict}" for experiment in tried if experiment.verdict != "inconclusive"
+    ]
+    if decided:
+        return Tick(name, "recorded", ", ".join(decided[-3:]))
+    if tried:
+        return Tick(name, "not shown", f"#{tried[-1].id} inconclusive")
+    return Tick(name, "not shown", status.status.replace("_", " ") if status else "not tried")
+
+
+def _accuracy(story: Story | None) -> Tick:
+    if story is not None and pcc_holds(story):
+        return Tick("Final PCC", "recorded", f"{figure(story.final_pcc, '.5g')} with the best run")
+    return Tick("Final PCC", "not shown", "no PCC of the best run")

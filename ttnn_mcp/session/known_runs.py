@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ttnn_mcp.errors import SHOWN_NAME_CHARS, ArgumentsInvalid, RunUnknown, shown, shown_path
 from ttnn_mcp.readers.discover import FoundReport
-from ttnn_mcp.session.pair import SHOWN_CHARS
-from ttnn_mcp.session.registry import ID, KnownRun, Registry
+from ttnn_mcp.session.registry import ID, SHOWN_CHARS, KnownRun, Registry
 
 DEMO = "demo"
 LISTED = 5  # runs that an error lists

@@ -8,13 +8,12 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_mcp.errors import ReportBroken, shown
-from ttnn_mcp.session.pair import stamps_of
+from ttnn_mcp.session.registry import stamps_of
 
 if TYPE_CHECKING:
     from ttnn_mcp.readers.kept_files import KeptFiles
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.pair import Pair, Stamps
-    from ttnn_mcp.session.registry import KnownRun
+    from ttnn_mcp.session.registry import KnownRun, Pair, Stamps
 
 KEPT_OPEN = 4  # runs held in memory; a million rows take a few hundred MB
 

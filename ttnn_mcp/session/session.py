@@ -20,9 +20,8 @@ from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.session.archiving import Archiving
 from ttnn_mcp.session.known_runs import DEMO, KnownRuns, check_name, known_run, only_one
 from ttnn_mcp.session.open_runs import Opening, OpenRuns, read_unchanged
-from ttnn_mcp.session.pair import SHOWN_CHARS, Pair, identity, stamps_of
 from ttnn_mcp.session.places import DEMO_CAVEAT, OUTSIDE, Roots, demo_reports, is_there, place_of
-from ttnn_mcp.session.registry import ID, KnownRun, Registry
+from ttnn_mcp.session.registry import ID, SHOWN_CHARS, KnownRun, Pair, Registry, identity, stamps_of
 from ttnn_mcp.session.settings import MB, Settings
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.store import Archive
     from ttnn_mcp.readers.discover import FoundReport
     from ttnn_mcp.run.run import Run
-    from ttnn_mcp.session.pair import Stamps
+    from ttnn_mcp.session.registry import Stamps
 
 OVERWRITTEN = "the report was overwritten: before, its file held run {id}"
 SHARED = "names are shared by all clients of this server, and so are experiments"

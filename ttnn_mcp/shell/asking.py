@@ -20,8 +20,7 @@ from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
 from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.outline import Outline, Section, measured, outline_of, worded
-from ttnn_mcp.shell.questions import QUESTIONS, arguments
-from ttnn_mcp.shell.suggestions import answer_spoken_here, following, more
+from ttnn_mcp.shell.questions import QUESTIONS, answer_spoken_here, arguments, following, more
 from ttnn_mcp.shell.terminal import coloured, width
 from ttnn_mcp.tools import answering
 

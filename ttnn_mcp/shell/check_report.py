@@ -13,7 +13,7 @@ from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import saving_words
 from ttnn_mcp.report.sections import window_words
-from ttnn_mcp.shell.suggestions import command, following, more
+from ttnn_mcp.shell.questions import command, following, more
 
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side

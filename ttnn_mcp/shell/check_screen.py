@@ -11,7 +11,7 @@ from typing import Any
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, in_lines, named_rows
-from ttnn_mcp.shell.suggestions import command
+from ttnn_mcp.shell.questions import command
 
 LINES = 24  # of a terminal as it opens: 80 columns, 24 lines
 CLAIM_LINES, OTHER_LINES = 3, 2  # of one sentence: what is cut stands in the whole answer

@@ -108,7 +108,7 @@ def _told(refusal: TtnnMcpError, command: str | None) -> str:
     """A refusal in the words of the door: tools where tools are called, else commands."""
     if command in ("call", "serve", None):
         return str(refusal)
-    from ttnn_mcp.shell.suggestions import spoken_here  # noqa: PLC0415 - only a mistake waits for it
+    from ttnn_mcp.shell.questions import spoken_here  # noqa: PLC0415 - only a mistake waits for it
 
     return spoken_here(str(refusal))
 

@@ -17,12 +17,12 @@ from ttnn_mcp.analyses.comparison.reasons import OF_GAIN
 from ttnn_mcp.errors import ArgumentsInvalid, RunUnknown, StoreUnusable, TtnnMcpError, shown, shown_path
 from ttnn_mcp.experiments.rules import WALL_NOISE_SHARE
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.session.pair import SHOWN_CHARS
+from ttnn_mcp.session.registry import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell import markdown
 from ttnn_mcp.shell.call_arguments import tool_alone
 from ttnn_mcp.shell.markdown import shortage
-from ttnn_mcp.shell.suggestions import spoken_here
+from ttnn_mcp.shell.questions import spoken_here
 from ttnn_mcp.tools import answering
 from ttnn_mcp.tools.answering import records
 

@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.devices.host_gaps import slowest_timeline
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.session import Session
-from ttnn_mcp.tools.parts import compare_tables as tables
+from ttnn_mcp.tools.parts import comparing as tables
 from ttnn_mcp.tools.parts.comparing import RunsCompared, Windows, compared, runs_compared
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.proof_tables import ENGAGED, SUSPICIOUS, engaged, suspicious

@@ -22,8 +22,7 @@ from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.window import Scope
-from ttnn_mcp.tools.parts.wall import WallMs, refuse_other_rows
-from ttnn_mcp.tools.tool import OfWindow, Tool
+from ttnn_mcp.tools.tool import OfWindow, Tool, WallMs, refuse_other_rows
 from ttnn_mcp.wire import Columns, Ms, Quoting, SavingMs, Share, Table, Us, Window, Wire
 
 Verdict = Literal["device_bound", "mixed", "host_bound", "unknown"]

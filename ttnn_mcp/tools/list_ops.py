@@ -17,9 +17,14 @@ from ttnn_mcp.run.ops.op_names import FAMILIES, canonical, family
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.budget import cursor_after, offset_of
-from ttnn_mcp.tools.parts.host_ops import HostTotals, host_operations, refuse_device_arguments
 from ttnn_mcp.tools.parts.op_groups import GROUPS, GroupBy, grouping_of, groups_table
-from ttnn_mcp.tools.parts.predicted_run import PredictedRun, predicted_run
+from ttnn_mcp.tools.parts.without_times import (
+    HostTotals,
+    PredictedRun,
+    host_operations,
+    predicted_run,
+    refuse_device_arguments,
+)
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoting, Table, Us, Window, Wire
 

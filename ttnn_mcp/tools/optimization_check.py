@@ -14,7 +14,6 @@ from ttnn_mcp.errors import QuestionRefused, shown
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.budget import offset_of
-from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (
     OTHERS,
@@ -26,9 +25,8 @@ from ttnn_mcp.tools.parts.plan_tables import (
     settings_table,
     unexplained_table,
 )
-from ttnn_mcp.tools.parts.predicted_run import PredictedPlan, predicted_plan
-from ttnn_mcp.tools.parts.wall import WallMs, refuse_other_rows
-from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
+from ttnn_mcp.tools.parts.without_times import PredictedPlan, predicted_plan, refuse_device_arguments
+from ttnn_mcp.tools.tool import Budget, OfWindow, Tool, WallMs, refuse_other_rows
 from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
 
 CAVEATS_SHOWN = 4

@@ -17,9 +17,8 @@ from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.run.window import REPROFILE
-from ttnn_mcp.tools.parts.host_ops import refuse_device_arguments
 from ttnn_mcp.tools.parts.op_cores import CORES, cores_of_window
-from ttnn_mcp.tools.parts.predicted_run import PredictedRun, prediction
+from ttnn_mcp.tools.parts.without_times import PredictedRun, prediction, refuse_device_arguments
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool
 from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.errors import TtnnMcpError, shown
-from ttnn_mcp.experiments.checklist import checklist
 from ttnn_mcp.experiments.decision import Decision, Position, decide
 from ttnn_mcp.experiments.experiment import Experiment, RunSeen
 from ttnn_mcp.experiments.outlook import CHEAP_OPS, Outlook, Progress, outlook_of, progress_of, reach_of
 from ttnn_mcp.experiments.runs_seen import seen
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.experiments.story import Story, alone, story_of
-from ttnn_mcp.session.pair import SHOWN_CHARS
+from ttnn_mcp.experiments.story import Story, alone, checklist, story_of
+from ttnn_mcp.session.registry import SHOWN_CHARS
 from ttnn_mcp.session.session import Pair, Session, identity
 from ttnn_mcp.tools.parts.loop_answer import (
     CHECKLIST,

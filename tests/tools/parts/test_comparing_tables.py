@@ -9,7 +9,7 @@ import numpy as np
 from tests.for_all import for_all
 from ttnn_mcp.analyses.comparison.comparison import Change, Delta
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta
-from ttnn_mcp.tools.parts.compare_tables import changed, exact_us, groups, memory, rewritten
+from ttnn_mcp.tools.parts.comparing import changed, exact_us, groups, memory, rewritten
 
 
 @for_all(

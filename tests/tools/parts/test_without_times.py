@@ -20,7 +20,7 @@ from ttnn_mcp.analyses.settings import unmeasured
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.session.places import demo_reports
-from ttnn_mcp.tools.parts import predicted_run
+from ttnn_mcp.tools.parts import without_times
 
 ADD = f"operation_attributes_t(BinaryOpType::ADD, {EMPTY}<variant>, {DRAM}, "
 
@@ -160,14 +160,14 @@ async def test_what_changes_save_is_taken_off_the_total_the_most_first(tmp_path,
         ]
 
     monkeypatch.setattr(unmeasured, "promising_changes", changes)
-    plan = await predicted_run.predicted_plan(run)
+    plan = await without_times.predicted_plan(run)
     columns = plan.changes.columns
     told = [dict(zip(columns, row, strict=True)) for row in plan.changes.rows]
     assert [(one["ops"], one["change"]) for one in told] == [(1, "made: 1 -> 1"), (2, "made: 1 -> 2")]
     assert [one["predicted_us"] - one["then_us"] for one in told] == pytest.approx([20, 10], abs=0.05)
     (_, before, *lowest), (_, after, *rest) = plan.total.rows
     assert (before - after, rest) == (pytest.approx(30, abs=0.05), lowest)
-    assert await predicted_run.predicted_plan(run) is plan
+    assert await without_times.predicted_plan(run) is plan
 
 
 async def test_a_plan_without_hardware_has_changes_that_fit_and_that_a_law_expects_to_be_faster(tmp_path):
@@ -218,6 +218,6 @@ async def test_moves_that_can_be_left_out_stand_last_and_in_no_total(tmp_path, m
     assert "more_changes" not in plan
     before, after = (row[1:] for row in plan["total"]["rows"])
     assert before == after
-    monkeypatch.setattr(predicted_run, "CHANGES_SHOWN", 1)
+    monkeypatch.setattr(without_times, "CHANGES_SHOWN", 1)
     plan = (await ask(session(tmp_path), "optimization_check", run=path))["predicted"]
     assert (plan["changes"]["rows"], plan["more_changes"]) == ([first], 1)
