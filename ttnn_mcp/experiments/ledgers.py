@@ -195,7 +195,7 @@ def _named(rows: Sequence[Row], name: str) -> dict[str, Row]:
 
 def _compared(file: str, rows: Mapping[str, Row], decision: str, wanted: str | None) -> Iterator[Experiment | None]:
     """All of them with the control, which `wanted` may name."""
-    likely = (name for name, row in rows.items() if _is_control(name, row.get(decision, "")))
+    likely = (name for name, row in rows.items() if CONTROL.search(name) or CONTROL.match(row.get(decision, "")))
     control = next(likely, None) if wanted is None else wanted if wanted in rows else None
     if control is None:
         return
@@ -211,18 +211,11 @@ def _compared(file: str, rows: Mapping[str, Row], decision: str, wanted: str | N
         yield _experiment(name, rows[name], (run, candidate), column, (before, times[name]))
 
 
-def _is_control(name: str, decision: str) -> bool:
-    return bool(CONTROL.search(name) or CONTROL.match(decision))
-
-
 def _timed(control: Row) -> str | None:
     """The column that is judged."""
     timed = [column for column, cell in control.items() if _times(column, cell)]
-    return max(timed, key=lambda column: (_has_blocks(column, control), "decode" in column.lower()), default=None)
-
-
-def _has_blocks(column: str, row: Row) -> bool:
-    return len(_times(column, row[column])) > 1
+    has_blocks = {column: len(_times(column, control[column])) > 1 for column in timed}
+    return max(timed, key=lambda column: (has_blocks[column], "decode" in column.lower()), default=None)
 
 
 def _times(column: str, cell: str) -> list[float]:

@@ -47,10 +47,6 @@ _REASONS: dict[Fault, str] = {
 }
 
 
-def _everything(_run: RunSeen) -> bool:
-    return True
-
-
 class Store:
     """The log of one state folder.
 
@@ -61,7 +57,7 @@ class Store:
         damaged: sentences on the damaged rows that the latest reading left out.
     """
 
-    def __init__(self, folder: Path, visible: Callable[[RunSeen], bool] = _everything) -> None:
+    def __init__(self, folder: Path, visible: Callable[[RunSeen], bool] = lambda _run: True) -> None:
         self.path = folder / FILE
         self.damaged: tuple[str, ...] = ()
         self._visible = visible

@@ -92,7 +92,7 @@ def _run(row: sqlite3.Row) -> Fields:
 
 def _target(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Target | str:
     fields: Fields = dict(zip(TARGET_COLUMNS, row, strict=True))
-    return target_of({**fields, "baseline": runs.get(fields["baseline"])})
+    return _built(Target, {**fields, "baseline": runs.get(fields["baseline"])})
 
 
 def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment | str:
@@ -104,7 +104,7 @@ def _experiment(row: sqlite3.Row, runs: Mapping[object, Fields]) -> Experiment |
     except (TypeError, ValueError, RecursionError):
         return f"its {name} cannot be read"
     runs_of = {side: runs.get(fields[side]) for side in ("baseline", "candidate")}
-    return experiment_of({**fields, **runs_of})
+    return _built(Experiment, {**fields, **runs_of})
 
 
 async def insert_experiment(connection: aiosqlite.Connection, experiment: Experiment) -> int:
@@ -154,16 +154,6 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def experiment_of(fields: Mapping[str, Any]) -> Experiment | str:
-    """The experiment of these fields, or a sentence on the field that is wrong."""
-    return _built(Experiment, fields)
-
-
-def target_of(fields: Mapping[str, Any]) -> Target | str:
-    """The target of these fields, or a sentence on the field that is wrong."""
-    return _built(Target, fields)
-
-
 def check_sound(record: Experiment | Target) -> None:
     """Refuse a record that could not be read again.
 
@@ -181,6 +171,7 @@ def check_sound(record: Experiment | Target) -> None:
 
 
 def _built(kind: type[Any], fields: Mapping[str, Any]) -> Any:
+    """The record of these fields, or a sentence on the field that is wrong."""
     try:
         return _adapter(kind).validate_python(dict(fields))
     except (ValidationError, ValueError) as failure:

@@ -149,7 +149,8 @@ def ops_outline(answer: dict[str, Any]) -> Outline:
         heading: table["columns"].index(name) for heading, name in columns.items() if name in table["columns"]
     }
     rows = [
-        tuple(TOLD.get(heading, _as_is)(row[place]) for heading, place in places.items()) for row in table["rows"]
+        tuple(TOLD.get(heading, lambda cell: cell)(row[place]) for heading, place in places.items())
+        for row in table["rows"]
     ]
     devices = {row[place] for heading, place in places.items() if heading == "device" for row in table["rows"]}
     kept = [place for place, heading in enumerate(places) if heading != "device" or len(devices) > 1]
@@ -162,10 +163,6 @@ def ops_outline(answer: dict[str, Any]) -> Outline:
             )
         ],
     )
-
-
-def _as_is(cell: Any) -> Any:
-    return cell
 
 
 def _short(name: Any) -> Any:

@@ -52,17 +52,13 @@ ROWS = 20
 CODE_COLUMNS = 90  # a comment on GitHub shows as many without a scroll bar
 
 
-def _gapped(linked: re.Match[str]) -> str:
-    return _SHORTER.sub("\\g<0>\u200b", linked[0])
-
-
 def text(value: object) -> str:
     """A value as text that Markdown shows as it is."""
     return _shown(" ".join(str(value).split()))
 
 
 def _shown(line: str) -> str:
-    return _MARKS.sub(r"\\\1", _LINKED.sub(_gapped, line))
+    return _MARKS.sub(r"\\\1", _LINKED.sub(lambda linked: _SHORTER.sub("\\g<0>\u200b", linked[0]), line))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence[bool] = ()) -> list[str]:

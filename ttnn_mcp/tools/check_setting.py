@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -152,17 +152,14 @@ def _answered(run: Run, asked: Arguments, op: Op, room: int | None) -> Answer:
     value = setting_value(asked.setting, asked.value)
     judgement = bench.judged(value)
     trial, answer = judgement.trial, bench.predicted(value, judgement)
-    return Answer(
-        op=asked.op,
-        op_code=shown(op.table.texts("op_code")[0]),
-        setting=asked.setting,
-        value=asked.value,
+    return _answer(
+        asked,
+        bench,
         now=trial.now,
         verdict=judgement.verdict,
         legal=judgement.legal,
         fits=judgement.fits,
         l1_bytes=judgement.l1_bytes,
-        limit_bytes=limit.limit_bytes if limit else None,
         expected=expected(op, judgement, answer),
         now_us=op.kernel_us,
         predicted=Predicted(expected_us=answer.us, low_us=answer.low_us, high_us=answer.high_us)
@@ -244,21 +241,14 @@ def _listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
     unsure = sum(one.verdict == "cannot_tell" for one in choices)
     unsure_too = f", {unsure} cannot be told" if unsure else ""
     left = f"; {len(legal) - len(choices)} further ones are not listed" if len(choices) < len(legal) else ""
-    return Answer(
-        op=asked.op,
-        op_code=shown(op.table.texts("op_code")[0]),
-        setting=asked.setting,
-        value=None,
+    return _answer(
+        asked,
+        bench,
         now=now,
-        legal=None,
-        fits=None,
-        l1_bytes=None,
-        limit_bytes=bench.limit.limit_bytes if bench.limit else None,
         expected=f"{fitting} of {len(choices)} legal values fit{unsure_too}; {summary(asked.setting, legal, op)}",
         now_us=op.kernel_us,
         law=law_of(legal),
         why=f"values that TTNN takes for this op{left}",
-        instead=None,
         choices=choices,
         next_up=next((one for one in choices if up is not None and one.value == up.value), None),
         needs=legal[0].judged.trial.needs or None,
@@ -272,21 +262,20 @@ def _not_listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
     trial = None if asked.setting == "core_grid" else bench.settings.tried(asked.setting, 0)
     if trial is None or not trial.unknown:
         raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
+    told = {"now": trial.now, "verdict": "cannot_tell", "expected": "not known", "why": trial.unknown}
+    return _answer(asked, bench, **told, earlier=earlier)
+
+
+def _answer(asked: Arguments, bench: _Bench, **told: Any) -> Answer:
+    """What every answer says, and what this one tells besides."""
+    nothing: dict[str, Any] = dict.fromkeys(("legal", "fits", "l1_bytes", "instead"))
     return Answer(
         op=asked.op,
         op_code=shown(bench.op.table.texts("op_code")[0]),
         setting=asked.setting,
-        value=None,
-        now=trial.now,
-        verdict="cannot_tell",
-        legal=None,
-        fits=None,
-        l1_bytes=None,
+        value=asked.value,
         limit_bytes=bench.limit.limit_bytes if bench.limit else None,
-        expected="not known",
-        why=trial.unknown,
-        instead=None,
-        earlier=earlier,
+        **{**nothing, **told},
     )
 
 

@@ -57,14 +57,14 @@ def _check(asked: Arguments) -> None:
         *(["'hours' is above 0"] if asked.hours is not None and not 0 < asked.hours <= 10**6 else []),
         *(["wall_before_ms and wall_after_ms come together"] if (walls[0] is None) != (walls[1] is None) else []),
         *(["wall times are positive"] if [] in walls or any(not 0 < one < inf for one in blocks) else []),
-        *(f"'{name}' has more than {LONGEST_TEXT} characters" for name, text in texts.items() if _long(text)),
+        *(
+            f"'{name}' has more than {LONGEST_TEXT} characters"
+            for name, text in texts.items()
+            if len(text or "") > LONGEST_TEXT
+        ),
     ]
     if wrong:
         raise ArgumentsInvalid(f"experiments: {'; '.join(wrong)}.")
-
-
-def _long(text: str | None) -> bool:
-    return len(text or "") > LONGEST_TEXT
 
 
 TOOL = Tool(

@@ -84,16 +84,12 @@ class _Blocks:
             "SHARED": sums * self.partial + self.tile if self.parts > 1 else 0,
         }
 
-    def bytes_with(self, high: int) -> int:
-        """All of them."""
-        return sum(self.buffers_with(high).values())
-
     def fitted(self, most: int) -> Buffers:
         """With as many rows as the registers hold and L1 has room for."""
         heights = [
             high for high in range(1, self.rows + 1) if self.rows % high == 0 and high * self.columns <= most
         ]
-        fitting = [high for high in heights if self.bytes_with(high) <= USABLE_3D]
+        fitting = [high for high in heights if sum(self.buffers_with(high).values()) <= USABLE_3D]
         return self.buffers_with(max(fitting, default=1))
 
 

@@ -163,7 +163,7 @@ def reduced_outside(program: Program) -> Buffers:
 
 
 def multiplied(program: Program) -> Buffers:
-    """A product over one dimension: two tiles in, two out."""
+    """A product of all, or over one dimension: two tiles in, two out."""
     return {"IN": 2 * program.x.tile_bytes, "OUT": 2 * program.out.tile_bytes}
 
 
@@ -172,11 +172,6 @@ def added_outside(program: Program) -> Buffers | None:
     if program.factory != "MorehSumNCFactory" or program.fp32:
         return None
     return {**multiplied(program), "ZEROS": _HALF}
-
-
-def multiplied_all(program: Program) -> Buffers:
-    """A product of all: two tiles in, two out."""
-    return multiplied(program)
 
 
 def accumulated(program: Program) -> Buffers:

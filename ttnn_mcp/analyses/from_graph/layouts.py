@@ -110,7 +110,8 @@ def transposed(program: Program) -> Buffers | None:
     if factory == "TransposeCNProgramFactory":
         return {"TILES": 2 * x.tile_bytes}
     if factory == "TransposeHCTiledInterleavedProgramFactory":
-        return {"TILES": 2 * x.tile_bytes, "PADDING": _face(x) if (1, *x.shape)[-3] % TILE_SIDE else 0}
+        face = int(FACE_SIDE * FACE_SIDE * ELEMENT_BYTES[x.dtype])
+        return {"TILES": 2 * x.tile_bytes, "PADDING": face if (1, *x.shape)[-3] % TILE_SIDE else 0}
     if factory == "TransposeWHProgramFactory":
         return {"TILES": 2 * x.tile_bytes, "OUT": 2 * x.tile_bytes}
     return {} if factory == "TransposeWHShardedProgramFactory" else None
@@ -135,10 +136,6 @@ def permuted(program: Program) -> Buffers | None:
         "PADDING": int(FACE_SIDE * ELEMENT_BYTES[x.dtype]) if out.shape[-2] % TILE_SIDE else 0,
         "OUT": 2 * x.tile_bytes if out.shape[-1] != x.shape[-1] else 0,
     }
-
-
-def _face(x: Spec) -> int:
-    return int(FACE_SIDE * FACE_SIDE * ELEMENT_BYTES[x.dtype])
 
 
 def _before_factories(x: Spec) -> Buffers:

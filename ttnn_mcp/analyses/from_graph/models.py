@@ -102,7 +102,7 @@ MODELS: dict[str, Callable[[Program], Buffers | None]] = {
     "FastReduceNCDeviceOperation": elementwise.reduced_outside,
     "MorehSumOperation": elementwise.added_outside,
     "FullDeviceOperation": movement.made,
-    "ProdAllDeviceOperation": elementwise.multiplied_all,
+    "ProdAllDeviceOperation": elementwise.multiplied,
     "ProdNcDeviceOperation": elementwise.multiplied,
     "AccumulationDeviceOperation": elementwise.accumulated,
     "BcastDeviceOperation": elementwise.spread_over,

@@ -69,7 +69,8 @@ class MockCapture:
         folder = _fresh((Settings().searched[0] / "ttnn" / "reports").absolute(), f"capture_{moment}")
         for variable, value in {**LOGS, "TT_METAL_CACHE": str(self.state / KERNELS)}.items():
             os.environ.setdefault(variable, value)
-        most = self.memory_gb * 1e9 if self.memory_gb else _physical_bytes() * MEMORY_SHARE
+        physical_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        most = self.memory_gb * 1e9 if self.memory_gb else physical_bytes * MEMORY_SHARE
         limits = [str(self.minutes * 60), str(int(most))]
         with tempfile.TemporaryDirectory(prefix="ttnn-mcp-") as aside:
             chips = Path(aside, "chips.yaml")
@@ -152,7 +153,3 @@ def _cluster(arch: str) -> str:
     raise ArgumentsInvalid(
         f"There are no mock chips '{shown(arch)}'.{close} A cluster_descriptor.yaml is taken too."
     )
-
-
-def _physical_bytes() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -166,7 +166,7 @@ def changed(comparison: Comparison, rows: int) -> Table | None:
         sums[0] += len(change.pairs)
         sums[1] += int(before[change.pairs].sum())
         sums[2] += int(after[change.pairs].sum())
-        noise = comparison.noise.share * max(sums[1:3]) + _worth_a_row(comparison)
+        noise = comparison.noise.share * max(sums[1:3]) + WORTH_A_ROW * comparison.total.before_ns
         if not change.what and abs(sums[2] - sums[1]) <= noise:
             del folded[change.op, "only its time"]
     largest = sorted(folded.items(), key=lambda item: -abs(item[1][2] - item[1][1]))[:rows]
@@ -175,10 +175,6 @@ def changed(comparison: Comparison, rows: int) -> Table | None:
     return CHANGED.exact(
         [(*key, count, exact_us(ns), exact_us(later_ns), line) for key, (count, ns, later_ns, line) in largest]
     )
-
-
-def _worth_a_row(comparison: Comparison) -> float:
-    return WORTH_A_ROW * comparison.total.before_ns
 
 
 def memory(delta: MemoryDelta | None) -> Table | None:
