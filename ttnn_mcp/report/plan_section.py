@@ -19,6 +19,7 @@ from ttnn_mcp.report.markup import (
     worded,
 )
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
+from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     Answer = dict[str, Any]
@@ -32,8 +33,7 @@ TRIAL = "trial"
 
 def plan_section(check: Answer) -> Markup:
     """The edits in their order, what is left after them, and the first of them in full."""
-    columns, rows = check["plan"]["columns"], check["plan"]["rows"]
-    edits = [dict(zip(columns, row, strict=True)) for row in rows]
+    edits = records(check["plan"])
     if not edits:
         return section("plan", "The plan", paragraph("No check found anything it could prove."))
     more = edits[FIRST_ROWS:]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_mcp.report.bars import budget_bars
 from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, rows_told, worded
+from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -209,9 +210,7 @@ def short(op_code: str) -> str:
 
 def of_window(kinds: Answer, gaps_us: float) -> list[KindTime]:
     """The kinds of a window, the most time first, then the others together, then the gaps."""
-    columns = kinds["columns"]
-    rows = [dict(zip(columns, row, strict=True)) for row in kinds["rows"]]
-    rows.sort(key=lambda row: -row["kernel_us"])
+    rows = sorted(records(kinds), key=lambda row: -row["kernel_us"])
     each = [(row["key"], None, row["kernel_us"], row["count"]) for row in rows]
     return [*_coloured(each), *([KindTime(GAPS, GAPS, None, gaps_us, None)] if gaps_us else [])]
 

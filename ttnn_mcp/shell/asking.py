@@ -17,7 +17,7 @@ from ttnn_mcp.report.sections import ops_counted, window_words
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.shell.call_arguments import tool_alone
-from ttnn_mcp.shell.check_report import check_report, edit_report, named_rows
+from ttnn_mcp.shell.check_report import check_report, edit_report
 from ttnn_mcp.shell.check_screen import check_screen, verdict
 from ttnn_mcp.shell.outline import Outline, Section, measured, outline_of, worded
 from ttnn_mcp.shell.questions import QUESTIONS, answer_spoken_here, arguments, following, more
@@ -75,7 +75,7 @@ async def _detailed(
     Raises:
         ArgumentsInvalid: the plan has no edit of that number.
     """
-    names = {str(row["rank"]): row["edit"] for row in named_rows(whole.get("plan"))}
+    names = {str(row["rank"]): row["edit"] for row in answering.records(whole.get("plan"))}
     if edit.isdecimal() and edit not in names:
         choice_of = f"it has {', '.join(names)}" if names else "it has none"
         raise ArgumentsInvalid(f"The plan has no edit {edit}: {choice_of}.")

@@ -14,6 +14,7 @@ from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import saving_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.questions import command, following, more
+from ttnn_mcp.tools.answering import records
 
 LABEL = 10  # columns of the label in front of a finding's lines
 ROOMY = 70  # columns from which title, status and reason of a step stand side by side
@@ -85,7 +86,7 @@ class _Report:
         for rank, finding in enumerate(findings, start=1):
             yield from ([""] if rank > 1 else [])
             yield from self.finding(rank, finding)
-        for group in named_rows(self.answer.get("settings")):
+        for group in records(self.answer.get("settings")):
             yield from ["", *self.headed(f"{group['edit']}, {group['shapes']}: lines {group['lines']}"), ""]
             yield from code_block(marked(group["sets"]), self.width)
 
@@ -136,7 +137,7 @@ class _Report:
 
     def plan(self) -> Iterator[str]:
         """A line for each edit, and one for where it is."""
-        edits = named_rows(self.answer.get("plan"))
+        edits = records(self.answer.get("plan"))
         if edits:
             yield from ["", *self.headed("The plan"), ""]
         for edit in edits:
@@ -154,7 +155,7 @@ class _Report:
         if smaller:
             yield from self.wrapped(f"and {smaller} smaller: min_saving_share=0 shows them", "    ")
         for label, name in (("try", "trials"), ("risk", "risks")):
-            for other in named_rows(self.answer.get(name)):
+            for other in records(self.answer.get(name)):
                 place = ", ".join(filter(None, (other["edit"], other["where"])))
                 yield from self.labelled(label, f"{other['what']} ({place})", 0)
 
@@ -167,7 +168,7 @@ class _Report:
             f"{why.replace('_', ' ')} {duration(us, max(by_why.values()))}" for why, us in by_why.items()
         )
         yield from ["", *self.wrapped(f"Left above the floors after the plan: {parts}.", "")]
-        for op in named_rows(self.answer.get("unexplained")):
+        for op in records(self.answer.get("unexplained")):
             now, above = op["now_us"], op["above_us"]
             text = f"{op['op_code']} ({op['ops']}x, {duration(now)}): {duration(above, now)} above"
             why = op["why"].replace("_", " ")
@@ -194,11 +195,6 @@ def in_lines(text: str, width: int, lead: str = "") -> list[str]:
 def _spoken_here(fix: str) -> str:
     """A fix that points to an option of the command, not to an argument of the tool."""
     return re.sub(r"\bdetails=", "--details ", fix)
-
-
-def named_rows(table: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The rows of a table by the names of its columns; none where there is no table."""
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] if table else []
 
 
 def _cited(evidence: list[dict[str, Any]]) -> list[str]:

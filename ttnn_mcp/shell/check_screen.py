@@ -10,8 +10,9 @@ from typing import Any
 
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.sections import ops_counted
-from ttnn_mcp.shell.check_report import duration, in_lines, named_rows
+from ttnn_mcp.shell.check_report import duration, in_lines
 from ttnn_mcp.shell.questions import command
+from ttnn_mcp.tools.answering import records
 
 LINES = 24  # of a terminal as it opens: 80 columns, 24 lines
 CLAIM_LINES, OTHER_LINES = 3, 2  # of one sentence: what is cut stands in the whole answer
@@ -76,14 +77,14 @@ class _Screen:
         if total["of"] == "kernels and gaps":
             far.append(f"{gaps:.0%} of it waiting between kernels")
         known, most = before - total["expected_after_us"], before - total["after_us"]
-        if not named_rows(self.answer.get("plan")):
+        if not records(self.answer.get("plan")):
             return f"{', '.join(far)}: no check found anything that would pay."
         saves = f"saves {_with_share(known, before)} as far as known" if known > 0 else "is all trials"
         return f"{', '.join(far)}. The plan {saves}, at most {_with_share(most, before)}."
 
     def plan(self, room: int) -> Iterator[str]:
         """A row for each edit, as many as `room` lines hold."""
-        edits = named_rows(self.answer.get("plan"))
+        edits = records(self.answer.get("plan"))
         if not edits:
             return
         head, blocks = self.table(edits) or ([], self.sentences(edits))
@@ -135,7 +136,7 @@ class _Screen:
 
     def first(self) -> Iterator[str]:
         """The first edit, and its heaviest claim."""
-        edits = named_rows(self.answer.get("plan"))
+        edits = records(self.answer.get("plan"))
         finding = next(
             (one for one in self.answer.get("findings", ()) if edits and one["edit"] == edits[0]["edit"]), None
         )
@@ -149,7 +150,7 @@ class _Screen:
     def commands(self) -> Iterator[str]:
         """What shows the rest, each whole, so that it can be pasted."""
         more = {"--all": "all findings, the seven steps; or --explain WORD"}
-        if named_rows(self.answer.get("plan")):
+        if records(self.answer.get("plan")):
             more = {"--details 1": "its code, evidence, how to verify"} | more
         yield ""
         wall = () if self.wall_ms is None else ("--wall-ms", self.wall_ms)

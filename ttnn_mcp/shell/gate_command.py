@@ -180,10 +180,8 @@ def _without_regression(answer: Mapping[str, Any], worse: float) -> Ruling:
 
 
 def _stages(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
-    table = answer.get("stages")
-    if table is None:
-        return []
-    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in records(table) if row["before_us"]]
+    rows = records(answer.get("stages"))
+    return [(row["key"], row["after_us"] / row["before_us"] - 1) for row in rows if row["before_us"]]
 
 
 def pull_request(answer: Mapping[str, Any], judgement: Ruling, names: Sequence[str]) -> str:

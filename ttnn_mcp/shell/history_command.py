@@ -28,15 +28,17 @@ def _lines(answer: dict[str, Any]) -> Iterator[str]:
     yield f"  {answer['why']}"
     if "noise_share" in answer:
         yield f"  two runs differ by up to {answer['noise_share']:.1%} without a change"
-    turned = {row["run"] for row in _rows(answer, "turns")}
-    for row in _rows(answer, "turns"):
+    turned = {row["run"] for row in answering.records(answer.get("turns"))}
+    for row in answering.records(answer.get("turns")):
         times = f"{_change(row)} ({row['change_share']:+.1%})"
         yield f"\n{row['recorded']}  {row['of']} {times}  {row['run']}{_build(row)}"
-        for op in (op for op in _rows(answer, "behind") if row["of"] == "kernel" and op["at"] == row["run"]):
+        for op in (
+            op for op in answering.records(answer.get("behind")) if row["of"] == "kernel" and op["at"] == row["run"]
+        ):
             line = f", line {op['op']}" if op["op"] is not None else ""
             yield f"  {op['op_code']}  {_change(op)}: {op['how']}{line}"
     yield ""
-    runs = _rows(answer, "runs")
+    runs = answering.records(answer.get("runs"))
     longest = max((row["time_us"] for row in runs), default=0.0)
     for row in runs:
         mark = "  <- turned" if row["run"] in turned else ""
@@ -56,7 +58,3 @@ def _change(row: dict[str, Any]) -> str:
     """'0.100 ms -> 1.500 ms', in one unit."""
     longest = max(row["before_us"], row["after_us"])
     return f"{duration(row['before_us'], longest)} -> {duration(row['after_us'], longest)}"
-
-
-def _rows(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return answering.records(answer[name]) if name in answer else []

@@ -23,8 +23,8 @@ from ttnn_mcp.report.sections import (
     window_words,
 )
 from ttnn_mcp.served.documents import meaning_of
-from ttnn_mcp.shell.check_report import named_rows
 from ttnn_mcp.shell.outline import MarkedCode, Outline, numeric, written
+from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
     from ttnn_mcp.report.answers import Answers
@@ -187,7 +187,7 @@ def findings(check: Answer) -> list[str]:
     lines: list[str] = []
     if total:
         times = f"{microseconds(total['before_us'])} of {total['of']}, at best {microseconds(total['after_us'])}"
-        lines += _edits(f"The plan: {times} after all edits", named_rows(check["plan"]))
+        lines += _edits(f"The plan: {times} after all edits", records(check["plan"]))
     lines += ["", f"**Findings: {len(check['findings'])}**", ""]
     for rank, finding in enumerate(check["findings"][:FINDINGS], start=1):
         saving = finding["saving_us"]

@@ -17,7 +17,7 @@ FEW = 3  # values that stand in one line
 TABLE = {"columns", "rows"}
 CODED = frozenset({"how", "fix"})
 AMOUNTS = frozenset({"bytes", "us", "ms", "gb", "flops", "ops", "count", "total", "operations"})  # in their names
-SAID_ELSEWHERE = frozenset({"next", "next_cursor"})  # as commands: suggestions.py
+SAID_ELSEWHERE = frozenset({"next", "next_cursor"})  # as commands: questions.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,9 +107,9 @@ async def all_findings(session: Session, tool: AnyTool, arguments: Mapping[str, 
     return await _answered(session, tool, arguments, None)
 
 
-def records(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an answer's table by the names of its columns."""
-    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+def records(table: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The rows of an answer's table by the names of its columns; none where there is no table."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] if table else []
 
 
 async def _answered(
