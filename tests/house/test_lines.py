@@ -176,10 +176,11 @@ def test_a_tool_is_held_by_its_own_tests_and_the_doors_and_a_part_by_those_of_it
     }
     assert held.keys() <= {*scope.with_lines()}
     own, part = held.values()
-    assert own == ["test_list_ops.py", "test_answering.py"]
+    door = ["test_answering.py", "test_answering_validation.py"]
+    assert own == ["test_list_ops.py", *door]
     assert part == ["parts/test_op_groups.py", "test_list_ops.py"]
     several = [path.name for path in scope.tests_of(scope.TOOLS / "time_budget.py")]
-    assert several == ["test_time_budget.py", "test_time_budget_properties.py", "test_answering.py"]
+    assert several == ["test_time_budget.py", "test_time_budget_properties.py", *door]
 
 
 IMPORTED = """

@@ -262,12 +262,12 @@ def _not_listed(asked: Arguments, bench: _Bench, earlier: str | None) -> Answer:
     trial = None if asked.setting == "core_grid" else bench.settings.tried(asked.setting, 0)
     if trial is None or not trial.unknown:
         raise QuestionRefused(f"{asked.setting} has no short list of values here: name one to have it judged.")
-    told = {"now": trial.now, "verdict": "cannot_tell", "expected": "not known", "why": trial.unknown}
-    return _answer(asked, bench, **told, earlier=earlier)
+    fields = {"now": trial.now, "verdict": "cannot_tell", "expected": "not known", "why": trial.unknown}
+    return _answer(asked, bench, **fields, earlier=earlier)
 
 
-def _answer(asked: Arguments, bench: _Bench, **told: Any) -> Answer:
-    """What every answer says, and what this one tells besides."""
+def _answer(asked: Arguments, bench: _Bench, **fields: Any) -> Answer:
+    """What every answer says, and the fields of this one besides."""
     nothing: dict[str, Any] = dict.fromkeys(("legal", "fits", "l1_bytes", "instead"))
     return Answer(
         op=asked.op,
@@ -275,7 +275,7 @@ def _answer(asked: Arguments, bench: _Bench, **told: Any) -> Answer:
         setting=asked.setting,
         value=asked.value,
         limit_bytes=bench.limit.limit_bytes if bench.limit else None,
-        **{**nothing, **told},
+        **{**nothing, **fields},
     )
 
 
