@@ -3,7 +3,7 @@
 import re
 
 from tests.for_all import for_all
-from ttnn_mcp.report.bars import before_after_bars, budget_bars, ranked, shortened
+from ttnn_mcp.report.markup import before_after_bars, budget_bars, ranked, shortened
 
 BARS = re.compile(r'class="bar (\w+)" x="0" y="(\d+)" width="([\d.]+)" height="10"')
 NAMES = re.compile(r'class="name">(?:<abbr[^>]*>)?([^<]*)<')

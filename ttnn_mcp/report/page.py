@@ -17,8 +17,7 @@ from typing import Any
 
 from ttnn_mcp import __version__
 from ttnn_mcp.report.answers import Answers
-from ttnn_mcp.report.bars import before_after_bars
-from ttnn_mcp.report.markup import Markup, element, joined, number, percent, rows_told
+from ttnn_mcp.report.markup import Markup, before_after_bars, element, joined, number, percent, rows_told
 from ttnn_mcp.report.pictures import memory_section, ops_section, roofline_section, timeline_section
 from ttnn_mcp.report.plan_section import findings_section, plan_section
 from ttnn_mcp.report.plotted import roofs_of

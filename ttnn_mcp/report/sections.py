@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.report.bars import budget_bars
-from ttnn_mcp.report.markup import Markup, element, joined, microseconds, number, rows_told, worded
+from ttnn_mcp.report.markup import Markup, budget_bars, element, joined, microseconds, number, rows_told, worded
 from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:

@@ -106,9 +106,9 @@ def _capture(options: argparse.Namespace, session: Session) -> int:
     capture = MockCapture(*asked, tell=_tell)
     capture.run()
     if capture.report is not None:
-        from ttnn_mcp.shell.capture import mock_report  # noqa: PLC0415 - the tools load where there is a report
+        from ttnn_mcp.shell.capture import outcome  # noqa: PLC0415 - the tools load where there is a report
 
-        text = mock_report.answers_of(session, capture, as_json=options.json)
+        text = outcome.answers_of(session, capture, as_json=options.json)
         print(awaited(text, "memory_summary"), end="")
     return capture.status
 

@@ -8,8 +8,8 @@ from tests.asking import session
 from tests.for_all import for_all
 from tests.shared_reports import shared
 from ttnn_mcp.session.places import demo_reports
-from ttnn_mcp.shell.capture.mock_report import answers_of, rows_of
 from ttnn_mcp.shell.capture.mock_run import MockCapture
+from ttnn_mcp.shell.capture.outcome import answers_of, rows_of
 from ttnn_mcp.shell.capture.target import Build
 
 LATE = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_run_since", "headroom_bytes", "line")

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_mcp.report.bars import ranked, shortened
 from ttnn_mcp.report.images.canvas import BAR, COLOURS, GAP, NOT_MODELLED, PLAIN, TEXT, head
+from ttnn_mcp.report.markup import ranked, shortened
 from ttnn_mcp.report.plotted import Slot, points_of, roofs_of, slots_of
 
 Answer = dict[str, Any]
