@@ -115,7 +115,7 @@ def ring(us: tuple[float, ...]) -> Callable[[], Block]:
 
 NATIVE = r"native|\bTILE\b|tilize|all_gather|one (op|gather)"
 LOCAL = r"reduce.scatter|(local|each (chip|device)|shard|quarter|before).{0,80}(top.?k|choos|choice)|(top.?k|choos|choice).{0,80}(local|each (chip|device)|shard|quarter|before)|(without|no|drop|skip).{0,40}gather"  # fmt: skip
-FP8 = r"FP8|float8|8.bit"
+FP8 = r"FP8|\bfloat8|8.bit"
 BROADCAST = "copied broadcast concat"
 CHOICE = "score_all score_rows best"
 AS_TILES = "the cache gathered as tiles, by one op, instead of as rows, by a broadcast and a concat"

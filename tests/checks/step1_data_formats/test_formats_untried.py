@@ -114,6 +114,19 @@ def test_passes_of_attention_whose_arithmetic_no_report_tells_are_told(check, fi
     assert not [claim for claim in check.ask(program).claims if "HiFi2" in claim.fix]
 
 
+def test_passes_of_a_rotation_by_pairs_are_told(check):
+    def rotated(fidelity, name="RotaryEmbeddingLlama"):
+        program = of()
+        x, angles, y = (program.tensor([1, 8, 512, 128], "BFLOAT8_B") for _ in range(3))
+        put(program, DeviceOp(f"{name}DeviceOperation", (x, angles), (y,), 17_000, fidelity=fidelity))
+        return program
+
+    found = check.pair(rotated, silent="LoFi", fires="HiFi2")
+    assert found.claim.at_most_ns.tolist() == [pytest.approx(0.6 * 17_000)]
+    assert "math_fidelity=ttnn.MathFidelity.LoFi" in found.claim.fix
+    assert check.ask(rotated("HiFi4", "RotaryEmbedding")).status == "clean"
+
+
 def test_rows_that_update_a_cache_keep_16_bits(check):
     """Real TTNN: "decode update repacks into the cache dtype and should not receive low-precision packed input"."""
     program = Program("wormhole_b0")

@@ -104,9 +104,14 @@ def test_one_op_without_a_config_hides_no_other(check, program):
     assert check.ask(program).claim.rows.tolist() == [1]
 
 
-def test_a_block_width_that_is_not_written_is_not_guessed(check, program):
-    not_in_l1(program)
-    printed(program, "program_config", None)
+def test_where_ttnn_chose_it_takes_no_more_than_eight_tiles_at_once(check):
+    found = check.pair(lambda k: blocked(Program("wormhole_b0"), k, None), silent=512, fires=544)
+    assert "heaviest, 3 blocks" in found.claim.claim
+
+
+def test_the_block_width_of_a_conv_that_is_not_written_is_not_guessed(check, program):
+    op = conv(program)
+    op.attributes = {**op.attributes, "block_config": None}
     assert check.ask(program).status == "clean"
 
 
