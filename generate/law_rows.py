@@ -188,7 +188,7 @@ def matmul(row: dict[str, str]) -> MatmulDescription | None:
         block_w=whole(row, "in0_block_w"),
         per_core_m=whole(row, "per_core_m"),
         per_core_n=whole(row, "per_core_n"),
-        subblock_w=whole(row, "subblock_w"),
+        subblock_w=whole(row, "subblock_w") if program == "SPARSE" else None,
         fused=row["activation"],
         active=(active := float(whole(row, "experts_active") or 1)),
         slots=active + (whole(row, "experts_in_vain") or 0),

@@ -99,7 +99,7 @@ CLEF = (
     laid(
         "clef-delta", README, "a layer with a state, 1024 tokens on two chips: 17.5 ms of kernels of four layers, 341 ms of 64", layer,
         (
-            dead("conv", "an own op for the short convolution and its SILU", "conv_*", r"\bconv|kda|fus|one (op|kernel)", f"338 -> 314 ms {ALL_64}, 220 -> 202 at 512 tokens, 173 -> 162 at 128, and not kept: it rounds otherwise and changes an answer", faster=True),
+            dead("conv", "an own op for the short convolution and its SILU", "conv_*", r"\bconv(1d|olutions?)?\b|kda|fus|one (op|kernel)", f"338 -> 314 ms {ALL_64}, 220 -> 202 at 512 tokens, 173 -> 162 at 128, and not kept: it rounds otherwise and changes an answer", faster=True),
             dead("down", "BFLOAT8_B weights of down", "down", BFP8, f"341.2 -> 339.5 ms {ALL_64}, and not kept: it changes an answer", FORMATS, faster=True),
             dead("hifi4", "HiFi4 for the feed-forward", "gate_up down", r"HiFi4", f"341.2 -> 447.8 ms {ALL_64}", FORMATS),
             dead("bf16", "BFLOAT16 weights of attention's projections", "in out", r"BFLOAT16|bfloat16|bf16", f"341.2 -> 352.2 ms {ALL_64}", FORMATS),

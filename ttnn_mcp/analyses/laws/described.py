@@ -91,7 +91,6 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
         block_w=config.number("in0_block_w"),
         per_core_m=config.number("per_core_M"),
         per_core_n=config.number("per_core_N"),
-        subblock_w=config.number("out_subblock_w"),
     )
 
 
@@ -105,9 +104,11 @@ def _experts(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None
     all_slots = float(groups * (rows_of if each else rows_of * slots))
     listed = len(op.inputs) > INDICES
     active = float(chosen) if chosen is not None else float(op.shape(op.inputs[INDICES])[3]) if listed else None
+    config = op.attributes.struct("program_config")
     return replace(
         one,
         program="SPARSE" if one.program == "1D" else "",
+        subblock_w=config.number("out_subblock_w") if config else None,
         rows=rows,
         batch=1,
         active=active,

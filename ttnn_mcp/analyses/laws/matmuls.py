@@ -38,8 +38,8 @@ class MatmulDescription(Described):
         slots: experts that it looks at for these; as many as are active where it knows them.
         program: kind of program config; AUTO where TTNN chose, printed none, and it is not known what; SPARSE is 1D
             for each expert.
-        block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m, per_core_n and subblock_w (of the
-            result, multiplied at once) in tiles too.
+        block_w: in0_block_w (K_block_size of a minimal matmul), in tiles; per_core_m and per_core_n in tiles too.
+        subblock_w: columns that are multiplied at once, in tiles; told of SPARSE ones alone.
         fused: activation, or whatever else the op computes besides.
     """
 
