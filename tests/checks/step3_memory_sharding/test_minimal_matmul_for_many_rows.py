@@ -57,9 +57,22 @@ def test_blocks_of_wide_values_fit_l1(check):
     assert "M_block_size=8, K_block_size=4, N_block_size=8" in check.ask(made).claim.fix
 
 
-def test_4096_rows_in_all_batches_are_the_line(check):
-    check.pair(lambda rows: of(rows=rows), silent=4064, fires=4096)
-    check.pair(lambda rows: of(rows=rows, batch=4), silent=3968, fires=4096)
+def given(rows, batch=1):
+    """With a config of the caller's."""
+    program = of(rows=rows, batch=batch)
+    name = "MatmulMultiCoreReuseMultiCastProgramConfig(compute_with_storage_grid_size=(x=8;y=8);in0_block_w=1)"
+    program.device_ops[0].attributes["program_config"] = name
+    return program
+
+
+def test_4096_rows_in_all_batches_are_the_line_and_512_of_what_ttnn_chose(check, measured):
+    check.pair(given, silent=4064, fires=4096)
+    check.pair(lambda rows: given(rows, batch=4), silent=3968, fires=4096)
+    found = check.pair(lambda rows: of(rows=rows), silent=480, fires=512)
+    assert "over 512 rows and more" in found.claim.claim
+    measured("minimal-matmul-for-many-rows")
+    told = [check.ask(of(rows=rows)).claim.expected is not None for rows in (4064, 4096)]
+    assert told == [False, True]
 
 
 def test_so_is_a_k_of_1024(check):

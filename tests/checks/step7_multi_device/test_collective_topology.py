@@ -116,17 +116,14 @@ def test_deepseeks_collectives_run_in_a_line_without_persistent_buffers(check):
     assert "15.3% of all kernels" in claim.claim
 
 
-def test_a_ring_is_a_trial_where_hops_outweigh_the_payload(check, measured):
+def test_a_ring_is_a_trial_whatever_other_rings_brought(check, measured):
     """A decode step on four chips gained nothing from one (Mistral Small 24B)."""
-
-    def expects(kernel_ns):
-        program = mesh()
-        Gather(kernel_ns).put(program)
-        return check.ask(program).claim.expected is not None
-
     measured("collective-topology")
     carried = PAYLOAD / (2 * 24)  # over two links, one way, at what they carry so far
-    assert [expects(round(carried / share)) for share in (0.31, 0.29)] == [True, False]
+    for share in (0.9, 0.29):
+        program = mesh()
+        Gather(round(carried / share)).put(program)
+        assert check.ask(program).claim.expected is None
 
 
 def test_a_second_link_is_expected_to_halve_a_payload_that_takes_half_of_the_time(check):

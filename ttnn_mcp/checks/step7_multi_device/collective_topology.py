@@ -8,10 +8,10 @@ reduce-scatters were slower on a ring than on a line before April 2026 (tt-metal
 The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
 is 1 % of the window. The bound is that half (three quarters if both hold), never below the payload at the links'
 specified rate; of a second link alone the payload's time at half of that rate, because hops and set-up stay (reductions
-of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal). Where the payload explains
-under 30 % of the time, hops decide, and a ring is a trial: it gained for one decode step on four Blackhole chips (Muse)
-and brought nothing in another (Mistral Small 24B, 114 us and 118). Where it takes half of the time and more, at the
-rate that links have been seen to carry, a second link is expected to halve it; a ring never, as wiring is not known.
+of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal). Where the payload takes half
+of the time and more, at the rate that links have been seen to carry, a second link is expected to halve it; a ring
+never, as wiring is not known. Elsewhere hops decide, and it is a trial: a ring gained for one decode step on four
+Blackhole chips (Muse) and brought nothing in another (Mistral Small 24B, 114 us and 118).
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
 (tt-metal #56235), and a ring fabric on an open line is slower. n300 and T3000 have one link: `ttnn.reduce_scatter` of
@@ -24,8 +24,7 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
-from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
@@ -54,20 +53,17 @@ def look(facts: WindowFacts) -> Problems:
     took = facts.kernel_ns[exchanges.rows]
     at_most = took - np.minimum(np.fmax(took / times, needed), took)
     at_most = np.where(line, at_most, np.fmin(at_most, needed / SEEN))
-    hops = exchanges.least_ns(today_gb_s(facts.chip)) < EXPLAINS * took
     by_links = by_payload(facts, np.where(narrow, 0.5, 0.0))  # whether cables close a ring nobody knows
     by_bytes = by_links.saved_ns > 0 if by_links else np.zeros(len(took), dtype=np.bool_)
-    for chosen, trial in (
-        (line & by_bytes, False),
-        (line & ~hops & ~by_bytes, False),
-        (line & hops & ~by_bytes, True),
-        (narrow & ~line & by_bytes, False),
-        (narrow & ~line & ~by_bytes, False),
-    ):
+    for chosen in (line & by_bytes, line & ~by_bytes, narrow & ~line & by_bytes, narrow & ~line & ~by_bytes):
         at = np.flatnonzero(chosen)
         expected = by_links.of_rows(at) if by_links and by_bytes[at].any() else None
         yield Problem(
-            exchanges.rows[at], at_most[at], tell=partial(_tell, narrow), expected=expected, is_trial=trial
+            exchanges.rows[at],
+            at_most[at],
+            tell=partial(_tell, narrow),
+            expected=expected,
+            is_trial=not by_bytes[at].any(),
         )
 
 
