@@ -331,6 +331,7 @@ REVIEWED: list[
 MODELLED = {  # what no cell tells: bounds of laws and of models, which have tests of their own
     (CLIP, "matmul-config"): "the law of weights at DRAM's rate",
     (DEEPLAB, "conv-config"): "blocks, grids and moves by what fits L1",
+    (DEEPLAB, "matmul-config-2"): "minimal_matmul where TTNN chose, down to the roofline",
     (OFT, "conv-config"): "blocks by what fits L1",
     (SEGFORMER, "conv-config"): "blocks and layouts by what fits L1",
     (
@@ -382,6 +383,15 @@ def test_a_register_of_16_bits_saves_half_of_the_matmuls_that_fill_four_tiles():
     bound = [line for line in filled if engine_us(rows[line], BLACKHOLE) > dram_us(rows[line], BLACKHOLE)]
     saved = sum(min(us(rows, line) / 2, us(rows, line) - on_blackhole(rows[line])) for line in bound)
     packed = 0.1 * us(rows, *reloading(rows))
+    chosen = (
+        "packer_l1_acc=0",
+        "'program_config': 'std::nullopt'",
+    )  # in blocks of at most 8 tiles of K: three and more
+    packed += sum(
+        min(us(rows, line) / 2, us(rows, line) - on_blackhole(rows[line]))
+        for line in named("Matmul")(rows)
+        if all(word in rows[line]["ATTRIBUTES"] for word in chosen) and sizes(rows[line], "INPUT_1")[2] > 512
+    )
     assert edit_of(DEEPLAB, "accumulation").alone_us == pytest.approx(saved + packed, abs=0.02)
 
 

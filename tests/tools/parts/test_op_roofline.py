@@ -119,7 +119,7 @@ def inside(tmp_path):
 UNKNOWN = {"bound": "cannot_tell", "why": "the report has no times per processor"}
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("cells", "said"),
     [
         ({DRAM: 104.0}, {**UNKNOWN, "measured_pct": {"dram": 104}}),  # of a peak that is good to some percent
@@ -139,7 +139,7 @@ def test_of_what_was_measured_only_what_can_be_and_matters_is_told(inside, cells
     assert inside(cells) == said
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("kernel_ns", "above_ns", "told_us"),
     [(2_000, 4_500, None), (2_000, 5_500, 5.5), (10_000, 9_000, None), (10_000, 11_000, 11)],
 )
