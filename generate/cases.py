@@ -45,7 +45,7 @@ SAVINGS = ROOT / "measurements" / "savings.csv"
 TRACES = ROOT / "measurements" / "traces.csv"
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_SOURCES = 3  # one ledger's habits say nothing about the next one
-# With models of fifteen sets left out 31 % of the gains are near and 4.2 % of the dead ends promised; of fourteen sets,
+# With models of fifteen sets left out 31 % of the gains are near and 4.3 % of the dead ends promised; of fourteen sets,
 # without laws of sparse matmuls and of exchanges, 29 and 4.0 %, of twelve, with laws of fewer models, 26 and 4.5 %.
 # Where all cases of a lever spoke for its checks of which too little is known, it was 25 and 4.0 %, and then a few
 # losses of one check took what all others of its lever expect. Of ten sets, where three of four had to gain in place of

@@ -122,24 +122,32 @@ class Changes:
 
     @cached_property
     def missed(self) -> set[str]:
-        """Fields of which "no difference" errs less than the law, by pairs of rows that differ in one of them alone."""
+        """Fields of which "no difference" errs less than the law, by pairs of rows that differ in one of them alone.
+
+        The law errs as it is used, anchored or alone; of pairs that it tells apart, of two models at least.
+        """
         errors: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        models: dict[str, set[str]] = defaultdict(set)
+        ratios = self.fit.without_shapes if self.by_source is None else self.fit.without_sources
         for group in self.groups:
             for now, then in permutations(group, 2):
                 changed = with_both_of_cores(self._differ(now, then))
-                if len(changed) == 1 or {*changed} == CORES:
-                    errors[changed[0]].append(self._errors(now, then))
-        known = {name: np.nanmedian(each, axis=0) for name, each in errors.items() if len(each) >= ROWS_AT_LEAST}
+                told_apart = (self.fit.factors[now] != self.fit.factors[then]).any()
+                if told_apart and (len(changed) == 1 or {*changed} == CORES):
+                    law = ratios[then] / ratios[now] if self.anchors else ratios[then]
+                    nothing = self.fit.us[now] / self.fit.us[then]
+                    errors[changed[0]].append((abs(1 / law - 1), abs(nothing - 1)))
+                    models[changed[0]].add(self.fit.rows[now].model)
+        known = {
+            name: np.median(each, axis=0)
+            for name, each in errors.items()
+            if len(each) >= 2 * ROWS_AT_LEAST and len(models[name]) > 1  # each pair counts both ways
+        }
         return {*with_both_of_cores(name for name, (by_law, nothing) in known.items() if by_law >= nothing)}
 
     def _differ(self, now: int, then: int) -> list[str]:
         ops = [self.fit.rows[place].op for place in (now, then)]
         return [name for name in self.names if getattr(ops[0], name) != getattr(ops[1], name)]
-
-    def _errors(self, now: int, then: int) -> tuple[float, float]:
-        """Of the change by the law, anchored, and of no change."""
-        ratios = self.fit.without_shapes if self.by_source is None else self.fit.without_sources
-        return abs(ratios[now] / ratios[then] - 1), abs(self.fit.us[now] / self.fit.us[then] - 1)
 
     def _sees(self, name: str) -> bool:
         factors, rows = self.fit.law.factors, self.fit.rows

@@ -59,7 +59,7 @@ OTHER_KERNELS = (
     "branch of",
     "is in it",
     "no program config",
-    "at most 8 cores",
+    "at most 8 cores per head group",
 )
 
 

@@ -60,8 +60,8 @@ is used.
 * If another law covers the op after the change, that law alone is used.
 * A law predicts no change that nobody measured, that its formula does not see, or for which the median error is above
   {MEDIAN_AT_MOST:.0%}. Nor does it predict a change of one setting alone where "no difference" errs less, of
-  {ROWS_AT_LEAST} pairs and more. If fewer than {SHAPES_AT_LEAST} shapes were measured with several settings, its own
-  interval is used.
+  {ROWS_AT_LEAST} pairs and more of two models. If fewer than {SHAPES_AT_LEAST} shapes were measured with several
+  settings, its own interval is used.
 * The interval holds {INSIDE:.0%} of the changed rows, by shape and by source, and is widened as above.
 """
 CHANGE_COLUMNS = ("law", "chip", "shapes", "pairs", "alone", "anchored", "used", "interval", "inside it")

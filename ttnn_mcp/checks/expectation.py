@@ -161,24 +161,24 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
     10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
     misses by a little keeps its distance from it, and the interval holds both ends.
     """
+    if now is None:  # unmoved: an op that is not described has no changed one
+        return None
     us = float(facts.kernel_ns[row]) / 1e3
-    after = after_change(now, us, changed) if now else None
-    if after is not None or now is None:  # unmoved: an op that is not described has no changed one
-        return after
     before, then = expected(now), expected(changed)
+    is_sparse = getattr(now, "program", "") == "SPARSE"  # it may have multiplied other experts, or looked at more
+    after = after_change(now, us, changed) if before or not is_sparse else None
+    if after is not None:
+        return after
     if before is None or then is None:  # unmoved: of an op without a law that of the changed one told already
         return None
-    sees_it = then.us != before.us or after_change(now, None, changed) is not None
-    if not sees_it:
-        return None
-    if before.low_us <= us <= before.high_us:  # its law tells, but not of this change
-        return None
+    if after_change(now, None, changed) is None or before.low_us <= us <= before.high_us:
+        return None  # the law does not tell of such a change
     missed = us / before.us
     if 1 / NEAR_ITS_LAW <= missed <= NEAR_ITS_LAW:
         ends = min(missed, 1.0) * then.low_us, max(missed, 1.0) * then.high_us
         return replace(then, us=missed * then.us, low_us=ends[0], high_us=ends[1])
     other_program = any(getattr(now, name) != getattr(changed, name) for name in OF_PROGRAMS if hasattr(now, name))
-    return then if other_program and missed > 1 else None
+    return then if other_program and missed > 1 and not is_sparse else None
 
 
 def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_bytes: Floats | None) -> bool:
