@@ -245,6 +245,7 @@ REVIEWED: list[
             (of_line(387), in_step(1 - 32 / 110)),
             (of_line(388), in_step(1 - 32 / 88)),
             (of_line(171, 184, 198, 212, 301), down_to(on_blackhole)),
+            (of_line(172, 186, 200, 214, 308), down_to(on_blackhole)),  # minimal_matmul where TTNN chose
         ],
     ),
     (DEEPLAB, "layout-chain", [(but(shards_before_halo, 112), in_step(1.0))]),  # 111 brought 112 out of shards

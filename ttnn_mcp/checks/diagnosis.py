@@ -167,7 +167,7 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
     if facts.scope.in_doubt:
         return replace(problem, expected=None)
     if problem.gap_ns is not None or not problem.promise_ns:
-        return problem
+        return problem if problem.gap_ns is not None else replace(problem, expected=None)
     expected = problem.expected
     if expected is None and problem.becomes is not None:
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)

@@ -30,7 +30,7 @@ def test_the_call_stands_with_blocks_and_grid(check):
         "ttnn.experimental.minimal_matmul(x, w, config=ttnn.MinimalMatmulConfig(M_block_size=8, K_block_size=8, "
         "N_block_size=8, subblock_h=2, subblock_w=2, compute_with_storage_grid_size=ttnn.CoreCoord(8, 8)), "
     )
-    assert claim.caveat.endswith("below 4096 rows it lost")
+    assert claim.caveat.endswith("against configs it lost below 4096 rows")
     applying = of()
     applying.device_ops[0].attributes["user_fused_activation"] = "(op_type=UnaryOpType::SILU,param={})"
     applying.device_ops[0].attributes["transpose_b"] = True

@@ -58,7 +58,9 @@ def test_one_link_on_blackhole_may_be_two(check):
     found = check.pair(lambda links: with_gather(topology="Ring", links=links, persistent=False), silent=2, fires=1)
     assert "run on one link, 1 of them without persistent buffers; heaviest" in found.claim.claim
     assert "num_links=2" in found.claim.fix
-    assert found.at_most_ns == pytest.approx(2 * NEEDED_NS)  # of 131 us on one link, at half of the specified rate
+    assert found.at_most_ns == pytest.approx(
+        2.5 * NEEDED_NS
+    )  # of 131 us on one link at half of the specified rate, and a quarter more
 
 
 def test_a_second_link_carries_half_of_the_payload_and_spares_no_hop(check):
@@ -66,7 +68,7 @@ def test_a_second_link_carries_half_of_the_payload_and_spares_no_hop(check):
     at_most = [
         check.ask(with_gather(topology="Ring", links=1, kernel_ns=took)).at_most_ns for took in (100_000, 1_000_000)
     ]
-    assert at_most == pytest.approx([100_000 / 2, 2 * NEEDED_NS])
+    assert at_most == pytest.approx([100_000 / 2, 2.5 * NEEDED_NS])
 
 
 def test_a_ring_that_has_two_links_is_not_counted_with_one_that_has_not(check):

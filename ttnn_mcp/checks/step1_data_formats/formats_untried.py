@@ -114,8 +114,16 @@ def look(facts: WindowFacts) -> Problems:
     untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~float32
     fewer = took * (1 - FIDELITY_PHASES[HIFI2] / phases(facts.ops))
     yield _of(untold, fewer, "fewer passes", partial(_fewer_passes, fidelity=HIFI2))
-    turned = long & facts.named("RotaryEmbeddingLlama") & facts.ops.texts("fidelity").among(HIFI2, "HiFi3", "HiFi4")
-    yield _of(turned, TURNING * took, "fewer passes", _fewer_passes)
+    fidelity = facts.ops.texts("fidelity").mapped(FIDELITY_PHASES.get, missing=np.nan, dtype=np.float64)
+    turned = (
+        long
+        & facts.named("RotaryEmbeddingLlama")
+        & (fidelity > FIDELITY_PHASES[LOFI])
+        & ~_reads_or_writes_float32(facts)
+    )
+    yield _of(
+        turned, np.minimum(TURNING, 1 - FIDELITY_PHASES[LOFI] / fidelity) * took, "fewer passes", _fewer_passes
+    )
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
     wide = long & float32
     wide[spoken_of(float32_between_bfloat16.look, facts)] = False

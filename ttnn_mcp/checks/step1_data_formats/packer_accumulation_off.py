@@ -9,8 +9,9 @@ a tenth. It needs an L1 buffer for the partial sums of 16 bits, or of 32 with fp
 The matmuls of a compiled Z-Image took 34 % less (tt-xla).
 
 The line: packer_l1_acc=0 and more than 2 blocks along K, or more than 1 with a bias (conv2d uses it in these cases);
-together 1 % of the window. Where TTNN chose the blocks of a matmul, it takes at most 8 tiles of K at once, or as many
-steps as its grid has columns. Silent on other ops whose block width is not printed.
+together 1 % of the window. Where TTNN chose the blocks of a matmul, it takes K in as many steps as its grid has
+columns, or a tile or two at a time: more than 16 tiles of K are several blocks. Silent on other ops whose block width
+is not printed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ttnn_mcp.checks.shared.floors import accumulation_saves, least_ns
 from ttnn_mcp.checks.wording import cite_setting
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.quoting import figure
 
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
@@ -52,25 +54,32 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all ops with several blocks along K and the packer not accumulating."""
     able, weight = WEIGHTED_OPS.rows(facts), facts.ops.inputs[1]
     off = compute_setting(facts.ops, able, "packer_l1_acc") == 0
-    tiles, block = weight.padded[able, 2] / TILE_SIDE, inner_block_tiles(facts.ops, able)
-    choice = facts.matmuls
-    block[np.isnan(block) & np.isin(able, choice.rows[choice.chosen | choice.on_grid])] = MOST_CHOSEN
+    tiles, block, choice = weight.padded[able, 2] / TILE_SIDE, inner_block_tiles(facts.ops, able), facts.matmuls
+    matmuls = facts.of_family("matmul")[able]
+    tiles[matmuls] = (
+        facts.ops.inputs[0].padded[able, 3][matmuls] / TILE_SIDE
+    )  # transposed weights have K in columns
+    guessed = np.isnan(block) & np.isin(able, choice.rows[choice.chosen & ~choice.slowest])
+    block[guessed] = MOST_CHOSEN
     blocks = np.ceil(tiles / block)
     biased = facts.attributes_of_ops.flags(able, "has_bias")
     reloads = off & (blocks > np.where(biased, BLOCKS_WITH_BIAS, BLOCKS_WITHOUT_BIAS))
     rows = able[reloads]
     of_convs = np.minimum(OF_CONVS * facts.kernel_ns, facts.kernel_ns - least_ns(facts))[rows]
     saved = np.where(facts.of_family("conv")[rows], of_convs, accumulation_saves(facts, rows))
-    yield Problem(rows, saved, sets=SETS, tell=partial(_tell, blocks[reloads]), is_trial=True)
+    yield Problem(
+        rows, saved, sets=SETS, tell=partial(_tell, np.where(guessed, np.nan, blocks)[reloads]), is_trial=True
+    )
 
 
 def _tell(blocks: Floats, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
-    count = int(blocks[np.searchsorted(ops.rows, row)])
+    count = blocks[np.searchsorted(ops.rows, row)]
+    of = "blocks that TTNN chose" if np.isnan(count) else f"{figure(count, '.0f')} blocks"
     return Words(
         claim=(
             f"{ops.kinds} ({ops.time}) {ops.verb('sum')} several K blocks with packer_l1_acc off; heaviest, "
-            f"{count} blocks: {ops.example}"
+            f"{of}: {ops.example}"
         ),
         assumption="a trial: partial sums stay in L1, at most half of the time goes; the gain is not known in advance",
         evidence=(cite_setting(facts, row, "compute_kernel_config", "packer_l1_acc"), *facts.cite(row)),

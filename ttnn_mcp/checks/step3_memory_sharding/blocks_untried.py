@@ -25,6 +25,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, all_active
+from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import block_bytes, config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
@@ -38,14 +39,13 @@ from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 USUAL_DEEPEST = 32  # tiles of K: measured, gate and up of GLM-4.7-Flash's experts
-MOST_IN_A_SUBBLOCK = 8  # tiles of the result in the engine's registers at 16 bits (the skill)
 DEEPEST = 128  # the same, of Solar Open 100B's: 1162 us became 961
 ABLE = Subject(
     lambda facts: facts.names.where(lambda op_code: "MinimalMatmul" in op_code) | facts.named("SparseMatmul"),
@@ -129,12 +129,18 @@ def _deeper_blocks(facts: WindowFacts, row: int) -> tuple[list[int], int]:
 
 
 def _fastest(facts: WindowFacts, row: int) -> Described | None:
-    """The matmul with the deepest usual blocks, the deepest, or all its columns in a subblock: as the law has it."""
+    """Of what is told the quickest by the law: deeper blocks, or where there are none of the usual its columns at once.
+
+    Wider subblocks came out wrong where slots are looked at in vain (GLM 4.7 Flash): they count where nnz or indices
+    are given.
+    """
     usual, deepest = _deeper_blocks(facts, row)
+    forms = [changed(facts, row, block_w=block) for block in {*usual, deepest} - {0}]
     columns = config_numbers(facts.ops, np.array([row]), "per_core_N")[0]
-    tries = [{"block_w": block} for block in (*usual[-1:], deepest) if block]
-    if 1 < columns <= MOST_IN_A_SUBBLOCK:
-        tries.append({"subblock_w": int(columns)})
-    forms = [form for each in tries if isinstance(form := changed(facts, row, **each), MatmulDescription)]
-    times = [(law.us, place) for place, form in enumerate(forms) if (law := expected(all_active(form)))]
-    return forms[min(times)[1]] if times else None
+    most = DST_TILES_FP32 if compute_setting(facts.ops, np.array([row]), "fp32_dest_acc_en")[0] == 1 else DST_TILES
+    wide = changed(facts, row, subblock_w=int(columns)) if not usual and 1 < columns <= most else None
+    if isinstance(wide, MatmulDescription) and wide.active is not None:
+        forms.append(wide)
+    matmuls = [form for form in forms if isinstance(form, MatmulDescription)]
+    times = [(law.us, place) for place, form in enumerate(matmuls) if (law := expected(all_active(form)))]
+    return matmuls[min(times)[1]] if times else None

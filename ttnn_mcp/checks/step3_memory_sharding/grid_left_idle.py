@@ -118,7 +118,8 @@ def _on_the_grid(facts: WindowFacts, row: int) -> Described | None:
     if facts.of_family("attention")[row]:
         return changed(facts, row, grid=deal.grid, cores=None)
     high, wide = deal.could_be
-    return changed(facts, row, grid=deal.grid, cores=None, per_core_m=high, per_core_n=wide)
+    one = {"subblock_w": 1} if facts.named("SparseMatmul")[row] else {}  # wider ones came out wrong
+    return changed(facts, row, grid=deal.grid, cores=None, per_core_m=high, per_core_n=wide, **one)
 
 
 def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:

@@ -17,6 +17,7 @@ Silent on fewer rows, on sharded operands, and on scores and values of attention
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
@@ -63,7 +64,16 @@ def look(facts: WindowFacts) -> Problems:
         (rows[many], MANY_ROWS),
         (rows[~many & guessed & (high[rows] >= MANY_OF_A_GUESS)], MANY_OF_A_GUESS),
     ):
-        yield Problem(these, saved[these], sets=SETS, tell=partial(_tell, least), is_trial=least < MANY_ROWS)
+        for at in _by_call(facts, these):
+            yield Problem(at, saved[at], sets=SETS, tell=partial(_tell, least), is_trial=least < MANY_ROWS)
+
+
+def _by_call(facts: WindowFacts, rows: Rows) -> list[Rows]:
+    """Those that take the same arguments beside their operands: a bias, a function, a place."""
+    calls = defaultdict[str, list[int]](list)
+    for row in rows.tolist():
+        calls[beside_minimal(facts, row)].append(row)
+    return [np.array(alike, dtype=np.int64) for alike in calls.values()]
 
 
 def _call(facts: WindowFacts, row: int) -> str:
@@ -88,10 +98,10 @@ def _tell(least: int, ops: Affected) -> Words:
             f"at {figure(reached, '.0%')} of the roofline: "
             f"{ops.example}"
         ),
-        assumption="a try: the roofline is reached; a fifth to three fifths less were measured",
+        assumption="a try: the roofline is reached; a fifth to six sevenths less were measured",
         cells=((facts.input(0), "MEMORY"),),
         cited=2,
         fix=ops.with_only(SETS).program + (f"; w{stored}" if stored else ""),
         verify=f"re-profile; op_detail(op={ops.line}) shows MinimalMatmul, kernel_us falls; PCC >= 0.99",
-        caveat=f"sweep the blocks; below {least} rows it lost",
+        caveat="sweep the blocks; against configs it lost below 4096 rows",
     )

@@ -57,7 +57,7 @@ MANY = 0.20  # of the critical device's kernel time (ours)
 def look(facts: WindowFacts) -> Problems:
     """Yield all collectives of the critical device."""
     exchanges, rows = facts.collectives, facts.collectives.rows
-    if facts.share(rows) <= MANY:
+    if facts.share(rows) <= MANY or not facts.ops.inputs:
         return
     carried = np.nan_to_num(exchanges.least_ns(today_gb_s(facts.chip)), nan=np.inf)
     wide = facts.ops.inputs[0].dtype.among("BFLOAT16", "FLOAT32")[rows]

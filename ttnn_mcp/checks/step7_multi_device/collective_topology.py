@@ -7,10 +7,11 @@ reduce-scatters were slower on a ring than on a line before April 2026 (tt-metal
 
 The line: collectives over more than two devices run Linear, or on one link on Blackhole, and half of their time
 is 1 % of the window. The bound is that half (three quarters if both hold), never below the payload at the links'
-specified rate; of a second link alone the payload's time at half of that rate, because hops and set-up stay (reductions
-of 164 kB on two links made a decode step of Qwen3 4B 15 us longer, its port in tt-metal). Where the payload takes half
-of the time and more, at the rate that links have been seen to carry, a second link is expected to halve it; a ring
-never, as wiring is not known. Elsewhere hops decide, and it is a trial: a ring gained for one decode step on four
+specified rate; of a second link alone a little more than half of the payload's time at the rate that links have been
+seen to carry, because hops and set-up stay (reductions of 164 kB on two links made a decode step of Qwen3 4B 15 us
+longer, its port in tt-metal). Where the payload takes half
+of the time and more at that rate, a second link is expected to halve it. Elsewhere it is a trial, as hops decide or
+nobody knows whether cables close a ring: a ring gained for one decode step on four
 Blackhole chips (Muse) and brought nothing in another (Mistral Small 24B, 114 us and 118).
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
@@ -24,16 +25,14 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.devices.collectives import payload_gb_s
+from ttnn_mcp.analyses.devices.collectives import payload_gb_s, today_gb_s
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
-from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, by_payload
+from ttnn_mcp.checks.shared.mesh import DEVICES, KEPT_OUTPUT, PAYLOAD_KEPT, by_payload
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-
-SEEN = 0.5  # of the specified rate: what links carry so far (tech_reports/CCLs/CCL_bandwidth.md)
 
 
 @check(
@@ -52,7 +51,8 @@ def look(facts: WindowFacts) -> Problems:
     needed = exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True) / np.where(narrow, 2.0, 1.0)
     took = facts.kernel_ns[exchanges.rows]
     at_most = took - np.minimum(np.fmax(took / times, needed), took)
-    at_most = np.where(line, at_most, np.fmin(at_most, needed / SEEN))
+    by_second = PAYLOAD_KEPT[1] / 2 * exchanges.least_ns(today_gb_s(facts.chip))
+    at_most = np.where(line, at_most, np.fmin(at_most, by_second))
     by_links = by_payload(facts, np.where(narrow, 0.5, 0.0))  # whether cables close a ring nobody knows
     by_bytes = by_links.saved_ns > 0 if by_links else np.zeros(len(took), dtype=np.bool_)
     for chosen in (line & by_bytes, line & ~by_bytes, narrow & ~line & by_bytes, narrow & ~line & ~by_bytes):
