@@ -40,6 +40,13 @@ def test_the_call_stands_with_blocks_and_grid(check):
     )
 
 
+def test_a_turned_first_operand_stays(check):
+    """minimal_matmul has no transpose_a."""
+    turned = of()
+    turned.device_ops[0].attributes["transpose_a"] = True
+    assert check.ask(turned).status == "clean"
+
+
 def test_bias_and_type_go_with_the_call(check):
     """Real TTNN gives the type of x where the call says none."""
     made = of()

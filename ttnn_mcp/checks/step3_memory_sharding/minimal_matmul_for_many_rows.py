@@ -12,7 +12,8 @@ The line: Matmul or Linear over 4096 rows and more in all batches together and a
 of them, operands interleaved, 5 us and more, under 60 % of the roofline; 1 % of the window to save. Where TTNN chose,
 from 512 rows on: a trial. The bound is the roofline.
 
-Silent on fewer rows, on sharded operands, and on scores and values of attention (both operands in batches).
+Silent on fewer rows, on a turned first operand, on sharded operands, and on scores and values of attention (both
+operands in batches).
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ def _by_call(facts: WindowFacts, rows: Rows) -> list[Rows]:
     """Those that take the same arguments beside their operands: a bias, a function, a place."""
     calls = defaultdict[str, list[int]](list)
     for row in rows.tolist():
+        if facts.attributes(row).flag("transpose_a"):  # minimal_matmul has no such argument
+            continue
         calls[beside_minimal(facts, row)].append(row)
     return [np.array(alike, dtype=np.int64) for alike in calls.values()]
 
