@@ -255,21 +255,37 @@ def test_two_columns_of_tiles_per_core_are_enough_for_experts(check):
 def test_weights_in_batches_and_experts_are_a_trial(check, measured):
     measured("grid-left-idle")
 
-    def expects(batches, name="Matmul", **said):
+    def asked(batches, name="Matmul", *, per_n=6, **said):
         program = Program("blackhole", grid=(11, 10))
         x, y = (program.tensor([1, batches, 32, n], "BFLOAT8_B") for n in (1024, 4096))
-        w, config = program.tensor([1, batches, 1024, 4096], "BFLOAT8_B"), {"program_config": one_sided(6), **said}
+        w, config = (
+            program.tensor([1, batches, 1024, 4096], "BFLOAT8_B"),
+            {"program_config": one_sided(per_n), **said},
+        )
         put(
             program,
             DeviceOp(f"{name}DeviceOperation", (x, w), (y,), 900_000, fidelity="LoFi", attributes=config),
         )
-        return check.ask(program).claim.expected is not None
+        return check.ask(program)
 
-    assert expects(1)
-    assert not expects(8)
-    assert not expects(1, "SparseMatmul", nnz=1)
+    assert asked(1).claim.expected
+    assert asked(8).claim.expected is None
+    assert asked(1, "SparseMatmul", nnz=1).claim.expected is None
+
+
+def test_a_tenth_less_work_is_the_line_of_weights_in_batches_too(check):
+    def batched(per_n):
+        program = of_matmul(one_sided(per_n, 3), "wormhole_b0", (8, 8), m=96, n=640 * 32, kernel_ns=24_000_000)
+        op = program.device_ops[0]
+        x, w, y = (program.tensor([1, 8, *tensor.shape[2:]], tensor.dtype) for tensor in (*op.inputs, *op.outputs))
+        op.inputs, op.outputs = (x, w), (y,)
+        return program
+
+    check.pair(batched, silent=11, fires=12)
 
 
 def test_attention_is_told_once(check):
-    """Its keys lie in batches of heads, as weights of experts do."""
-    assert len(check.ask(attending()).claims) == 1
+    """Its keys lie in batches of heads, as weights of experts do, or are one head."""
+    for heads, grid in ((32, "(x=8,y=8)"), (1, "(x=4,y=4)")):
+        assert len(check.ask(attending(grid, heads=heads)).claims) == 1
+    assert check.ask(attending()).claim.expected

@@ -134,6 +134,7 @@ def test_other_ops_are_not_applicable(check):
 @for_all(("lost", "word"), [("PUT_", "INPUT_n"), ("_MEMORY", "_MEMORY"), ("MATH FIDELITY", "FIDELITY")])
 def test_without_its_cells_it_cannot_tell(check, tmp_path, lost, word):
     assert_cannot_tell(check.ask(without(tmp_path, (lost,), of())), word)
+    assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_1", "INPUT_2"), of())), "INPUT_n")
 
 
 def test_on_an_unknown_chip_it_cannot_tell(check, tmp_path):

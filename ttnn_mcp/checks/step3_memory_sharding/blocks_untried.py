@@ -17,6 +17,7 @@ Silent on dense matmuls with a program config: matmul-config-untried.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING
@@ -24,8 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.laws.catalogue import expected
+from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, all_active
-from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import block_bytes, config_numbers
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.matmul_printed import printed_minimal
@@ -33,13 +34,12 @@ from ttnn_mcp.analyses.settings.trial import op_of
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import BLOCKS
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import kinds_of
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
 
 if TYPE_CHECKING:
@@ -129,18 +129,14 @@ def _deeper_blocks(facts: WindowFacts, row: int) -> tuple[list[int], int]:
 
 
 def _fastest(facts: WindowFacts, row: int) -> Described | None:
-    """Of what is told the quickest by the law: deeper blocks, or where there are none of the usual its columns at once.
+    """The quickest by the law of the deeper blocks that are told.
 
-    Wider subblocks came out wrong where slots are looked at in vain (GLM 4.7 Flash): they count where nnz or indices
-    are given.
+    Wider subblocks are not asked about: they came out wrong where slots are looked at in vain (GLM 4.7 Flash).
     """
+    now = described(facts.ops, row, facts.chip)
+    if not isinstance(now, MatmulDescription):  # unmoved: of an op that no law describes nothing is expected
+        return None
     usual, deepest = _deeper_blocks(facts, row)
-    forms = [changed(facts, row, block_w=block) for block in {*usual, deepest} - {0}]
-    columns = config_numbers(facts.ops, np.array([row]), "per_core_N")[0]
-    most = DST_TILES_FP32 if compute_setting(facts.ops, np.array([row]), "fp32_dest_acc_en")[0] == 1 else DST_TILES
-    wide = changed(facts, row, subblock_w=int(columns)) if not usual and 1 < columns <= most else None
-    if isinstance(wide, MatmulDescription) and wide.active is not None:
-        forms.append(wide)
-    matmuls = [form for form in forms if isinstance(form, MatmulDescription)]
-    times = [(law.us, place) for place, form in enumerate(matmuls) if (law := expected(all_active(form)))]
-    return matmuls[min(times)[1]] if times else None
+    forms = [replace(now, block_w=block) for block in {*usual, deepest} - {0}]
+    times = [(law.us, place) for place, form in enumerate(forms) if (law := expected(all_active(form)))]
+    return forms[min(times)[1]] if times else None
