@@ -8,7 +8,7 @@ import pytest
 from tests.checks.asking import Asker
 from tests.checks.rows import put
 from tests.for_all import for_all
-from tests.profiles import Program
+from tests.profiles import Program, block_sharded
 from tests.profiles.ops import matmul
 from ttnn_mcp.checks.shared.dram_sharding import (
     banked,
@@ -19,6 +19,7 @@ from ttnn_mcp.checks.shared.dram_sharding import (
     fastest_ns,
     multicast,
     sharded_ns,
+    two_sided_config,
 )
 
 
@@ -130,3 +131,13 @@ def test_a_chip_nobody_measured_has_no_remedy(facts):
 
 def test_a_grid_of_no_known_card_is_left_to_the_device(facts):
     assert "over device.compute_with_storage_grid_size()" in multicast(facts(4096, 4096, grid=(7, 7)), 0)
+
+
+def test_subblocks_of_whole_rows_go_into_shards_as_high_as_they_are(tmp_path):
+    """TTNN 0.81.1 takes several rows of tiles into shards where a subblock has all columns of the core."""
+    program = Program("wormhole_b0", grid=(8, 8))
+    x, w = program.tensor([1, 1, 2048, 1024]), program.tensor([1, 1, 1024, 512], "BFLOAT8_B")
+    y = program.tensor([1, 1, 2048, 512], placement=block_sharded(256, 64, 64))
+    put(program, matmul(x, w, y, 1_000_000))
+    config = two_sided_config(Asker("", tmp_path, iter(range(9))).case(program), 0)
+    assert (config.per_core_n, config.out_subblock_w, config.out_subblock_h) == (2, 2, 4)
