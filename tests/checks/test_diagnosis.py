@@ -130,6 +130,13 @@ def test_a_finding_tells_which_of_its_ops_take_what_an_edit_above_sets(tmp_path)
         narrow = replace(saves(f"narrow{len(rows)}", 0.9, rows=rows), lever=MATMUL_CONFIG, slot="program")
         findings = diagnose(case, [wide, narrow]).findings
         assert [(one.edit, one.caveat) for one in findings] == [("matmul-config", None), ("matmul-config-2", told)]
+    grid = replace(saves("grid", 0.5, rows=[2]), lever=ATTENTION_GRID)
+    first, second = (
+        replace(saves(name, part, rows=rows), lever=MATMUL_CONFIG, slot="program")
+        for name, part, rows in (("first", 0.9, [0, 1]), ("second", 0.2, [1, 2]))
+    )
+    findings = diagnose(case, [first, grid, second]).findings
+    assert [one.caveat for one in findings] == [None, None, f"line {case.line(1)} as matmul-config has it"]
     whole = [
         replace(saves(name, part), lever=MATMUL_CONFIG, slot="program") for name, part in (("a", 0.9), ("b", 0.8))
     ]

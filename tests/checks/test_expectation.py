@@ -15,7 +15,7 @@ from tests.checks.rows import case_of, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, Placement, Program
 from tests.profiles.model import DeviceOp
-from ttnn_mcp.analyses.laws.anchored import SAME
+from ttnn_mcp.analyses.laws.anchored import SAME, after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
@@ -289,17 +289,17 @@ def test_deeper_blocks_over_shards_move_x_to_other_cores(tmp_path):
     assert saves(one_way(**wide), block_w=4)  # x stays in DRAM
 
 
-def of_experts(folder, kernel_ns, *, chosen=None):
-    """A sparse matmul over 128 experts that tells neither nnz nor indices, behind a router where one has `chosen`."""
+def of_experts(folder, kernel_ns, *, chosen=None, nnz=None, inner="BFLOAT4_B"):
+    """A sparse matmul over 128 experts without indices, behind a router where one has `chosen`."""
     program = Program("blackhole", grid=(11, 10))
     if chosen:
         scores, top = program.tensor([1, 1, 1, 128]), program.tensor([1, 1, 1, chosen])
         put(program, DeviceOp("TopKDeviceOperation", (scores,), (top,), 9_000, attributes={"k": chosen}))
     sizes = "compute_with_storage_grid_size=(x=8;y=6);in0_block_w=4;out_subblock_h=1;out_subblock_w=1"
     name = f"MatmulMultiCoreReuseMultiCast1DProgramConfig({sizes};per_core_M=1;per_core_N=1;mcast_in0=1)"
-    x, w = program.tensor([1, 1, 32, 2048]), program.weight([1, 128, 2048, 1536], dtype="BFLOAT4_B")
+    x, w = program.tensor([1, 1, 32, 2048]), program.weight([1, 128, 2048, 1536], dtype=inner)
     op = DeviceOp("SparseMatmulDeviceOperation", (x, w), (program.tensor([1, 128, 32, 1536]),), kernel_ns, cores=48, fidelity="LoFi")  # fmt: skip
-    op.attributes = {"nnz": None, "is_input_b_sparse": True, "program_config": name}
+    op.attributes = {"nnz": nnz, "is_input_b_sparse": True, "program_config": name}
     put(program, op)
     return case_of(folder, program)
 
@@ -315,6 +315,18 @@ def test_experts_that_no_report_counts_are_those_of_the_router_or_as_many_as_exp
     assert saves(250, chosen=8) < saves(2367)  # most of it is a look at 120 slots
     assert saves(2367, chosen=8) is None  # eight do not explain it
     assert saves(90) is saves(6000) is None  # not even the look at them; more than all
+
+
+def test_a_sparse_matmul_that_its_law_misses_is_not_told_by_the_law_of_another_form(tmp_path):
+    def told(us, **how):
+        facts = of_experts(tmp_path, round(us * 1e3), nnz=8, **how)
+        return by_law(facts, ROWS[:1], facts.kernel_ns, becomes(facts, block_w=16, in1_dtype="BFLOAT4_B"))
+
+    facts = of_experts(tmp_path, 149_000, nnz=8)
+    anchored = after_change(described(facts.ops, 0, facts.chip), 149, becomes(facts, block_w=16)(0))
+    assert told(149).low_ns[0] == pytest.approx(149_000 - anchored.high_us * 1e3)
+    assert told(149 * 1.6) is None
+    assert told(149, inner="FLOAT32") is None  # no law as it is
 
 
 def test_a_law_that_sees_a_change_and_expects_no_difference_tells_so(tmp_path):

@@ -164,10 +164,10 @@ def _worth_telling(problem: Problem, worth: Worth, facts: WindowFacts) -> bool:
 
 def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | None:
     """The problem with what to expect of its change; None where a law expects no gain at its best end."""
-    if facts.scope.in_doubt:
+    if facts.scope.in_doubt or not problem.promise_ns:
         return replace(problem, expected=None)
-    if problem.gap_ns is not None or not problem.promise_ns:
-        return problem if problem.gap_ns is not None else replace(problem, expected=None)
+    if problem.gap_ns is not None:
+        return problem
     expected = problem.expected
     if expected is None and problem.becomes is not None:
         expected = by_law(facts, problem.rows, problem.at_most_ns, problem.becomes)

@@ -115,8 +115,8 @@ def by_law(
         row = int(rows[places[0]])
         changed = becomes(row)
         now = described(facts.ops, row, facts.chip)
-        if isinstance(now, MatmulDescription) and isinstance(changed, MatmulDescription) and now.active is None:
-            active = _active(facts, row, now)
+        if isinstance(now, MatmulDescription) and isinstance(changed, MatmulDescription):  # unmoved: for types
+            active = _active(facts, row, now) if now.active is None else now.active
             now, changed = replace(now, active=active), replace(changed, active=active)
         after = None if changed is None else _after(facts, row, now, changed)
         if after is None:
@@ -135,11 +135,13 @@ def by_law(
 
 
 def _active(facts: WindowFacts, row: int, now: MatmulDescription) -> float | None:
-    """How many experts a sparse matmul multiplies that does not tell it: as the router chose for one token, otherwise
-    as many as explain its time; None where no law speaks, or its time is not that of any number.
-    """  # noqa: D205
+    """How many experts a sparse matmul multiplies that does not tell it.
+
+    As the router chose for one token, otherwise as many as explain its time. None where no law speaks, or where its
+    time is not that of any number.
+    """
     half, all_of_them = (expected(all_active(now, share)) for share in (0.5, 1.0))
-    if half is None or all_of_them is None:
+    if half is None or all_of_them is None:  # unmoved: a law speaks of one alone only at the edge of its range
         return None
     each = 2 * (all_of_them.us - half.us) / now.slots  # the time is a line over those that are active
     active = now.slots - (all_of_them.us - float(facts.kernel_ns[row]) / 1e3) / each
@@ -166,13 +168,13 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
     us = float(facts.kernel_ns[row]) / 1e3
     before, then = expected(now), expected(changed)
     is_sparse = getattr(now, "program", "") == "SPARSE"  # it may have multiplied other experts, or looked at more
-    after = after_change(now, us, changed) if before or not is_sparse else None
+    after = None if is_sparse and before is None else after_change(now, us, changed)
     if after is not None:
         return after
     if before is None or then is None:  # unmoved: of an op without a law that of the changed one told already
         return None
-    if after_change(now, None, changed) is None or before.low_us <= us <= before.high_us:
-        return None  # the law does not tell of such a change
+    if after_change(now, None, changed) is None:  # the law does not tell of such a change
+        return None
     missed = us / before.us
     if 1 / NEAR_ITS_LAW <= missed <= NEAR_ITS_LAW:
         ends = min(missed, 1.0) * then.low_us, max(missed, 1.0) * then.high_us

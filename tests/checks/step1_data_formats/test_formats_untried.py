@@ -114,11 +114,24 @@ def test_passes_of_attention_whose_arithmetic_no_report_tells_are_told(check, fi
     assert not [claim for claim in check.ask(program).claims if "HiFi2" in claim.fix]
 
 
+def test_attention_of_as_many_passes_is_not_told_beside_one_of_more(check):
+    program = Program("wormhole_b0")
+    for heads, fidelity in ((8, "HiFi4"), (4, "HiFi2")):
+        q, k, v, y = (program.tensor([1, heads, 1024, 64], "BFLOAT8_B") for _ in range(4))
+        code = "WindowedScaledDotProductAttentionDeviceOperation"
+        put(program, DeviceOp(code, (q, k, v), (y,), 90_000, fidelity=fidelity))
+    (claim,) = (claim for claim in check.ask(program).claims if "HiFi2" in claim.fix)
+    assert claim.rows.tolist() == [0]
+
+
 def test_passes_of_a_rotation_by_pairs_are_told(check):
-    def rotated(fidelity, name="RotaryEmbeddingLlama"):
+    def rotate(program, fidelity="HiFi4", name="RotaryEmbeddingLlama", *, heads=8, dtype="BFLOAT8_B", ns=17_000):
+        x, angles, y = (program.tensor([1, heads, 512, 128], dtype) for _ in range(3))
+        put(program, DeviceOp(f"{name}DeviceOperation", (x, angles), (y,), ns, fidelity=fidelity))
+
+    def rotated(*how):
         program = of()
-        x, angles, y = (program.tensor([1, 8, 512, 128], "BFLOAT8_B") for _ in range(3))
-        put(program, DeviceOp(f"{name}DeviceOperation", (x, angles), (y,), 17_000, fidelity=fidelity))
+        rotate(program, *how)
         return program
 
     found = check.pair(rotated, silent="LoFi", fires="HiFi2")
@@ -126,6 +139,11 @@ def test_passes_of_a_rotation_by_pairs_are_told(check):
     assert check.ask(rotated("HiFi4")).claim.at_most_ns.tolist() == [pytest.approx(0.6 * 17_000)]
     assert "math_fidelity=ttnn.MathFidelity.LoFi" in found.claim.fix
     assert check.ask(rotated("HiFi4", "RotaryEmbedding")).status == "clean"
+    for other in ({"fidelity": "LoFi"}, {"dtype": "FLOAT32"}, {"ns": 4_900}):  # each beside one that is told
+        program = rotated("HiFi4")
+        rotate(program, heads=4, **other)
+        (passes,) = (claim for claim in check.ask(program).claims if "fewer passes" in claim.claim)
+        assert len(passes.rows) == 1
 
 
 def test_rows_that_update_a_cache_keep_16_bits(check):

@@ -73,8 +73,13 @@ def test_narrower_payloads_are_expected_to_save_their_part_of_what_links_carry(c
     """In BFLOAT8_B 0.47 of the bytes go; two links carry 6.3 MB in 131 us."""
     expected = check.ask(with_gather(10_000, kernel_ns=160_000)).claim.expected
     assert expected.saved_ns.tolist() == [pytest.approx(0.46875 * PAYLOAD / 48, rel=0.001)]
-    assert expected.low_ns[0] < expected.saved_ns[0] < expected.high_ns[0]
+    assert expected.low_ns[0] / expected.saved_ns[0] == pytest.approx(0.7)
+    assert expected.high_ns[0] > expected.saved_ns[0]
     assert check.ask(with_gather(10_000, kernel_ns=265_000)).claim.expected is None
+    short = [check.ask(with_gather(10_000, kernel_ns=us * 1000, links=8)).claim.expected for us in (30, 29)]
+    assert [one is None for one in short] == [False, True]
+    bare = check.ask(with_gather(), without="INPUT_")
+    assert bare.status == "clean"
     program = mesh()
     narrow, out = program.tensor([1, 1, 2048, 1024], "BFLOAT8_B"), program.tensor([1, 1, 2048, 4096], "BFLOAT8_B")
     put(program, collective("AllGatherAsync", narrow, out, 160_000, ring_size=4))

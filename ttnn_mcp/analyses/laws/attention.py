@@ -11,10 +11,8 @@ from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES
 from ttnn_mcp.records import dataclass
 
 DECODE_CYCLES = 250  # per tile of keys and values on the core that works on it: 4-bit caches are no faster (#57161)
-
-CORES_PER_GROUP = (
-    16  # at most, of one user's heads of one key head: TTNN's max_cores_per_head_batch, where not told
-)
+# At most, of one user's heads of one key head: TTNN's max_cores_per_head_batch, where it is not told.
+CORES_PER_GROUP = 16
 
 
 @dataclass(frozen=True, slots=True)

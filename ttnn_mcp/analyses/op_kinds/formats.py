@@ -19,6 +19,7 @@ from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
 
 SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
+FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]  # the share that BFLOAT8_B spares
 NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")
 EXPLAINS_AT_LEAST = 0.1
 """The least share of an op's time that its bytes (or its arithmetic) need at best; below it fewer of them do not help.
@@ -125,12 +126,16 @@ def needed_phases(ops: OpTable) -> Floats:
 
 
 @artefact
-def phases(ops: OpTable) -> Floats:
-    """Passes of the engine per op, by MATH FIDELITY; NaN for ops that do not use it."""
-    fidelity = ops.texts("fidelity").mapped(
+def phases_told(ops: OpTable) -> Floats:
+    """Passes of the engine by MATH FIDELITY per op, also of ops that use it for a part of their work; NaN if untold."""
+    return ops.texts("fidelity").mapped(
         lambda text: FIDELITY_PHASES.get(text, np.nan), missing=np.nan, dtype=np.float64
     )
-    return np.where(engine_ops(ops), fidelity, np.nan)
+
+
+def phases(ops: OpTable) -> Floats:
+    """The same; NaN for ops that are no matmul, conv or attention."""
+    return np.where(engine_ops(ops), phases_told(ops), np.nan)
 
 
 def fewer_passes_save(ops: OpTable, roofline: Roofline, wanted: Floats) -> Floats:

@@ -114,7 +114,7 @@ def suggested(
     per_m, per_n = -(-tiles.m // y), even_share(tiles.n, x)
     if one_sided:
         per_m, per_n = (tiles.m, -(-tiles.n // (x * y))) if wide else (-(-tiles.m // (x * y)), tiles.n)
-    elif per_n > MOST_UNEVEN * -(-tiles.n // x):  # unmoved: what divides into twice a share divides into it
+    elif per_n > MOST_UNEVEN * -(-tiles.n // x):
         return None
     sub_h, sub_w = widest_subblock(per_m, per_n, fp32=fp32_acc)
     for block in BLOCKS:

@@ -33,9 +33,11 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import (
+    FEWER_BYTES,
     FEWER_PASSES_FROM,
     fewer_passes_save,
     phases,
+    phases_told,
     reads_weights,
     waits_for_bytes,
 )
@@ -58,7 +60,7 @@ from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
 from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
+from ttnn_mcp.hardware import FIDELITY_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +72,6 @@ NARROWER = {"BFLOAT8_B": ("BFLOAT16", "FLOAT32"), "BFLOAT4_B": ("BFLOAT8_B",)}
 LOFI, HIFI2 = "LoFi", "HiFi2"
 TURNING = 0.6  # of the time: measured, LoFi for HiFi4 saved 51 % of pplx-embed's
 ENOUGH = {"BFLOAT8_B": HIFI2, "BFLOAT4_B": LOFI}  # passes that read all bits of such weights (tt-metal #39627)
-FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 ENGINE = ops_of_family("no matmul or fused attention", "matmul", "attention")
 
 
@@ -114,16 +115,10 @@ def look(facts: WindowFacts) -> Problems:
     untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~float32
     fewer = took * (1 - FIDELITY_PHASES[HIFI2] / phases(facts.ops))
     yield _of(untold, fewer, "fewer passes", partial(_fewer_passes, fidelity=HIFI2))
-    fidelity = facts.ops.texts("fidelity").mapped(FIDELITY_PHASES.get, missing=np.nan, dtype=np.float64)
-    turned = (
-        long
-        & facts.named("RotaryEmbeddingLlama")
-        & (fidelity > FIDELITY_PHASES[LOFI])
-        & ~_reads_or_writes_float32(facts)
-    )
-    yield _of(
-        turned, np.minimum(TURNING, 1 - FIDELITY_PHASES[LOFI] / fidelity) * took, "fewer passes", _fewer_passes
-    )
+    turning = phases_told(facts.ops)
+    turned = long & facts.named("RotaryEmbeddingLlama") & (turning > FIDELITY_PHASES[LOFI]) & ~float32
+    spared = np.minimum(TURNING, 1 - FIDELITY_PHASES[LOFI] / turning) * took
+    yield _of(turned, spared, "fewer passes", _fewer_passes)
     halved = np.where(facts.named("Typecast"), took, float32_between_bfloat16.halved_saves(facts))
     wide = long & float32
     wide[spoken_of(float32_between_bfloat16.look, facts)] = False

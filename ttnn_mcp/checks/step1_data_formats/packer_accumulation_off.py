@@ -34,9 +34,8 @@ from ttnn_mcp.quoting import figure
 
 BLOCKS_WITHOUT_BIAS = 2  # conv2d turns packer_l1_acc on only above it: ttnn conv2d_utils.cpp
 BLOCKS_WITH_BIAS = 1  # same
-MOST_CHOSEN = (
-    8  # tiles of K: matmul_program_config.cpp of TTNN 0.81.1; as many steps as columns are more than 2, too
-)
+# As many steps as the grid has columns are more than 2, too.
+MOST_CHOSEN = 8  # tiles of K: matmul_program_config.cpp of TTNN 0.81.1
 OF_CONVS = 0.1  # of a conv's time: 9.3 % is the most that was measured (MobileNetV2's convs, tt-metal)
 SETS = sets_compute(packer_l1_acc="True")
 
@@ -56,10 +55,8 @@ def look(facts: WindowFacts) -> Problems:
     off = compute_setting(facts.ops, able, "packer_l1_acc") == 0
     tiles, block, choice = weight.padded[able, 2] / TILE_SIDE, inner_block_tiles(facts.ops, able), facts.matmuls
     matmuls = facts.of_family("matmul")[able]
-    tiles[matmuls] = (
-        facts.ops.inputs[0].padded[able, 3][matmuls] / TILE_SIDE
-    )  # transposed weights have K in columns
-    guessed = np.isnan(block) & np.isin(able, choice.rows[choice.chosen & ~choice.slowest])
+    tiles[matmuls] = facts.ops.inputs[0].padded[able, 3][matmuls] / TILE_SIDE  # turned weights have K in columns
+    guessed = np.isnan(block) & np.isin(able, choice.rows[choice.chosen])
     block[guessed] = MOST_CHOSEN
     blocks = np.ceil(tiles / block)
     biased = facts.attributes_of_ops.flags(able, "has_bias")

@@ -4,8 +4,8 @@ Which blocks are best no report tells, and TTNN's are of one size for all shapes
 ledgers other blocks of minimal_matmul saved 5 to 48 % (also in its forms fused with an exchange), blocks of K up to 32
 tiles deep 37 to 52 % of matmuls of experts, and all 128 tiles in one block 17 % (Solar Open 100B); where K is one block
 already, other shares of N on other cores saved 50 % (Ornith 35B). But of one model's experts all seven tries lost
-(Qwen3 Coder 30B), so nothing is expected but by a law of time: of one row of tiles for each expert it knows blocks of K
-and subblocks.
+(Qwen3 Coder 30B), so nothing is expected but by a law of time: of one row of tiles for each expert it knows blocks of
+K.
 
 The line: 5 us and more, at under 60 % of the roofline; 1 % of the window to save. minimal_matmul over more than one row
 of tiles (minimal-matmul-on-few-rows speaks of one) whose other blocks L1 holds; SparseMatmul. The bound is the roofline

@@ -26,12 +26,12 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.devices.collectives import today_gb_s
+from ttnn_mcp.analyses.op_kinds.formats import FEWER_BYTES, SIXTEEN_BITS_OR_MORE
 from ttnn_mcp.analyses.roofline.roofline import EXPLAINS
 from ttnn_mcp.checks.check import Affected, Floats, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, by_payload, worth_fusing
-from ttnn_mcp.hardware import ELEMENT_BYTES
 from ttnn_mcp.quoting import figure
 
 FUSED = "; ttnn.experimental.all_gather_matmul_async where a matmul reads it"
@@ -43,7 +43,6 @@ FEWER = (
     "these wait for hops and set-up, not for bytes: have fewer of them (one sum for attention and MLP where the model "
     "allows it, ttnn.all_reduce in place of two exchanges, one fused QKV instead of three); not more links"
 )
-FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]
 MANY = 0.20  # of the critical device's kernel time (ours)
 
 
@@ -60,7 +59,7 @@ def look(facts: WindowFacts) -> Problems:
     if facts.share(rows) <= MANY or not facts.ops.inputs:
         return
     carried = np.nan_to_num(exchanges.least_ns(today_gb_s(facts.chip)), nan=np.inf)
-    wide = facts.ops.inputs[0].dtype.among("BFLOAT16", "FLOAT32")[rows]
+    wide = facts.ops.inputs[0].dtype.among(*SIXTEEN_BITS_OR_MORE)[rows]
     by_bytes = by_payload(facts, np.where(wide, FEWER_BYTES, 0.0))
     yield Problem(
         rows,

@@ -9,10 +9,9 @@ The line: collectives over more than two devices run Linear, or on one link on B
 is 1 % of the window. The bound is that half (three quarters if both hold), never below the payload at the links'
 specified rate; of a second link alone a little more than half of the payload's time at the rate that links have been
 seen to carry, because hops and set-up stay (reductions of 164 kB on two links made a decode step of Qwen3 4B 15 us
-longer, its port in tt-metal). Where the payload takes half
-of the time and more at that rate, a second link is expected to halve it. Elsewhere it is a trial, as hops decide or
-nobody knows whether cables close a ring: a ring gained for one decode step on four
-Blackhole chips (Muse) and brought nothing in another (Mistral Small 24B, 114 us and 118).
+longer, its port in tt-metal). Where the payload takes half of the time and more at that rate, a second link is
+expected to halve it. Elsewhere it is a trial, as hops decide or nobody knows whether cables close a ring: a ring gained
+for one decode step on four Blackhole chips (Muse) and brought nothing in another (Mistral Small 24B, 114 us and 118).
 
 No report shows whether cables close a ring: without one an op that should use a ring falls back to Linear silently
 (tt-metal #56235), and a ring fabric on an open line is slower. n300 and T3000 have one link: `ttnn.reduce_scatter` of
@@ -55,16 +54,12 @@ def look(facts: WindowFacts) -> Problems:
     at_most = np.where(line, at_most, np.fmin(at_most, by_second))
     by_links = by_payload(facts, np.where(narrow, 0.5, 0.0))  # whether cables close a ring nobody knows
     by_bytes = by_links.saved_ns > 0 if by_links else np.zeros(len(took), dtype=np.bool_)
-    for chosen in (line & by_bytes, line & ~by_bytes, narrow & ~line & by_bytes, narrow & ~line & ~by_bytes):
-        at = np.flatnonzero(chosen)
-        expected = by_links.of_rows(at) if by_links and by_bytes[at].any() else None
-        yield Problem(
-            exchanges.rows[at],
-            at_most[at],
-            tell=partial(_tell, narrow),
-            expected=expected,
-            is_trial=not by_bytes[at].any(),
-        )
+    for chosen in (line, narrow & ~line):
+        for at, by in ((np.flatnonzero(chosen & by_bytes), by_links), (np.flatnonzero(chosen & ~by_bytes), None)):
+            expected = by.of_rows(at) if by else None
+            yield Problem(
+                exchanges.rows[at], at_most[at], tell=partial(_tell, narrow), expected=expected, is_trial=by is None
+            )
 
 
 def _tell(narrow: Mask, ops: Affected) -> Words:
