@@ -188,12 +188,14 @@ def part_of(meeting: Meeting) -> str:
 
 
 def summary(by_model: ByModel) -> str:
-    right, figures, near, expected, promised, dead = _counts(
-        verdict for one in by_model.values() for verdict in one
-    )
+    verdicts = [verdict for one in by_model.values() for verdict in one]
+    right, figures, near, expected, promised, dead = _counts(verdicts)
+    trials = Counter(verdict.near_if for verdict in verdicts)
+    known = trials[True] + trials[False]
+    of_trials = f", and {trials[True]} of {known} trials that gained near what such tries save" if known else ""
     return (
         f"{right} of {figures} gains right ({right / figures:.0%}), {near} near ({near / figures:.0%} of all, "
-        f"{near / max(expected, 1):.0%} of the {expected} with an expectation), "
+        f"{near / max(expected, 1):.0%} of the {expected} with an expectation{of_trials}), "
         f"{promised} of {dead} dead ends promised ({promised / dead:.0%})"
     )
 

@@ -34,4 +34,4 @@ def test_meetings_and_what_is_expected_are_told_as_they_would_be_now():
     """In one test, because processes share no promises: these are 350 layers."""
     assert [frozen.part_of(meeting) for meeting in MEETINGS_THAT_WERE] == page.MEETINGS, page.RENEW
     assert cases.section() == page.CASES, page.RENEW
-    assert CASES.read_text("utf-8") == cases.text_of(cases.told_by(cases.cases())), page.RENEW
+    assert CASES.read_text("utf-8") == cases.text_of(cases.told_by(cases.cases(), cases.tries())), page.RENEW

@@ -182,13 +182,15 @@ class Window(Wire):
 class Saving(Wire):
     """The time a change can give back, in microseconds of the window: bounds, and what to expect between them.
 
-    8 of 10 such changes save an amount inside the interval; without `expected` the change is a trial.
+    8 of 10 such changes save an amount inside the interval. Without `expected` the change is a trial: `basis` tells how
+    many measured tries of its check gained, `if_gains` what it saves in the middle if it does.
     """
 
     at_least: Us  # also where it is 0: scripts read both bounds
     at_most: Us
     expected: Us | None = None
     interval: tuple[Us, Us] | None = None
+    if_gains: Us | None = None
     basis: Quoting | None = None
 
 
@@ -239,7 +241,6 @@ class StepStatus(Wire):
     """What one step of the skill came to."""
 
     step: int
-    title: str
     status: Status
     why: Quoting
 

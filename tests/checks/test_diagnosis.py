@@ -86,7 +86,10 @@ def test_measured_cases_speak_where_the_change_explains_the_time(case, monkeypat
     monkeypatch.setattr(diagnosis, "by_cases", spoken)
     monkeypatch.setattr(diagnosis, "explains", lambda *_, **__: explained)
     (finding,) = diagnose(case, [saves("made", 0.5)]).findings
-    assert finding.saving_us.basis == ("cases" if explained else None)
+    saving = finding.saving_us
+    assert [saving.basis == "cases", saving.expected is None] == [explained, not explained]
+    assert saving.if_gains is None or 0 < saving.if_gains < saving.at_most == 20
+    assert [saving.if_gains is None, saving.basis is None] == [explained, not explained]
 
 
 def test_a_problem_without_ops_is_none(case):

@@ -20,7 +20,17 @@ from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.op_kinds.twins import Slower
 from ttnn_mcp.checks import expectation
-from ttnn_mcp.checks.expectation import COVERED, Expectation, by_cases, by_law, by_wall, explains, seen_in_run
+from ttnn_mcp.checks.expectation import (
+    COVERED,
+    Expectation,
+    Tries,
+    by_cases,
+    by_law,
+    by_wall,
+    explains,
+    seen_in_run,
+    tries_of,
+)
 from ttnn_mcp.checks.problem import Bounds
 from ttnn_mcp.checks.shared.changed_ops import becomes
 from ttnn_mcp.checks.shared.dram_sharding import banked as to_banks
@@ -34,6 +44,7 @@ def cases(monkeypatch):
         "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}, "lost": None},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
         "walls": {"ours": {"cases": 7, "median": 0.9, "low": 0.1}, "lost": None},
+        "tries": {"mine": {"tried": 8, "gained": 2, "part": None}, "any": {"tried": 20, "gained": 9, "part": 0.3}},
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
@@ -52,6 +63,13 @@ def test_cases_of_the_check_come_before_those_of_its_lever(cases, check, saved, 
 def test_without_cases_or_where_many_lost_nothing_is_known(cases):
     assert by_cases("other", "theirs", MOST_NS) is None
     assert by_cases("lost", "ours", MOST_NS) is None
+
+
+def test_tries_are_those_of_the_check_else_of_any(cases, monkeypatch):
+    assert tries_of("mine") == Tries(True, 8, 2, None)
+    assert tries_of("other") == Tries(False, 20, 9, 0.3)
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": {}})
+    assert tries_of("mine") is None
 
 
 def test_a_wall_time_has_cases_of_its_own(cases):
@@ -89,7 +107,7 @@ def test_gaps_of_a_profile_are_cases_of_their_own_and_those_of_drafted_reports_a
     monkeypatch.setattr(made, "pairs", lambda: [traced(gaps=9.0), traced()])
     drafted = [Case("b", "stalled-on-host", 1.0), Case("c", "wide-weights", 0.5)]
     monkeypatch.setattr(made, "_of_stories", lambda: drafted)
-    monkeypatch.setattr(made, "_of_layers", lambda *, tries: [] if tries else drafted)
+    monkeypatch.setattr(made, "_of_layers", lambda: drafted)
     counted = made.cases()
     assert [case for case in counted if case.check == "stalled-on-host"] == [Case("a", "stalled-on-host", 2 / 8)]
     assert counted[-2:] == [drafted[1]] * 2
@@ -97,6 +115,26 @@ def test_gaps_of_a_profile_are_cases_of_their_own_and_those_of_drafted_reports_a
 
 def known(shares, sources=3):
     return [Case(f"ledger {at % sources}", "grid-left-idle", share) for at, share in enumerate(shares)]
+
+
+def test_tries_count_where_eight_of_three_ledgers_are_known_and_their_middle_where_five_gained():
+    shares = [0.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+    eight = {"tried": 8, "gained": 5, "part": 0.3}
+    assert made.tries_by_check(known(shares)) == {"any": eight, "grid-left-idle": eight}
+    few = {"tried": 8, "gained": 4, "part": None}
+    assert made.tries_by_check(known([0.0, *shares[:-1]])) == {"any": few, "grid-left-idle": few}
+    assert made.tries_by_check(known(shares[1:])) == made.tries_by_check(known(shares, sources=2)) == {}
+    others = [case._replace(check="wide-weights") for case in known(shares[1:])]
+    assert made.tries_by_check([*known(shares), *others])["any"] == {"tried": 15, "gained": 10, "part": 0.3}
+    (_, *rows) = made.tries_left_out(known([*shares, 0.9]))
+    assert [row[1] for row in rows] == ["0"] * 4, "of three ledgers two are left, of nine tries six"
+    (_, *rows) = made.tries_left_out(known([*shares, *shares]))
+    assert [row[1:] for row in rows] == [
+        ("0", "0 (0%)", "0 of 0 (0%)"),
+        ("0", "0 (0%)", "0 of 0 (0%)"),
+        ("16", "10 (62%)", "8 of 10 (80%)"),
+        ("0", "0 (0%)", "0 of 0 (0%)"),
+    ]
 
 
 def of_two_checks(shares, sources=3):

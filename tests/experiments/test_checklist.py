@@ -11,7 +11,7 @@ from ttnn_mcp.wire import StepStatus
 def ticks(experiments, *steps, target=False):
     run = RunSeen("a", "a", None, None, 1_000_000, True)
     story = story_of(experiments, [Target(run, "latency_ms", 5.0)] if target else [])
-    statuses = tuple(StepStatus(step=step, title="", status=status, why="") for step, status in steps)
+    statuses = tuple(StepStatus(step=step, status=status, why="") for step, status in steps)
     told = checklist(story, Outlook(1.0, 1.0, 0.0, 0.0, 0.0, (), statuses))
     return {tick.tick.partition(" ")[0]: (tick.rests_on, tick.why) for tick in told}
 

@@ -48,6 +48,7 @@ def promises_of(case: WindowFacts) -> list[Promise]:
                 None if whole else shares,
                 finding.check,
                 claims[0].is_trial,
+                saving.if_gains,
             )
         )
     return made

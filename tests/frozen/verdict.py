@@ -27,7 +27,8 @@ AS_IT_IS = re.compile(
 class Promise:
     """What somebody says a change to these ops saves; without an expectation it is a trial, and promises nothing.
 
-    `shares`: how the saving divides over the ops; None where it does not. `check`: that which says it.
+    `shares`: how the saving divides over the ops; None where it does not. `check`: that which says it. `if_gains_us`: of
+    a trial, what tries elsewhere let it save where it gains.
     """
 
     fix: str
@@ -38,6 +39,7 @@ class Promise:
     shares: Mapping[int, float] | None = None
     check: str = ""
     is_trial: bool = False
+    if_gains_us: float | None = None
 
     def on(self, ops: frozenset[int]) -> Promise:
         """What it says of those of its ops."""
@@ -45,22 +47,24 @@ class Promise:
             return self
         part = sum(share for op, share in self.shares.items() if op in ops) / whole
         expected = None if self.expected_us is None else self.expected_us * part
-        return replace(
-            self, at_least_us=self.at_least_us * part, at_most_us=self.at_most_us * part, expected_us=expected
-        )
+        if_gains = None if self.if_gains_us is None else self.if_gains_us * part
+        at_least, at_most = self.at_least_us * part, self.at_most_us * part
+        return replace(self, at_least_us=at_least, at_most_us=at_most, expected_us=expected, if_gains_us=if_gains)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """`said` of a gain: right, named, bound wrong, not named; of a dead end: promised, quiet.
 
-    `near` is None where nothing was expected by a promise that was right.
+    `near` is None where nothing was expected by a promise that was right; then `near_if` says the same of what tries
+    elsewhere let it save where it gains.
     """
 
     lever: str
     kind: str
     said: str
     near: bool | None = None
+    near_if: bool | None = None
 
 
 def verdicts(levers: Iterable[Lever], promises: Sequence[Promise], window_kernel_us: float) -> list[Verdict]:
@@ -93,6 +97,12 @@ def _judge(lever: Lever, about: Sequence[Promise], window_kernel_us: float) -> V
     right = [one for one in about if one.at_least_us <= saving * NOISE and saving <= one.at_most_us * NOISE]
     if not right:
         return Verdict(lever.id, lever.kind, "bound wrong")
-    expectations = [one.expected_us for one in right if one.expected_us is not None]
-    near = any(saving / NEAR <= expected <= saving * NEAR for expected in expectations) if expectations else None
-    return Verdict(lever.id, lever.kind, "right", near)
+    near = _near(saving, [one.expected_us for one in right])
+    near_if = _near(saving, [one.if_gains_us for one in right]) if near is None else None
+    return Verdict(lever.id, lever.kind, "right", near, near_if)
+
+
+def _near(saving: float, told: Iterable[float | None]) -> bool | None:
+    """Whether one of these is within the factor of the saving; None where there is none."""
+    known = [one for one in told if one is not None]
+    return any(saving / NEAR <= one <= saving * NEAR for one in known) if known else None

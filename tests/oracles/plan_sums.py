@@ -24,6 +24,7 @@ ALL_LINES = re.compile(r"lines? (\d+)(?:, (\d+))?(?: \(.*\))?")
 TIMED_SHARE = re.compile(r"(?:us|ms), (\d+\.\d)%(?! on device)")
 CALLS = re.compile(r"(\w*Config|\w+kernel_config)\(((?:[^()]|\([^()]*\))*)\)")
 FIELDS = re.compile(r"(\w+)=((?:[^,()]|\([^()]*\))+)")
+TRIED = re.compile(r"(\d+)/(\d+) tries")
 SYMPTOM = "symptom, so last"
 RELATED = re.compile(r"(?:(?<=after )|(?<=instead of )|(?<=, ))[a-z]+(?:-[a-z0-9]+)*")
 WRONG_NUMBER = re.compile(r"(?<!of )\b1 (?:ops|matmuls|convs|norms|casts)\b|\bof 0 tiles|\bneed 0 us")
@@ -87,6 +88,8 @@ def _of_edits(plan: list[Answer], before: float) -> Iterator[str]:
             ends = (edit["low_us"], edit["expected_us"], edit["high_us"], alone)
             if any(low > high + CENT_US for low, high in zip((0, *ends), ends, strict=False)):
                 yield f"{name} is expected to save {ends}"
+        if wrong := wrong_trial(edit["basis"], edit.get("if_gains_us"), alone):
+            yield f"{name} {wrong}"
     if len({edit["edit"] for edit in plan}) < len(plan):
         yield "two edits have one name"
     yield from _of_order(plan)
@@ -136,8 +139,20 @@ def _of_findings(findings: Sequence[Answer], before: float, names: set[str]) -> 
             yield f"{check} has no evidence"
         if wrong := WRONG_NUMBER.search(finding["claim"]):
             yield f"{check} says '{wrong[0]}'"
-        if ("expected" in saving) != ("basis" in saving):
+        if ("expected" in saving) != ("interval" in saving) or ("expected" in saving and "basis" not in saving):
             yield f"{check} expects without a basis"
+        if wrong := wrong_trial(saving.get("basis"), saving.get("if_gains"), saving["at_most"]):
+            yield f"{check} {wrong}"
+
+
+def wrong_trial(basis: str | None, if_gains: float | None, at_most: float) -> str | None:
+    """What cannot be of that which tries tell: more gained than were tried, or more than the bound."""
+    tried = TRIED.search(basis or "")
+    if tried and int(tried[1]) > int(tried[2]):
+        return f"rests on {basis}"
+    if if_gains is not None and not ((tried or basis in (None, "trial")) and 0 <= if_gains <= at_most + CENT_US):
+        return f"saves {if_gains} us if it gains, by {basis}, and at most {at_most}"
+    return None
 
 
 def _rounded(before: float) -> float:

@@ -38,10 +38,9 @@ async def test_three_of_each_are_told_the_largest_findings_and_the_newest_change
     async def answered(tool, arguments):
         answer = await ask(at, tool, **arguments)
         plan = answer.get("plan", {"columns": ["edit"], "rows": [[""]]})
-        named = plan["columns"].index("edit")
-        edits = [
-            [name if place == named else cell for place, cell in enumerate(plan["rows"][0])] for name in "wxyz"
-        ]
+        first = dict(zip(plan["columns"], plan["rows"][0], strict=True))
+        known = ({}, {"basis": "5/9 tries gained"}, {"basis": "8/9 tries gained", "if_gains_us": 12.5}, {})
+        edits = [[*{**first, "edit": name, **more}.values()] for name, more in zip("wxyz", known, strict=True)]
         return {
             "experiments": {"log": numbered("change", ["a", "b", "c", "d"])},
             "open_run": {**answer, "caveats": ["one", "two", "three", "four"]},
@@ -54,6 +53,12 @@ async def test_three_of_each_are_told_the_largest_findings_and_the_newest_change
     lines = (await known_facts(answered, "demo")).splitlines()
     assert [line[-3:] for line in lines if line.startswith("* caveat")] == ["one", "two", "ree"]
     assert [line[8] for line in lines if line.startswith("* edit")] == ["w", "x", "y"]
+    trials = [line.partition("; ")[2].partition(", at most")[0] for line in lines if line.startswith("* edit")]
+    assert trials == [
+        "a trial",
+        "a trial (5/9 tries gained)",
+        "a trial (8/9 tries gained, about 12.5 us if it gains)",
+    ]
     assert any(line.startswith("* the whole plan saves at most") for line in lines)
     assert [line[17] for line in lines if line.startswith("* tried before")] == ["b", "c", "d"]
 

@@ -23,18 +23,21 @@ FINDING = {
 }
 ANSWER = {
     "findings": [FINDING],
-    "steps": [{"step": 3, "title": "Memory and sharding", "status": "not_applicable", "why": "nothing is sharded " * 9}],
+    "steps": [{"step": 3, "status": "not_applicable", "why": "nothing is sharded " * 9}],
     "total": {"of": "kernels", "before_us": 5000.0, "after_us": 2400.0, "expected_after_us": 4000.0,
               "floor_us": 900.0, "speed_of_light_us": 800.0},
     "plan": {
-        "columns": ["rank", "edit", "what", "where", "share", "expected_us", "alone_us", "then_us", "accuracy", "relation"],
+        "columns": ["rank", "edit", "what", "where", "share", "expected_us", "basis", "alone_us", "then_us", "accuracy",
+                    "relation"],
         "rows": [
-            [1, "more-cores", "ops on more cores", "line 57", 0.5, 1000.0, 2500.0, 2500.0, "none", None],
-            [2, "weights-format", "data type of weights", "lines 57, 58", 0.6, None, 400.0, 100.0, "may cost", "after more-cores"],
+            [1, "more-cores", "ops on more cores", "line 57", 0.5, 1000.0, "law", 2500.0, 2500.0, "none", None],
+            [2, "weights-format", "data type of weights", "lines 57, 58", 0.6, None, "trial", 400.0, 100.0, "may cost",
+             "after more-cores"],
         ],
     },
     "smaller_edits": 3,
-    "trials": {"columns": ["edit", "what", "where"], "rows": [["compute-config", "partial sums", "line 60"]]},
+    "trials": {"columns": ["edit", "what", "where", "if_gains_us", "basis"],
+               "rows": [["compute-config", "partial sums", "line 60", None, None]]},
     "unexplained_us": {"near_floor": 100.0, "no_edit": 1400.0},
     "unexplained": {
         "columns": ["op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"],

@@ -21,7 +21,7 @@ from ttnn_mcp.checks.levers import ATTENTION_GRID, PROGRAM
 from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.plan.configs import Configs, Fix
 from ttnn_mcp.checks.plan.edits import Edit, Resolved
-from ttnn_mcp.checks.plan.expected import expected_alone
+from ttnn_mcp.checks.plan.expected import expected_alone, tried_saving
 from ttnn_mcp.checks.plan.plan import Plan, plan_of
 from ttnn_mcp.checks.plan.remaining import saved_by, time_of
 from ttnn_mcp.checks.precedents import by_precedents
@@ -208,6 +208,8 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
     check, claim, change = part.check, part.claim, part.change
     at_most_ns = saved_by(plan.ground, [change])
     expected = expected_alone(plan.ground, [part])
+    trial = tried_saving(plan.ground, [part]) if expected is None else None
+    known = expected or trial
     caveats = (facts.scope.in_doubt, _split(plan, edit, part), _set_above(facts, plan, edit, part), fix.caveat)
     return Finding(
         check=check.id,
@@ -220,7 +222,8 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
             at_least=min(part.at_least_ns, at_most_ns) / 1e3,
             expected=None if expected is None else expected.saved_ns / 1e3,
             interval=None if expected is None else (expected.low_ns / 1e3, expected.high_ns / 1e3),
-            basis=None if expected is None else expected.basis,
+            if_gains=None if trial is None or trial.saved_ns is None else trial.saved_ns / 1e3,
+            basis=None if known is None else known.basis,
         ),
         assumption=in_one_unit(claim.assumption),
         evidence=(*claim.evidence[:EVIDENCE_SHOWN], *_model_line(facts, claim)),
@@ -282,13 +285,13 @@ def _model_line(facts: WindowFacts, claim: Claim) -> tuple[Evidence, ...]:
 
 def _steps(asked: list[Asked], in_doubt: str) -> list[StepStatus]:
     statuses: list[StepStatus] = []
-    for step, title in STEP_TITLES.items():
+    for step in STEP_TITLES:
         outcomes = [outcome for outcome in asked if outcome.check.step == step]
         if outcomes:
             status, why = _summed_up(outcomes)
             if in_doubt and status == "clean":
                 status, why = "cannot_tell", in_doubt
-            statuses.append(StepStatus(step=step, title=title, status=status, why=why))
+            statuses.append(StepStatus(step=step, status=status, why=why))
     return statuses
 
 

@@ -3,8 +3,8 @@
 First comes what was measured: the faster form in this run, the same change in a replay or an earlier run. Then a law
 of time, in proportion to what the op took, or the payload that links carry (`shared/mesh.py`). Then what the same
 change brought elsewhere: at least five measured cases of the check, or of all checks with its lever. Otherwise nothing
-is known, and the change is a trial: what tries of a check brought says nothing about the next one (half of what they
-let expect was lost, in nine sets of public ledgers).
+is known, and the change is a trial: then it is told how many measured tries of its check gained, and what of their
+bound those kept. It is no expectation: half of what tries let expect was lost, in nine sets of public ledgers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 OF_THIS_RUN, AN_EARLIER_RUN, A_REPLAY = "the faster ops of this run", "an earlier run", "a replay on this chip"
 MEASURED = (AN_EARLIER_RUN, A_REPLAY)
+ANY_CHECK = "any"
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
 # of the time of ops that get fewer passes or bytes: LoFi brought nothing where arithmetic was 58 % of it, and narrow
@@ -205,6 +206,29 @@ def by_cases(check: str, lever: str, most_ns: Floats) -> Expectation | None:
         return None
     basis = f"{shares['cases']} measured cases of {name}"
     return Expectation(most_ns * shares["median"], most_ns * shares["low"], most_ns, basis)
+
+
+class Tries(NamedTuple):
+    """What measured changes brought where findings of a check named them without an expectation.
+
+    Attributes:
+        own: whether they are tries of this check; else they are those of all checks.
+        tried: how many were measured.
+        gained: how many of them saved time.
+        part: the middle share of their bound that these saved; None where too few gained.
+    """
+
+    own: bool
+    tried: int
+    gained: int
+    part: float | None
+
+
+def tries_of(check: str) -> Tries | None:
+    """Those of a check, or of all checks where too few of it were measured; None where nothing was."""
+    known = measured_cases()["tries"]
+    shares = known.get(check) or known.get(ANY_CHECK)
+    return Tries(check in known, **shares) if shares else None
 
 
 def by_wall(name: str, most_ns: Floats) -> Expectation | None:

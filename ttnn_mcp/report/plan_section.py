@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.report.code_block import code_block
 from ttnn_mcp.report.markup import (
+    TRIAL,
     Markup,
     element,
     joined,
@@ -16,6 +18,7 @@ from ttnn_mcp.report.markup import (
     rows_told,
     saving_words,
     table,
+    tried_words,
     worded,
 )
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
@@ -28,7 +31,6 @@ CODE_COLUMNS = 100  # of code beside the margins of a page 1400 pixels wide, wit
 FIRST_ROWS = 8  # of the plan: what a screen of 900 pixels holds below verdict and bar (ours)
 HEADS = ("", "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy")
 NUMBERS = frozenset(HEADS[3:6])
-TRIAL = "trial"
 
 
 def plan_section(check: Answer) -> Markup:
@@ -86,14 +88,22 @@ def _edits(edits: Sequence[Answer], total: Answer | None) -> Markup:
 
 
 def _cells(edit: Answer) -> list[str]:
-    relation = [element("span", f" {edit['relation']}", class_="quiet")] if edit.get("relation") else []
+    notes = [note for note in (edit.get("relation"), tried_of(edit)) if note]
+    quiet = [element("span", f" {'; '.join(notes)}", class_="quiet")] if notes else []
     opener = element("button", edit["what"], type="button", data_edit=edit["edit"], class_="plain")
     return [
         number(edit["rank"]),
-        joined(opener, *relation),
+        joined(opener, *quiet),
         edit["where"] or "-",
         *map(worded, told_of(edit)),
     ]
+
+
+def tried_of(edit: Answer) -> str | None:
+    """What tries brought elsewhere, of an edit of which nothing is expected; None where too few are known."""
+    return (
+        tried_words(edit["basis"], edit.get("if_gains_us"), microseconds) if edit["expected_us"] is None else None
+    )
 
 
 def told_of(edit: Answer) -> list[str]:
@@ -120,7 +130,7 @@ def findings_section(check: Answer) -> Markup:
     each = [_finding(rank, finding) for rank, finding in enumerate(check["findings"], start=1)]
     names = ("step", "title", "status", "why")
     rows = [
-        [step[name].replace("_", " ") if name == "status" else step[name] for name in names]
+        [step["step"], STEP_TITLES[step["step"]], step["status"].replace("_", " "), step["why"]]
         for step in check["steps"]
     ]
     parts = ", ".join(

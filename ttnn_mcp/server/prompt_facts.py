@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.quoting import quoted
+from ttnn_mcp.report.markup import tried_words
 
 if TYPE_CHECKING:
     Ask = Callable[[str, Mapping[str, object]], Awaitable[dict[str, Any]]]
@@ -45,6 +46,9 @@ def _described(window: Mapping[str, Any]) -> str:
 
 
 def _edit(edit: Mapping[str, Any]) -> str:
-    expected = "a trial" if edit["expected_us"] is None else f"{edit['expected_us']} us expected"
+    expected = f"{edit['expected_us']} us expected"
+    if edit["expected_us"] is None:
+        words = tried_words(edit["basis"], edit.get("if_gains_us"), lambda us: f"{us} us")
+        expected = f"a trial ({words})" if words else "a trial"
     saves = f"{expected}, at most {edit['alone_us']} us alone"
     return f"* edit `{edit['edit']}`: {edit['what']}, {quoted(edit['where'])}; {saves}"

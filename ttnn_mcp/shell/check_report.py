@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import saving_words
+from ttnn_mcp.report.markup import saving_words, tried_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.questions import command, following, more
 from ttnn_mcp.tools.answering import records
@@ -115,11 +116,11 @@ class _Report:
 
     def steps(self) -> Iterator[str]:
         for step in self.answer.get("steps", []):
-            status = step["status"].replace("_", " ")
+            title, status, place = STEP_TITLES[step["step"]], step["status"].replace("_", " "), f"{step['step']}  "
             if self.width >= ROOMY:
-                yield from self.wrapped(step["why"], f"{step['step']}  {step['title']:<24.24}  {status:<14}  ")
+                yield from self.wrapped(step["why"], f"{place}{title:<24.24}  {status:<14}  ")
             else:
-                yield from self.wrapped(f"{step['title']}: {status}; {step['why']}", f"{step['step']}  ")
+                yield from self.wrapped(f"{title}: {status}; {step['why']}", place)
 
     def total(self) -> Iterator[str]:
         """The window before and at best after the plan, beside the speed of light."""
@@ -145,7 +146,8 @@ class _Report:
             likely = (
                 f"expected {duration(expected, most)} ({expected / before:.1%}), " if expected is not None else ""
             )
-            saves = f"{likely}at most {duration(most)} ({most / before:.1%})"
+            tried = None if likely else tried_words(edit["basis"], edit.get("if_gains_us"), duration)
+            saves = f"{likely}at most {duration(most)} ({most / before:.1%})" + (f"; {tried}" if tried else "")
             then = "" if edit["then_us"] == most else f", then {duration(edit['then_us'], most)}"
             accuracy = "; may cost accuracy" if edit["accuracy"] != "none" else ""
             yield from self.wrapped(f"{edit['what']}: {saves}{then}{accuracy}", f"{edit['rank']:>2}  ")
@@ -157,7 +159,8 @@ class _Report:
         for label, name in (("try", "trials"), ("risk", "risks")):
             for other in records(self.answer.get(name)):
                 place = ", ".join(filter(None, (other["edit"], other["where"])))
-                yield from self.labelled(label, f"{other['what']} ({place})", 0)
+                tried = tried_words(other.get("basis"), other.get("if_gains_us"), duration)
+                yield from self.labelled(label, f"{other['what']} ({place})" + (f": {tried}" if tried else ""), 0)
 
     def unexplained(self) -> Iterator[str]:
         """The time above the floors after the plan, by why, and the kinds of op with most of it."""

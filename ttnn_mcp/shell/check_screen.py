@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.report.markup import TRIAL
 from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, in_lines
 from ttnn_mcp.shell.questions import command
@@ -21,6 +22,7 @@ TIME = 8  # columns of a saving: '999.9 us'
 ACCURACY = "accuracy"  # the heading is as wide as its column
 MODEL_LINE = re.compile(r"\(([^()]+:\d+)\)$")
 OTHERS = re.compile(r" and (\d+) more\b")
+TRIED = re.compile(r"(\d+/\d+) tries\b")
 IN_LAYERS = re.compile(r" of \d+ in each of (\d+) layers")
 
 
@@ -102,8 +104,11 @@ class _Screen:
         """The lines below the first edits: how many more there are, and what words among them mean."""
         left = len(edits) - shown + self.answer.get("smaller_edits", 0)
         notes = [f"and {left} more: --all"] if left else []
-        if any(edit["expected_us"] is None for edit in edits[:shown]):
-            notes.append("trial: no more than a bound is known, so try and measure")
+        if any(edit["basis"] == TRIAL for edit in edits[:shown]):
+            notes.append("trial: only a bound is known, so try and measure")
+        tried = next((_tried(edit) for edit in edits[:shown] if _tried(edit)), None)
+        if tried:
+            notes.append(f"{tried}: tries that gained")
         last = [str(edit["rank"]) for edit in edits[:shown] if "symptom" in (edit.get("relation") or "")]
         if last:
             notes.append(f"{', '.join(last)} last, as a symptom that edits above may take away")
@@ -209,8 +214,15 @@ def _row(edit: dict[str, Any], place: str, what: int, where: int, longest: float
 
 def _figures(edit: dict[str, Any], longest: float) -> tuple[str, str, str]:
     """What an edit is expected to save, saves at most, and whether it may cost accuracy; in one unit."""
-    expected = "trial" if edit["expected_us"] is None else duration(edit["expected_us"], longest)
+    trial = edit["expected_us"] is None
+    expected = (_tried(edit) or TRIAL) if trial else duration(edit["expected_us"], longest)
     return expected, duration(edit["alone_us"], longest), "-" if edit["accuracy"] == "none" else edit["accuracy"]
+
+
+def _tried(edit: dict[str, Any]) -> str | None:
+    """'17/85': how many measured tries like this trial gained."""
+    tried = TRIED.match(edit["basis"])
+    return tried[1] if tried else None
 
 
 def _place(where: str) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_mcp.checks.fixes import CODE
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import decimals, heading, microseconds, number, percent, saving_words
-from ttnn_mcp.report.plan_section import HEADS, NUMBERS, TRIAL, told_of
+from ttnn_mcp.report.markup import TRIAL, decimals, heading, microseconds, number, percent, saving_words
+from ttnn_mcp.report.plan_section import HEADS, NUMBERS, told_of, tried_of
 from ttnn_mcp.report.sections import (
     NOT_BOUNDED,
     WORDS,
@@ -207,7 +207,10 @@ def _edits(title: str, edits: Sequence[Answer]) -> list[str]:
     """The edits with the columns of the page: what a comment has no room for stands in the findings."""
     if not edits:
         return []
-    rows = [[edit["rank"], edit["what"], edit["where"], *told_of(edit)] for edit in edits]
+    rows = [
+        [edit["rank"], "; ".join(filter(None, (edit["what"], tried_of(edit)))), edit["where"], *told_of(edit)]
+        for edit in edits
+    ]
     trial = [f"{TRIAL}: {meaning_of(TRIAL)}"] if any(TRIAL in row for row in rows) else []
     return [f"**{title}**", "", *table(HEADS, rows, [head in NUMBERS for head in HEADS]), *_listed(trial)]
 

@@ -16,13 +16,15 @@ from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.tools.budget import offset_of
 from ttnn_mcp.tools.parts.memory_errors import ending_of
 from ttnn_mcp.tools.parts.plan_tables import (
-    OTHERS,
     PLAN,
+    RISKS,
     SETTINGS,
+    TRIALS,
     UNEXPLAINED,
-    other_edits,
     plan_table,
+    risks_table,
     settings_table,
+    trials_table,
     unexplained_table,
 )
 from ttnn_mcp.tools.parts.without_times import PredictedPlan, predicted_plan, refuse_device_arguments
@@ -66,8 +68,8 @@ class Answer(Wire):
     total: Total | None = None
     plan: Annotated[Table, PLAN] | None = None
     smaller_edits: int = 0
-    trials: Annotated[Table, OTHERS] | None = None
-    risks: Annotated[Table, OTHERS] | None = None
+    trials: Annotated[Table, TRIALS] | None = None
+    risks: Annotated[Table, RISKS] | None = None
     settings: Annotated[Table, SETTINGS] | None = None
     predicted: PredictedPlan | None = None
     findings: tuple[Finding, ...]
@@ -84,8 +86,9 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
     """Why is this TTNN model slow, and what to change in which order? Diagnoses the seven optimisation steps.
 
     A plan of all edits: what each is expected to save (8 of 10 between low and high) and saves at most, alone and
-    after those above it; the total beside the speed of light. Then findings, each with evidence, savings, a fix and
-    how to verify it; `details` names edits. On a memory report alone: predicted by laws of time.
+    after those above it; a trial tells how many measured tries gained. Then the total beside the speed of light, and
+    findings, each with evidence, savings, a fix and how to verify it; `details` names edits. On a memory report
+    alone: predicted by laws of time.
     """
     if asked.wall_ms is not None:
         refuse_other_rows(facts, facts.timeline, asked.wall_ms)
@@ -125,8 +128,8 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
             "total": total,
             "plan": plan_table(facts, plan, least_ns),
             "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked),
-            "trials": other_edits(facts, plan.trials),
-            "risks": other_edits(facts, plan.risks),
+            "trials": trials_table(facts, plan, least_ns),
+            "risks": risks_table(facts, plan),
             "steps": diagnosis.steps,
             "unexplained_us": {why: ns / 1e3 for why, ns in diagnosis.unexplained.by_why.items()},
             "unexplained": unexplained_table(facts, diagnosis.unexplained),

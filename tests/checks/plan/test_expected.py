@@ -11,7 +11,6 @@ from ttnn_mcp.checks.plan.expected import ExpectedSaving
     [
         ("law: tilize; 5 measured cases of x", "law"),
         ("9 measured cases of layout-chain", "cases"),
-        ("7 tries of blocks-untried", "tries"),
         ("the faster ops of this run", "this run"),
         ("an earlier run; law: tilize", "earlier run"),
         ("a guess", "a guess"),

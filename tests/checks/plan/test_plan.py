@@ -12,10 +12,11 @@ from tests.checks.rows import ONE_PASS, case_of
 from tests.for_all import for_all
 from tests.profiles import L1, Program
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks import diagnosis
+from ttnn_mcp.checks import diagnosis, expectation
 from ttnn_mcp.checks.diagnosis import ask
 from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.checks.levers import BLOCKS, CONSTANTS, FUSION, MATMUL_CONFIG, TRACE, WEIGHTS
+from ttnn_mcp.checks.plan.expected import tried_saving
 from ttnn_mcp.checks.plan.plan import plan_of
 
 OP_US = 10.0
@@ -221,6 +222,25 @@ def test_of_gaps_as_large_a_part_is_expected_as_of_their_bound(case, share):
     ends = (trace.expected.saved_ns, trace.expected.low_ns, trace.expected.high_ns)
     assert ends == pytest.approx([part * trace.alone_ns for part in (share, share / 2, 1.0)])
     assert plan.expected_ns == pytest.approx(plan.before_ns - share * trace.alone_ns)
+
+
+def test_tries_tell_of_the_check_of_the_first_part_what_all_parts_save(case, monkeypatch):
+    half = {"tried": 8, "gained": 5, "part": 0.5}
+    known = {**dict.fromkeys(("first", "gaps", "warns"), half), "rare": {"tried": 9, "gained": 1, "part": None}}
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": known})
+    levers = {"first": FUSION, "rare": BLOCKS, "other": WEIGHTS}
+    plan = planned(case, *(check(name, 0.4, lever) for name, lever in levers.items()))
+    first, rare, other = (
+        next(part for edit in plan.edits for part in edit.parts if part.check.id == name) for name in levers
+    )
+    two = tried_saving(plan.ground, [first, rare])
+    assert (two.basis, two.saved_ns, two.counts_ns) == ("5/8 tries gained", *map(pytest.approx, (12_800, 8_000)))
+    one = tried_saving(plan.ground, [rare])
+    assert (one.basis, one.saved_ns, one.counts_ns) == ("1/9 tries gained", None, 0)
+    assert tried_saving(plan.ground, [other]) is None
+    (of_gaps,) = planned(case, check("gaps", 0.5, TRACE, gap=True)).ranked
+    (warning,) = planned(case, check("warns", 0.0, CONSTANTS, risk=True)).risks
+    assert tried_saving(plan.ground, of_gaps.edit.parts) is tried_saving(plan.ground, warning.parts) is None
 
 
 def test_edits_that_expect_nothing_leave_the_whole_that_is_expected(cold):

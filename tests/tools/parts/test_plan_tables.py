@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.checks.made_checks import four_ops
+from tests.checks.made_checks import four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of, put
 from tests.for_all import for_all
 from tests.profiles import DRAM, Program, height_sharded
 from tests.profiles.model import DeviceOp
 from tests.programs import LAYERS, layered
+from ttnn_mcp.checks import expectation
+from ttnn_mcp.checks.diagnosis import diagnose
+from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.plan.expected import ExpectedSaving
 from ttnn_mcp.tools.parts.plan_tables import (
-    other_edits,
     plan_table,
     relation,
+    risks_table,
     settings_table,
+    trials_table,
     unexplained_table,
     where,
 )
@@ -32,8 +37,15 @@ def case(tmp_path_factory):
     return case_of(tmp_path_factory.mktemp("four"), program, ONE_PASS)
 
 
+@pytest.fixture(autouse=True)
+def _no_tries(monkeypatch):
+    """What was measured of real edits says nothing of made ones."""
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": {}, "checks": {}, "levers": {}})
+
+
 def ranked(name, alone_ns=0.0, after=(), instead_of=None, symptom=False):
-    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False)
+    part = SimpleNamespace(check=SimpleNamespace(id=name), change=SimpleNamespace(in_gaps=True))
+    edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False, parts=(part,))
     rows = np.array([0])
     return SimpleNamespace(
         edit=edit,
@@ -49,7 +61,7 @@ def ranked(name, alone_ns=0.0, after=(), instead_of=None, symptom=False):
 
 
 def plan(*edits):
-    return SimpleNamespace(ranked=edits, before_ns=100.0)
+    return SimpleNamespace(ranked=edits, before_ns=100.0, ground=None)
 
 
 def test_edits_that_save_less_have_no_line(case):
@@ -82,10 +94,39 @@ def test_an_edit_says_after_or_instead_of_which_it_comes(how, told):
     assert relation(plan(ranked("first"), ranked("second"), third), third) == told
 
 
-def test_without_trials_there_is_no_table_of_them(case):
-    assert other_edits(case, ()) is None
-    tried = SimpleNamespace(name="fusion", what="one op", rows=np.array([1]))
-    assert other_edits(case, (tried,)).rows == (("fusion", "one op", "line 3"),)
+def test_without_trials_and_risks_there_is_no_table_of_them(case):
+    nothing = diagnose(case, []).plan
+    assert trials_table(case, nothing, 0.0) is risks_table(case, nothing) is None
+    warned = diagnose(case, [replace(saves("warns", 0.0, rows=[1]), risk=True)]).plan
+    assert trials_table(case, warned, 0.0) is None
+    assert risks_table(case, warned).rows == (("other-op", "warns", "line 3"),)
+
+
+def test_trials_stand_by_what_such_tries_brought_each_check_in_a_row(case, monkeypatch):
+    known = {
+        name: {"tried": 10, "gained": gained, "part": part}
+        for name, gained, part in (("seldom", 1, 0.8), ("often", 9, 0.2), ("unclear", 9, None))
+    }
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": known, "checks": {}, "levers": {}})
+    shares = {"seldom": 0.5, "often": 0.5, "unclear": 0.5, "small": 0.01, "unknown": 0.0}
+    checks = [replace(saves(name, part, rows=[1, 2]), lever=UNTRIED) for name, part in shares.items()]
+    table = trials_table(case, diagnose(case, checks).plan, 1_000.0)
+    assert table.columns == ("edit", "what", "where", "if_gains_us", "basis")
+    assert [(row[1], *row[2:]) for row in table.rows] == [
+        ("often", "lines 3, 4", 3, "9/10 tries gained"),
+        ("seldom", "lines 3, 4", 12, "1/10 tries gained"),
+        ("unclear", "lines 3, 4", None, "9/10 tries gained"),
+        ("unknown", "lines 3, 4", None, None),
+    ]
+
+
+@for_all(("part", "told"), [(0.25, [(5, "1/9 tries gained")]), (None, [("1/9 tries gained",)])])
+def test_a_trial_in_the_plan_tells_what_such_tries_brought(case, monkeypatch, part, told):
+    known = {f"one{part}": {"tried": 9, "gained": 1, "part": part}}
+    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": known, "checks": {}, "levers": {}})
+    table = plan_table(case, diagnose(case, [saves(f"one{part}", 0.4)]).plan, 0.0)
+    at = table.columns.index("high_us")
+    assert [row[at + 1 : table.columns.index("alone_us")] for row in table.rows] == told
 
 
 @for_all(("ops", "told"), [(5, "6, 5, 4, 3, 2"), (6, "7, 6, 5, 4, 3, 2"), (8, "9, 8, 7, 6, 5, 4 and 2 more")])

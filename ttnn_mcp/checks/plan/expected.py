@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ttnn_mcp.checks.arrays import Floats
-from ttnn_mcp.checks.expectation import Expectation
+from ttnn_mcp.checks.expectation import Expectation, Tries, tries_of
 from ttnn_mcp.checks.plan.edits import Resolved
 from ttnn_mcp.checks.plan.remaining import Ground, Remaining, saved_by
 from ttnn_mcp.records import dataclass
 
 MOSTLY = 0.5  # of what the changes save at most: so much must be that of changes of which something is known (ours)
 
-KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases", "tries")
+KINDS = ("precedent", "law", "this run", "replay", "earlier run", "cases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,40 @@ def _share(part: Resolved, saved_ns: Floats) -> float:
     """Of what a part saves at most; all where it is in the gaps."""
     at_most = float(part.change.bounds.at_most_ns[part.change.at].sum())
     return float(saved_ns[part.change.at].sum()) / at_most if at_most else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TriedSaving:
+    """What measured tries of a check tell of a change of which nothing is expected.
+
+    Attributes:
+        tries: how many there were, and how many gained.
+        saved_ns: what it saves in the middle where it gains; None where too few gained.
+    """
+
+    tries: Tries
+    saved_ns: float | None
+
+    @property
+    def basis(self) -> str | None:
+        """In words: '17/85 tries gained'; None where too few were of this check."""
+        return f"{self.tries.gained}/{self.tries.tried} tries gained" if self.tries.own else None
+
+    @property
+    def counts_ns(self) -> float:
+        """What one such try brings on average, of those that gain the middle."""
+        return (self.saved_ns or 0.0) * self.tries.gained / self.tries.tried
+
+
+def tried_saving(ground: Ground, parts: Sequence[Resolved]) -> TriedSaving | None:
+    """What tries of the check that the first part is about tell of all parts; None of gaps, and of no saving."""
+    tries = None if parts[0].change.in_gaps else tries_of(parts[0].check.id)
+    if tries is None:
+        return None
+    most = saved_by(ground, [part.change for part in parts])
+    if not most:
+        return None
+    return TriedSaving(tries, None if tries.part is None else tries.part * most)
 
 
 def expected_after(ground: Ground, edits: Iterable[tuple[Sequence[Resolved], ExpectedSaving | None]]) -> float:

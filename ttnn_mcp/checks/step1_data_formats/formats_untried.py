@@ -146,7 +146,7 @@ def _narrowed(facts: WindowFacts, dtype: str, left: Floats, row: int) -> Describ
 def _tell(what: str, fix: Callable[[WindowFacts, int], str], ops: Affected) -> Words:
     return Words(
         claim=f"{_ops(ops)} could do with {what} or not ({ops.time}): {ops.example}, {ops.took_us}",
-        assumption="a trial: time falls at most with the bytes or passes; a quarter to half of tries brought nothing",
+        assumption="a trial: time falls at most with the bytes or passes",
         cells=((ops.facts.ops.inputs[1], "DATATYPE"), (ops.facts.ops.outputs[0], "DATATYPE")),
         fix=fix(ops.facts, ops.row),
         caveat="instead of what other findings set there; PCC of the whole model decides, op by op",

@@ -55,7 +55,7 @@ def _tell(ops: Affected) -> Words:
     now, other = ("DRAM-sharded", "interleaved") if weight.sharded[row] else ("interleaved", "DRAM-sharded")
     return Words(
         claim=f"{ops.kinds} {ops.verb('read')} {now} weights, {other} ones were not tried ({ops.time}): {ops.example}",
-        assumption="a trial: in ledgers of tt-metal 10 to 67 % less, and more tries that lost",
+        assumption="a trial: 10 to 67 % less where it gained, in ledgers of tt-metal",
         cells=((weight, "MEMORY"),),
         fix=multicast(facts, row) if weight.sharded[row] else dram_sharded(facts, row) or "",
         caveat="measure each shape with the moves into shards; keep those that gain",

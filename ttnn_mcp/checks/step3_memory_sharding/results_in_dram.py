@@ -72,7 +72,7 @@ def _tell(ops: Affected) -> Words:
             f"{ops.many('op', ('writes', 'write'))} to DRAM what fits L1 ({ops.time}): "
             f"{figure(out.bytes[ops.row] / 1e6, '.1f')} MB, {ops.example}, {ops.took_us}"
         ),
-        assumption="a trial: results in L1 saved 2 to 64 % of ops in ledgers of tt-metal, and some tries lost",
+        assumption="a trial: 2 to 64 % of an op less where it gained, in ledgers of tt-metal",
         cells=((out, "MEMORY"),),
         cited=2,
         fix=(

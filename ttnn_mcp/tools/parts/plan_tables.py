@@ -10,19 +10,23 @@ from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.hints import hint_of
 from ttnn_mcp.checks.plan.configs import Configs, Served
-from ttnn_mcp.checks.plan.edits import Edit
+from ttnn_mcp.checks.plan.edits import Edit, Resolved
+from ttnn_mcp.checks.plan.expected import tried_saving
 from ttnn_mcp.checks.plan.plan import Plan, Ranked
+from ttnn_mcp.checks.plan.remaining import saved_by
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import NO_EDIT, NO_FLOOR, Unexplained
 from ttnn_mcp.errors import shown, shown_path
 from ttnn_mcp.wire import Columns, Table
 
 PLAN = Columns(
-    *("rank", "edit", "what", "where", "share", "expected_us", "low_us", "high_us", "basis"),
+    *("rank", "edit", "what", "where", "share", "expected_us", "low_us", "high_us", "if_gains_us", "basis"),
     *("alone_us", "then_us", "accuracy", "relation"),
+    maybe=("if_gains_us",),
     quoted=("where",),
 )
-OTHERS = Columns("edit", "what", "where", quoted=("where",))
+TRIALS = Columns("edit", "what", "where", "if_gains_us", "basis", quoted=("where",))
+RISKS = Columns("edit", "what", "where", quoted=("where",))
 UNEXPLAINED = Columns(
     *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
 )
@@ -36,6 +40,8 @@ LINES_NAMED = 2  # of an edit's ops; of more the heaviest is named
 
 def plan_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table:
     """The edits that save at least so much alone, in their order."""
+    kept = [(place, ranked) for place, ranked in enumerate(plan.ranked) if ranked.alone_ns >= least_ns]
+    saved = [_expected(plan, ranked) for _, ranked in kept]
     rows = [
         (
             place + 1,
@@ -43,24 +49,30 @@ def plan_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table:
             ranked.edit.what,
             where(facts, ranked.rows),
             ranked.time_ns / plan.before_ns,
-            *_expected(ranked),
+            *expected,
             ranked.alone_ns / 1e3,
             ranked.then_ns / 1e3,
             "may cost" if ranked.edit.costs_accuracy else "none",
             relation(plan, ranked),
         )
-        for place, ranked in enumerate(plan.ranked)
-        if ranked.alone_ns >= least_ns
+        for (place, ranked), expected in zip(kept, saved, strict=True)
     ]
-    return PLAN.table(rows)
+    if any(if_gains is not None for *_, if_gains, _ in saved):
+        return PLAN.table(rows)
+    at = PLAN.names.index("if_gains_us")
+    return PLAN.table([(*row[:at], *row[at + 1 :]) for row in rows], without=("if_gains_us",))
 
 
-def _expected(ranked: Ranked) -> tuple[float | None, float | None, float | None, str]:
-    """What it is expected to save alone, the ends of 8 of 10, and what that rests on."""
+def _expected(plan: Plan, ranked: Ranked) -> tuple[float | None, float | None, float | None, float | None, str]:
+    """What it is expected to save alone, the ends of 8 of 10, what it saves if it gains, and what that rests on."""
     expected = ranked.expected
-    if expected is None:
-        return None, None, None, "trial"
-    return expected.saved_ns / 1e3, expected.low_ns / 1e3, expected.high_ns / 1e3, expected.kind
+    if expected is not None:
+        return expected.saved_ns / 1e3, expected.low_ns / 1e3, expected.high_ns / 1e3, None, expected.kind
+    trial = tried_saving(plan.ground, ranked.edit.parts)
+    if trial is None:
+        return None, None, None, None, "trial"
+    if_gains_us = None if trial.saved_ns is None else trial.saved_ns / 1e3
+    return None, None, None, if_gains_us, trial.basis or "trial"
 
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:
@@ -73,11 +85,40 @@ def relation(plan: Plan, ranked: Ranked) -> str | None:
     return "; ".join(standings) or None
 
 
-def other_edits(facts: WindowFacts, edits: Sequence[Edit]) -> Table | None:
-    """Trials or risks; None where there are none."""
-    if not edits:
-        return None
-    return OTHERS.table([(edit.name, edit.what, where(facts, edit.rows)) for edit in edits])
+def trials_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table | None:
+    """What each check has not seen tried, those first that brought most elsewhere; None where there is nothing."""
+    rows = [
+        (edit, parts, saved_by(plan.ground, [part.change for part in parts]), tried_saving(plan.ground, parts))
+        for edit in plan.trials
+        for parts in _by_check(edit)
+    ]
+    rows.sort(key=lambda row: -row[-1].counts_ns if row[-1] else 0.0)
+    lines = [
+        (
+            edit.name,
+            parts[0].check.title,
+            where(facts, np.unique(np.concatenate([part.change.rows for part in parts]))),
+            None if trial is None or trial.saved_ns is None else trial.saved_ns / 1e3,
+            None if trial is None else trial.basis,
+        )
+        for edit, parts, most_ns, trial in rows
+        if not 0 < most_ns < least_ns
+    ]
+    return TRIALS.table(lines) if lines else None
+
+
+def _by_check(edit: Edit) -> list[list[Resolved]]:
+    """The parts of an edit, those of one check together."""
+    groups: dict[str, list[Resolved]] = {}
+    for part in edit.parts:
+        groups.setdefault(part.check.id, []).append(part)
+    return list(groups.values())
+
+
+def risks_table(facts: WindowFacts, plan: Plan) -> Table | None:
+    """What may go wrong; None where nothing may."""
+    rows = [(edit.name, edit.what, where(facts, edit.rows)) for edit in plan.risks]
+    return RISKS.table(rows) if rows else None
 
 
 def settings_table(facts: WindowFacts, configs: Configs, edits: Sequence[Edit]) -> Table | None:
