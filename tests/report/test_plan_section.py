@@ -36,10 +36,15 @@ def test_a_fix_is_text_to_copy_and_no_fix_is_nothing():
     assert fix_block({"fix": "a < b"}) == "<p>Fix: a &lt; b</p>"
     assert fix_block({"fix": "once `ttnn.a(1)`"}) == "<pre><code># once\nttnn.a(1)</code></pre>"
     assert fix_block({}) == ""
+    lines = [f"ttnn.add(x, y, dtype={'d' * more})" for more in (78, 79)]
+    assert [len(line) for line in lines] == [100, 101]
+    assert [line in fix_block({"fix": f"once `{line}`"}) for line in lines] == [True, False]
 
 
 def test_an_edit_without_a_finding_has_no_fix(check):
-    made = plan_section({**check, "findings": []})
+    others = [finding for finding in check["findings"] if finding["edit"] != check["plan"]["rows"][0][1]]
+    made = plan_section({**check, "findings": others})
+    assert others
     assert "Do this first" not in made
     assert "<table" in made
 
@@ -61,7 +66,9 @@ def test_every_edit_has_its_numbers_and_its_cells_say_what_they_are(check):
         assert edit["expected_us"] is None or f"{edit['expected_us']:,.1f}" in made.cells
     trials = sum(row[columns.index("expected_us")] is None for row in check["plan"]["rows"])
     assert len(re.findall('<abbr title="An edit [^"]*">trial</abbr>', plan_section(check))) == trials
-    labels = [names.get("data-label") for tag, names in made.elements if tag == "td"][:7]
+    cells = [names for tag, names in made.elements if tag == "td"][:7]
+    assert [at for at, names in enumerate(cells) if names.get("class") == "number"] == [3, 4, 5]
+    labels = [names.get("data-label") for names in cells]
     assert labels == [
         None, "change", "where", "expected [us]", "at most alone [us]", "after those above [us]", "accuracy",
     ]  # fmt: skip

@@ -39,7 +39,8 @@ async def test_three_of_each_are_told_the_largest_findings_and_the_newest_change
         answer = await ask(at, tool, **arguments)
         plan = answer.get("plan", {"columns": ["edit"], "rows": [[""]]})
         first = dict(zip(plan["columns"], plan["rows"][0], strict=True))
-        known = ({}, {"basis": "5/9 tries gained"}, {"basis": "8/9 tries gained", "if_gains_us": 12.5}, {})
+        expecting = {"expected_us": 40.5, "basis": "law"}
+        known = (expecting, {"basis": "5/9 tries gained"}, {"basis": "8/9 tries gained", "if_gains_us": 12.5}, {})
         edits = [[*{**first, "edit": name, **more}.values()] for name, more in zip("wxyz", known, strict=True)]
         return {
             "experiments": {"log": numbered("change", ["a", "b", "c", "d"])},
@@ -55,7 +56,7 @@ async def test_three_of_each_are_told_the_largest_findings_and_the_newest_change
     assert [line[8] for line in lines if line.startswith("* edit")] == ["w", "x", "y"]
     trials = [line.partition("; ")[2].partition(", at most")[0] for line in lines if line.startswith("* edit")]
     assert trials == [
-        "a trial",
+        "40.5 us expected",
         "a trial (5/9 tries gained)",
         "a trial (8/9 tries gained, about 12.5 us if it gains)",
     ]

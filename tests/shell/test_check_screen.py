@@ -67,9 +67,9 @@ def test_a_trial_is_explained_where_one_is_shown_and_nowhere_else():
 def test_of_a_trial_whose_like_were_measured_it_is_told_how_many_gained():
     known, others = (edit(1 + place, expected=None, basis=f"{count} gained") for place, count in
                      enumerate(("17/85 tries", "5/9 tries")))  # fmt: skip
-    lines = screen({**planned(known, others), "smaller_edits": 0}).splitlines()
-    assert [line.split("  ")[-3].strip() for line in lines[6:8]] == ["17/85", "5/9"]
-    assert lines[8] == "   17/85: tries that gained"
+    lines = screen({**planned(edit(0), known, others), "smaller_edits": 0}).splitlines()
+    assert [line.split("  ")[-3].strip() for line in lines[7:9]] == ["17/85", "5/9"]
+    assert lines[9] == "   17/85: tries that gained"
 
 
 def test_where_no_edit_fits_their_number_is_told(monkeypatch):

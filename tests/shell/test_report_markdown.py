@@ -126,3 +126,22 @@ def test_a_table_has_twenty_rows_and_none_without(rows, more):
     table = ["", "**Live at the peak**", "", "| name | share |", "| --- | --- |"]
     cells = [f"| t{row} | 50% |" for row in range(min(rows, 20))]
     assert lines == ([*table, *cells, *more] if rows else [])
+
+
+def test_a_comment_has_ten_findings_and_a_plan_where_there_is_one():
+    finding = {"check": "made", "step": 1, "claim": "Slow.", "saving_us": {"at_most": 1}, "assumption": "so"}
+    short, long = (f"ttnn.a({', '.join(f'argument_{at}=1' for at in range(count))})" for count in (6, 7))
+    assert (len(short), len(long)) == (90, 104)
+    fixes = ["Look there.", f"once `{short}`", f"once `{long}`", *[""] * 9]
+    findings = [{**finding, "fix": fix, "evidence": []} for fix in fixes]
+    lines = told(check={"findings": findings, "trust": [], "plan": {"columns": ["rank"], "rows": []}})
+    assert "The plan" not in "".join(lines)
+    total = {"of": "kernels", "before_us": 5, "after_us": 2}
+    assert (
+        told(check={"findings": findings, "trust": [], "total": total, "plan": {"columns": [], "rows": []}})
+        == lines
+    )
+    assert "   - fix: Look there." in lines
+    assert [line.partition(".")[0] for line in lines if "**made**" in line] == [str(1 + at) for at in range(10)]
+    assert "2 more findings, each saving less, are not listed." in lines
+    assert (f"     {short}" in lines, f"     {long}" in lines) == (True, False)

@@ -222,7 +222,7 @@ def _finding(facts: WindowFacts, plan: Plan, edit: Edit, part: Resolved, fix: Fi
             at_least=min(part.at_least_ns, at_most_ns) / 1e3,
             expected=None if expected is None else expected.saved_ns / 1e3,
             interval=None if expected is None else (expected.low_ns / 1e3, expected.high_ns / 1e3),
-            if_gains=None if trial is None or trial.saved_ns is None else trial.saved_ns / 1e3,
+            if_gains=None if trial is None else trial.saved_us,
             basis=None if known is None else known.basis,
         ),
         assumption=in_one_unit(claim.assumption),

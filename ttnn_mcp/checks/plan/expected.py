@@ -80,6 +80,11 @@ class TriedSaving:
     saved_ns: float | None
 
     @property
+    def saved_us(self) -> float | None:
+        """The same in microseconds."""
+        return None if self.saved_ns is None else self.saved_ns / 1e3
+
+    @property
     def basis(self) -> str | None:
         """In words: '17/85 tries gained'; None where too few were of this check."""
         return f"{self.tries.gained}/{self.tries.tried} tries gained" if self.tries.own else None

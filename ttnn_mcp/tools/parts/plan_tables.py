@@ -71,8 +71,7 @@ def _expected(plan: Plan, ranked: Ranked) -> tuple[float | None, float | None, f
     trial = tried_saving(plan.ground, ranked.edit.parts)
     if trial is None:
         return None, None, None, None, "trial"
-    if_gains_us = None if trial.saved_ns is None else trial.saved_ns / 1e3
-    return None, None, None, if_gains_us, trial.basis or "trial"
+    return None, None, None, trial.saved_us, trial.basis or "trial"
 
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:
@@ -98,7 +97,7 @@ def trials_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table | Non
             edit.name,
             parts[0].check.title,
             where(facts, np.unique(np.concatenate([part.change.rows for part in parts]))),
-            None if trial is None or trial.saved_ns is None else trial.saved_ns / 1e3,
+            None if trial is None else trial.saved_us,
             None if trial is None else trial.basis,
         )
         for edit, parts, most_ns, trial in rows
