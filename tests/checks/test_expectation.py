@@ -44,7 +44,7 @@ def cases(monkeypatch):
         "checks": {"mine": {"cases": 6, "median": 0.5, "low": 0.25}, "lost": None},
         "levers": {"ours": {"cases": 9, "median": 0.8, "low": 0}},
         "walls": {"ours": {"cases": 7, "median": 0.9, "low": 0.1}, "lost": None},
-        "tries": {"mine": {"tried": 8, "gained": 2, "part": None}, "any": {"tried": 20, "gained": 9, "part": 0.3}},
+        "tries": {"mine": {"tried": 8, "gained": 2, "part": None}},
     }
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
 
@@ -65,11 +65,9 @@ def test_without_cases_or_where_many_lost_nothing_is_known(cases):
     assert by_cases("lost", "ours", MOST_NS) is None
 
 
-def test_tries_are_those_of_the_check_else_of_any(cases, monkeypatch):
-    assert tries_of("mine") == Tries(True, 8, 2, None)
-    assert tries_of("other") == Tries(False, 20, 9, 0.3)
-    monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": {}})
-    assert tries_of("mine") is None
+def test_tries_are_those_of_the_check(cases):
+    assert tries_of("mine") == Tries(8, 2, None)
+    assert tries_of("other") is None
 
 
 def test_a_wall_time_has_cases_of_its_own(cases):
@@ -120,12 +118,14 @@ def known(shares, sources=3):
 def test_tries_count_where_eight_of_three_ledgers_are_known_and_their_middle_where_five_gained():
     shares = [0.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
     eight = {"tried": 8, "gained": 5, "part": 0.3}
-    assert made.tries_by_check(known(shares)) == {"any": eight, "grid-left-idle": eight}
+    assert made.tries_by_check(known(shares)) == {"grid-left-idle": eight}
+    beyond = made.tries_by_check(known([*shares, 1.02, 1.03]))["grid-left-idle"]
+    assert beyond == {"tried": 10, "gained": 7, "part": 0.35}, "a share above the bound is one of other ops"
     few = {"tried": 8, "gained": 4, "part": None}
-    assert made.tries_by_check(known([0.0, *shares[:-1]])) == {"any": few, "grid-left-idle": few}
+    assert made.tries_by_check(known([0.0, *shares[:-1]])) == {"grid-left-idle": few}
     assert made.tries_by_check(known(shares[1:])) == made.tries_by_check(known(shares, sources=2)) == {}
     others = [case._replace(check="wide-weights") for case in known(shares[1:])]
-    assert made.tries_by_check([*known(shares), *others])["any"] == {"tried": 15, "gained": 10, "part": 0.3}
+    assert made.tries_by_check([*known(shares), *others]) == {"grid-left-idle": eight}
     (_, *rows) = made.tries_left_out(known([*shares, 0.9]))
     assert [row[1] for row in rows] == ["0"] * 4, "of three ledgers two are left, of nine tries six"
     (_, *rows) = made.tries_left_out(known([*shares, *shares]))

@@ -24,7 +24,7 @@ ALL_LINES = re.compile(r"lines? (\d+)(?:, (\d+))?(?: \(.*\))?")
 TIMED_SHARE = re.compile(r"(?:us|ms), (\d+\.\d)%(?! on device)")
 CALLS = re.compile(r"(\w*Config|\w+kernel_config)\(((?:[^()]|\([^()]*\))*)\)")
 FIELDS = re.compile(r"(\w+)=((?:[^,()]|\([^()]*\))+)")
-TRIED = re.compile(r"(\d+)/(\d+) tries")
+TRIED = re.compile(r"(\d+)/(\d+)[\d/, ]* gained")
 SYMPTOM = "symptom, so last"
 RELATED = re.compile(r"(?:(?<=after )|(?<=instead of )|(?<=, ))[a-z]+(?:-[a-z0-9]+)*")
 WRONG_NUMBER = re.compile(r"(?<!of )\b1 (?:ops|matmuls|convs|norms|casts)\b|\bof 0 tiles|\bneed 0 us")

@@ -147,7 +147,7 @@ def cell(column, row=0):
         (cell("alone_us", 5), 100.0, "all of compute-config 100.0"),
         (cell("expected_us", 1), -4.0, "expected to save"),
         (cell("if_gains_us", 1), 1e6, "if it gains"),
-        (cell("basis", 1), "9/8 tries gained", "rests on 9/8"),
+        (cell("basis", 1), "9/8 gained elsewhere", "rests on 9/8"),
         (("findings", 1, "saving_us", "basis"), "law: made", "if it gains"),
         (cell("edit", 1), "compute-config", "one name"),
         (cell("alone_us", 2), 10.0, "stands below one of"),

@@ -15,11 +15,14 @@ KNOWN = {"expected": 5, "interval": [4, 7], "basis": "law: tilize"}
         ({"at_least": 0, "at_most": 9}, "at most 9 us (a trial: how much is not known)"),
         ({"at_least": 2, "at_most": 9}, "at least 2 us, at most 9 us (a trial: how much is not known)"),
         (
-            {"at_most": 9, "basis": "1/9 tries gained", "if_gains": 3},
-            "at most 9 us (a trial: 1/9 tries gained, about 3 us if it gains)",
+            {"at_most": 9, "basis": "1/9 gained elsewhere", "if_gains": 3},
+            "at most 9 us (a trial: 1/9 gained elsewhere, about 3 us if it gains)",
         ),
         ({"at_most": 9, "if_gains": 3}, "at most 9 us (a trial: about 3 us if it gains)"),
-        ({"at_most": 9, "basis": "1/9 tries gained"}, "at most 9 us (a trial: 1/9 tries gained)"),
+        (
+            {"at_most": 9, "basis": "1/9 gained elsewhere"},
+            "at most 9 us (a trial: 1/9 gained elsewhere)",
+        ),
         (
             {"at_most": 9, **KNOWN},
             "expected 5 us (4 us to 7 us in 8 of 10; law: tilize), at most 9 us",

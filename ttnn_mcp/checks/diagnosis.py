@@ -195,8 +195,7 @@ def _findings(facts: WindowFacts, plan: Plan, configs: Configs, min_saving_share
     least_ns = min_saving_share * plan.before_ns
     values: dict[tuple[str, str], str] = {}
     edits = [ranked.edit for ranked in plan.ranked if ranked.alone_ns >= least_ns]
-    tries = [edit for edit in plan.trials if not 0 < saved_by(plan.ground, edit.changes) < least_ns]
-    for edit in (*edits, *tries, *plan.risks):
+    for edit in (*edits, *plan.trials_from(least_ns), *plan.risks):
         for part in edit.parts:
             fix = configs.fix(edit, part)
             first = values.setdefault((edit.name, fix.value), part.check.id) if fix.value else part.check.id

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 OF_THIS_RUN, AN_EARLIER_RUN, A_REPLAY = "the faster ops of this run", "an earlier run", "a replay on this chip"
 MEASURED = (AN_EARLIER_RUN, A_REPLAY)
-ANY_CHECK = "any"
 CASES = Path(__file__).with_name("cases.json")
 COVERED = 0.8  # of the bound: what is known of fewer ops does not speak for all (ours)
 # of the time of ops that get fewer passes or bytes: LoFi brought nothing where arithmetic was 58 % of it, and narrow
@@ -212,23 +211,20 @@ class Tries(NamedTuple):
     """What measured changes brought where findings of a check named them without an expectation.
 
     Attributes:
-        own: whether they are tries of this check; else they are those of all checks.
         tried: how many were measured.
         gained: how many of them saved time.
         part: the middle share of their bound that these saved; None where too few gained.
     """
 
-    own: bool
     tried: int
     gained: int
     part: float | None
 
 
 def tries_of(check: str) -> Tries | None:
-    """Those of a check, or of all checks where too few of it were measured; None where nothing was."""
-    known = measured_cases()["tries"]
-    shares = known.get(check) or known.get(ANY_CHECK)
-    return Tries(check in known, **shares) if shares else None
+    """Those of a check; None where too few were measured."""
+    shares = measured_cases()["tries"].get(check)
+    return Tries(**shares) if shares else None
 
 
 def by_wall(name: str, most_ns: Floats) -> Expectation | None:

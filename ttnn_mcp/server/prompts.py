@@ -25,7 +25,7 @@ iteration unless told otherwise (iteration, start_signpost, end_signpost). Every
 window: quote it, and do not compare numbers of different windows.
 
 Honesty: savings are bounds (at_least, at_most) under a stated assumption; expected lies between them, with an
-interval and its basis; without it a change is a trial: tell how many tries gained (basis) and if_gains, which
+interval and its basis; without it a change is a trial: tell how many tries elsewhere gained (basis) and if_gains, which
 is no expectation. Never add findings up.
 unknown and cannot_tell are answers: pass on what to capture next. Not measured is not zero. A profile holds no
 PCC: run the comparison and pass it in. op is the line in the CSV file (header = line 1). Times are us or ms,

@@ -147,10 +147,11 @@ class _Report:
                 f"expected {duration(expected, most)} ({expected / before:.1%}), " if expected is not None else ""
             )
             tried = None if likely else tried_words(edit["basis"], edit.get("if_gains_us"), duration)
-            saves = f"{likely}at most {duration(most)} ({most / before:.1%})" + (f"; {tried}" if tried else "")
+            saves = f"{likely}at most {duration(most)} ({most / before:.1%})"
             then = "" if edit["then_us"] == most else f", then {duration(edit['then_us'], most)}"
-            accuracy = "; may cost accuracy" if edit["accuracy"] != "none" else ""
-            yield from self.wrapped(f"{edit['what']}: {saves}{then}{accuracy}", f"{edit['rank']:>2}  ")
+            notes = ("may cost accuracy" if edit["accuracy"] != "none" else None, tried)
+            line = "; ".join(filter(None, (f"{edit['what']}: {saves}{then}", *notes)))
+            yield from self.wrapped(line, f"{edit['rank']:>2}  ")
             relation = f"; {edit['relation']}" if edit["relation"] else ""
             yield from self.wrapped(f"{edit['edit']}, {edit['where']}{relation}", "    ")
         smaller = self.answer.get("smaller_edits", 0)

@@ -22,7 +22,7 @@ TIME = 8  # columns of a saving: '999.9 us'
 ACCURACY = "accuracy"  # the heading is as wide as its column
 MODEL_LINE = re.compile(r"\(([^()]+:\d+)\)$")
 OTHERS = re.compile(r" and (\d+) more\b")
-TRIED = re.compile(r"(\d+/\d+) tries\b")
+TRIED = re.compile(r"(\d+/\d+)[\d/, ]* gained\b")
 IN_LAYERS = re.compile(r" of \d+ in each of (\d+) layers")
 
 
@@ -105,10 +105,10 @@ class _Screen:
         left = len(edits) - shown + self.answer.get("smaller_edits", 0)
         notes = [f"and {left} more: --all"] if left else []
         if any(edit["basis"] == TRIAL for edit in edits[:shown]):
-            notes.append("trial: only a bound is known, so try and measure")
+            notes.append("trial: only a bound is known")
         tried = next((_tried(edit) for edit in edits[:shown] if _tried(edit)), None)
         if tried:
-            notes.append(f"{tried}: tries that gained")
+            notes.append(f"{tried}: tries that gained elsewhere")
         last = [str(edit["rank"]) for edit in edits[:shown] if "symptom" in (edit.get("relation") or "")]
         if last:
             notes.append(f"{', '.join(last)} last, as a symptom that edits above may take away")

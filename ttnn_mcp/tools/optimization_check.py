@@ -127,7 +127,9 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
         update={
             "total": total,
             "plan": plan_table(facts, plan, least_ns),
-            "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked),
+            "smaller_edits": sum(ranked.alone_ns < least_ns for ranked in plan.ranked)
+            + len(plan.trials)
+            - len(plan.trials_from(least_ns)),
             "trials": trials_table(facts, plan, least_ns),
             "risks": risks_table(facts, plan),
             "steps": diagnosis.steps,

@@ -233,11 +233,18 @@ def test_tries_tell_of_the_check_of_the_first_part_what_all_parts_save(case, mon
     first, rare, other = (
         next(part for edit in plan.edits for part in edit.parts if part.check.id == name) for name in levers
     )
-    two = tried_saving(plan.ground, [first, rare])
-    assert (two.basis, two.saved_ns, two.counts_ns) == ("5/8 tries gained", *map(pytest.approx, (12_800, 8_000)))
-    one = tried_saving(plan.ground, [rare])
-    assert (one.basis, one.saved_ns, one.counts_ns) == ("1/9 tries gained", None, 0)
+    one = tried_saving(plan.ground, [first])
+    assert (one.basis, one.saved_ns) == ("5/8 gained elsewhere", pytest.approx(8_000))
+    assert (one.saved_us, one.counts_ns) == (pytest.approx(8), pytest.approx(5_000))
+    two = tried_saving(plan.ground, [rare, first])
+    assert (two.basis, two.saved_us, two.counts_ns) == ("1/9, 5/8 gained elsewhere", None, 0)
+    two = tried_saving(plan.ground, [other, first])
+    assert (two.basis, two.saved_ns) == ("5/8 gained elsewhere", None)
     assert tried_saving(plan.ground, [other]) is None
+    expects = planned(case, expecting(check("expects", 0.8, MATMUL_CONFIG), 0.5)).ranked[0].edit.parts[0]
+    both = tried_saving(plan.ground, [expects, first])
+    assert (both.basis, both.saved_ns) == ("5/8 gained elsewhere", pytest.approx(40_000 * (1 - 0.6 * 0.8)))
+    assert tried_saving(plan.ground, [expects]) is None
     (of_gaps,) = planned(case, check("gaps", 0.5, TRACE, gap=True)).ranked
     (warning,) = planned(case, check("warns", 0.0, CONSTANTS, risk=True)).risks
     assert tried_saving(plan.ground, of_gaps.edit.parts) is tried_saving(plan.ground, warning.parts) is None

@@ -59,8 +59,8 @@ def attend(program, used, heads=8):
 
 def test_attention_expects_nothing_of_what_matmuls_gained(check, program, monkeypatch):
     """Softmax takes no passes: three tries in two ledgers brought nothing."""
-    tries = {"cases": 7, "median": 0.5, "low": 0.2}
-    known = {"checks": {}, "levers": {}, "trials": {"fidelity-above-operands": tries}}
+    tries = {"tried": 9, "gained": 7, "part": 0.5}
+    known = {"checks": {}, "levers": {}, "tries": {"fidelity-above-operands": tries}}
     monkeypatch.setattr(expectation, "measured_cases", lambda: known)
     attend(program, 0.6)
     linear(program, 4096, 4096, 4096, round(FLOP * 4 / 4096 / 64 / 0.6), weights=WIDE, fidelity="HiFi4")

@@ -44,7 +44,7 @@ def _no_tries(monkeypatch):
 
 
 def ranked(name, alone_ns=0.0, after=(), instead_of=None, symptom=False):
-    part = SimpleNamespace(check=SimpleNamespace(id=name), change=SimpleNamespace(in_gaps=True))
+    part = SimpleNamespace(claim=SimpleNamespace(expected=None), change=SimpleNamespace(in_gaps=True))
     edit = SimpleNamespace(name=name, what=f"what {name} is", costs_accuracy=False, parts=(part,))
     rows = np.array([0])
     return SimpleNamespace(
@@ -113,14 +113,15 @@ def test_trials_stand_by_what_such_tries_brought_each_check_in_a_row(case, monke
     table = trials_table(case, diagnose(case, checks).plan, 1_000.0)
     assert table.columns == ("edit", "what", "where", "if_gains_us", "basis")
     assert [(row[1], *row[2:]) for row in table.rows] == [
-        ("often", "lines 3, 4", 3, "9/10 tries gained"),
-        ("seldom", "lines 3, 4", 12, "1/10 tries gained"),
-        ("unclear", "lines 3, 4", None, "9/10 tries gained"),
+        ("often", "lines 3, 4", 3, "9/10 gained elsewhere"),
+        ("seldom", "lines 3, 4", 12, "1/10 gained elsewhere"),
+        ("unclear", "lines 3, 4", None, "9/10 gained elsewhere"),
+        ("small", "lines 3, 4", None, None),
         ("unknown", "lines 3, 4", None, None),
     ]
 
 
-@for_all(("part", "told"), [(0.25, [(5, "1/9 tries gained")]), (None, [("1/9 tries gained",)])])
+@for_all(("part", "told"), [(0.25, [(5, "1/9 gained elsewhere")]), (None, [("1/9 gained elsewhere",)])])
 def test_a_trial_in_the_plan_tells_what_such_tries_brought(case, monkeypatch, part, told):
     known = {f"one{part}": {"tried": 9, "gained": 1, "part": part}}
     monkeypatch.setattr(expectation, "measured_cases", lambda: {"tries": known, "checks": {}, "levers": {}})

@@ -69,14 +69,14 @@ def _share(part: Resolved, saved_ns: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TriedSaving:
-    """What measured tries of a check tell of a change of which nothing is expected.
+    """What measured tries tell of a change of which nothing is expected.
 
     Attributes:
-        tries: how many there were, and how many gained.
-        saved_ns: what it saves in the middle where it gains; None where too few gained.
+        tries: of each of its checks that has any, the one that saves most first.
+        saved_ns: what it saves if all of it gains, each check the middle; None where that of one is not known.
     """
 
-    tries: Tries
+    tries: tuple[Tries, ...]
     saved_ns: float | None
 
     @property
@@ -85,25 +85,34 @@ class TriedSaving:
         return None if self.saved_ns is None else self.saved_ns / 1e3
 
     @property
-    def basis(self) -> str | None:
-        """In words: '17/85 tries gained'; None where too few were of this check."""
-        return f"{self.tries.gained}/{self.tries.tried} tries gained" if self.tries.own else None
+    def basis(self) -> str:
+        """In words: '6/11, 9/13 gained elsewhere'."""
+        return f"{', '.join(f'{each.gained}/{each.tried}' for each in self.tries)} gained elsewhere"
 
     @property
     def counts_ns(self) -> float:
         """What one such try brings on average, of those that gain the middle."""
-        return (self.saved_ns or 0.0) * self.tries.gained / self.tries.tried
+        return (self.saved_ns or 0.0) * self.tries[0].gained / self.tries[0].tried
 
 
 def tried_saving(ground: Ground, parts: Sequence[Resolved]) -> TriedSaving | None:
-    """What tries of the check that the first part is about tell of all parts; None of gaps, and of no saving."""
-    tries = None if parts[0].change.in_gaps else tries_of(parts[0].check.id)
-    if tries is None:
+    """What tries of their checks tell of parts of which nothing is expected; None where too few were measured.
+
+    Parts of which something is expected save that. Of gaps no tries are known.
+    """
+    unknown = [part for part in parts if part.claim.expected is None and not part.change.in_gaps]
+    known = {part.check.id: tries_of(part.check.id) for part in unknown}
+    tries = tuple(each for each in known.values() if each is not None)
+    if not tries or not saved_by(ground, [part.change for part in unknown]):
         return None
-    most = saved_by(ground, [part.change for part in parts])
-    if not most:
-        return None
-    return TriedSaving(tries, None if tries.part is None else tries.part * most)
+    shares = {check: each.part for check, each in known.items() if each is not None and each.part is not None}
+    if len(shares) < len(known):
+        return TriedSaving(tries, None)
+    changes = [
+        *(part.change.saving(expected.saved_ns) for part, expected in _known(parts)),
+        *(part.change.saving(shares[part.check.id] * part.claim.at_most_ns) for part in unknown),
+    ]
+    return TriedSaving(tries, saved_by(ground, changes))
 
 
 def expected_after(ground: Ground, edits: Iterable[tuple[Sequence[Resolved], ExpectedSaving | None]]) -> float:

@@ -121,6 +121,10 @@ class Plan:
         """All of them: those that save time, trials, risks."""
         return (*(each.edit for each in self.ranked), *self.trials, *self.risks)
 
+    def trials_from(self, least_ns: float) -> list[Edit]:
+        """The trials that save at least so much, and those of which no bound is known."""
+        return [edit for edit in self.trials if not 0 < saved_by(self.ground, edit.changes) < least_ns]
+
     @property
     def touched(self) -> Mask:
         """The ops of which an edit saves something; a trace only shortens the gaps between them."""

@@ -72,7 +72,7 @@ def _tell(makers: Rows, ops: Affected) -> Words:
             f"Moves into shards of what the op before could write in shards ({len(ops.rows)}x, {ops.time}): "
             f"{ops.example}, behind {op_name(facts, maker)} at line {facts.line(maker)}"
         ),
-        assumption="a trial: OpenFold3's slices wrote shards in the same time; of other ops nobody measured it",
+        assumption="a trial: OpenFold3's slices wrote shards in the same time",
         evidence=cite_each((row, maker), lambda n: cite_op(facts, n, (facts.ops.outputs[0], "MEMORY"))),
         fix=(
             f"memory_config= of line {ops.line} in the call of line {facts.line(maker)} ({op_name(facts, maker)}), and "

@@ -11,9 +11,8 @@ from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.hints import hint_of
 from ttnn_mcp.checks.plan.configs import Configs, Served
 from ttnn_mcp.checks.plan.edits import Edit, Resolved
-from ttnn_mcp.checks.plan.expected import tried_saving
+from ttnn_mcp.checks.plan.expected import TriedSaving, tried_saving
 from ttnn_mcp.checks.plan.plan import Plan, Ranked
-from ttnn_mcp.checks.plan.remaining import saved_by
 from ttnn_mcp.checks.shared.roles import place_in_layers
 from ttnn_mcp.checks.unexplained import NO_EDIT, NO_FLOOR, Unexplained
 from ttnn_mcp.errors import shown, shown_path
@@ -71,7 +70,7 @@ def _expected(plan: Plan, ranked: Ranked) -> tuple[float | None, float | None, f
     trial = tried_saving(plan.ground, ranked.edit.parts)
     if trial is None:
         return None, None, None, None, "trial"
-    return None, None, None, trial.saved_us, trial.basis or "trial"
+    return None, None, None, trial.saved_us, trial.basis
 
 
 def relation(plan: Plan, ranked: Ranked) -> str | None:
@@ -87,11 +86,11 @@ def relation(plan: Plan, ranked: Ranked) -> str | None:
 def trials_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table | None:
     """What each check has not seen tried, those first that brought most elsewhere; None where there is nothing."""
     rows = [
-        (edit, parts, saved_by(plan.ground, [part.change for part in parts]), tried_saving(plan.ground, parts))
-        for edit in plan.trials
+        (edit, parts, tried_saving(plan.ground, parts))
+        for edit in plan.trials_from(least_ns)
         for parts in _by_check(edit)
     ]
-    rows.sort(key=lambda row: -row[-1].counts_ns if row[-1] else 0.0)
+    rows.sort(key=lambda row: -_counts_ns(*row[1:]))
     lines = [
         (
             edit.name,
@@ -100,10 +99,14 @@ def trials_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table | Non
             None if trial is None else trial.saved_us,
             None if trial is None else trial.basis,
         )
-        for edit, parts, most_ns, trial in rows
-        if not 0 < most_ns < least_ns
+        for edit, parts, trial in rows
     ]
     return TRIALS.table(lines) if lines else None
+
+
+def _counts_ns(parts: Sequence[Resolved], trial: TriedSaving | None) -> float:
+    """What such a try brings on average; what may cost accuracy counts half, as in the plan."""
+    return 0.0 if trial is None else trial.counts_ns / (1 + parts[0].check.costs_accuracy)
 
 
 def _by_check(edit: Edit) -> list[list[Resolved]]:
