@@ -63,8 +63,12 @@ def test_every_edit_has_its_numbers_and_its_cells_say_what_they_are(check):
         edit = dict(zip(columns, row, strict=True))
         for name in ("alone_us", "then_us"):
             assert f"{edit[name]:,.1f}" in made.cells
-        assert edit["expected_us"] is None or f"{edit['expected_us']:,.1f}" in made.cells
-    trials = sum(row[columns.index("expected_us")] is None for row in check["plan"]["rows"])
+        likely, if_gains = edit["expected_us"], edit["if_gains_us"]
+        assert likely is None or f"{likely:,.1f}" in made.cells
+        assert likely is not None or if_gains is None or f"if it gains {if_gains:,.1f}" in made.cells
+    known = [columns.index(name) for name in ("expected_us", "if_gains_us")]
+    trials = sum(all(row[place] is None for place in known) for row in check["plan"]["rows"])
+    assert trials < len(check["plan"]["rows"]) - 1
     assert len(re.findall('<abbr title="An edit [^"]*">trial</abbr>', plan_section(check))) == trials
     cells = [names for tag, names in made.elements if tag == "td"][:7]
     assert [at for at, names in enumerate(cells) if names.get("class") == "number"] == [3, 4, 5]

@@ -103,7 +103,7 @@ def test_a_finding_is_told_with_what_it_has():
         "| --- | --- | --- | ---: | ---: | ---: | --- |",
         "| 1 | few cores | line 7 | 1,000.5 | 2,000.0 | 2,000.0 | - |",
         "| 2 | gaps | all ops | trial | 600.0 | 0.0 | - |",
-        "| 3 | banks; 17/85 gained elsewhere, about 150.0 us if it gains | line 9 | trial | 500.0 | 0.0 | - |",
+        "| 3 | banks; 17/85 gained elsewhere | line 9 | if it gains 150.0 | 500.0 | 0.0 | - |",
         *("", f"- trial: {meaning_of('trial')}"),
         *("", "**Findings: 1**", ""),
         "1. **few-cores** (step 3): It is slow.",

@@ -100,17 +100,21 @@ def _cells(edit: Answer) -> list[str]:
 
 
 def tried_of(edit: Answer) -> str | None:
-    """What tries brought elsewhere, of an edit of which nothing is expected; None where too few are known."""
-    return (
-        tried_words(edit["basis"], edit.get("if_gains_us"), microseconds) if edit["expected_us"] is None else None
-    )
+    """How many tries gained elsewhere, of an edit of which nothing is expected; None where too few are known."""
+    return tried_words(edit["basis"], None, microseconds) if edit["expected_us"] is None else None
 
 
 def told_of(edit: Answer) -> list[str]:
     """What an edit saves in the three columns of numbers, and what it costs."""
-    times = [edit[name] for name in ("expected_us", "alone_us", "then_us")]
+    likely, *bounds = [edit[name] for name in ("expected_us", "alone_us", "then_us")]
+    if_gains = edit.get("if_gains_us")
+    expected = f"if it gains {if_gains:,.1f}" if likely is None and if_gains is not None else _told(likely)
     cost = "-" if edit["accuracy"] == "none" else edit["accuracy"]
-    return [*(TRIAL if us is None else f"{us:,.1f}" for us in times), cost]
+    return [expected, *map(_told, bounds), cost]
+
+
+def _told(us: float | None) -> str:
+    return TRIAL if us is None else f"{us:,.1f}"
 
 
 def _total(total: Answer) -> list[str]:
