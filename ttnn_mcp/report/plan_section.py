@@ -108,7 +108,7 @@ def told_of(edit: Answer) -> list[str]:
     """What an edit saves in the three columns of numbers, and what it costs."""
     likely, *bounds = [edit[name] for name in ("expected_us", "alone_us", "then_us")]
     if_gains = edit.get("if_gains_us")
-    expected = f"if it gains {if_gains:,.1f}" if likely is None and if_gains is not None else _told(likely)
+    expected = _told(likely) if if_gains is None else f"if it gains {if_gains:,.1f}"
     cost = "-" if edit["accuracy"] == "none" else edit["accuracy"]
     return [expected, *map(_told, bounds), cost]
 

@@ -260,7 +260,7 @@ def test_edits_that_expect_nothing_leave_the_whole_that_is_expected(cold):
 def test_what_saves_no_known_time_is_a_trial_and_what_only_warns_a_risk(cold):
     plan = planned(cold, check("try", 0.0), check("warns", 0.0, CONSTANTS, risk=True))
     assert plan.ranked == ()
-    assert [edit.name for edit in plan.trials] == ["fusion"]
+    assert [edit.name for edit in plan.trials] == [edit.name for edit in plan.trials_from(1e9)] == ["fusion"]
     assert [edit.name for edit in plan.risks] == ["constants"]
 
 
@@ -269,6 +269,7 @@ def test_what_was_not_tried_is_in_no_sum_unless_something_is_expected_of_it(cold
     untried, others = check("untried", 0.5, BLOCKS, rows=[0]), check("others", 0.4, BLOCKS, rows=[1])
     plan = planned(cold, untried)
     assert (plan.ranked, [edit.name for edit in plan.trials], plan.expected_ns) == ((), ["blocks"], 40_000)
+    assert [len(plan.trials_from(least_ns)) for least_ns in (4_900, 5_100)] == [1, 0]
     plan = planned(cold, expecting(check("known", 0.5, BLOCKS, rows=[0]), 1.0), others)
     assert us(plan) == [("blocks", 5.0, 5.0)]
     assert ([edit.name for edit in plan.trials], plan.expected_ns) == (["blocks-2"], 35_000)
