@@ -28,6 +28,7 @@ from tests.frozen import (
     NINTH_MODELS,
     SECOND_MODELS,
     SEVENTH_MODELS,
+    SIXTEENTH_MODELS,
     SIXTH_MODELS,
     TENTH_MODELS,
     THIRD_MODELS,
@@ -71,6 +72,7 @@ MEETINGS = (
     Meeting(THIRTEENTH_MODELS, FOLDER / "thirteenth_meeting.csv", "The thirteenth meeting"),
     Meeting(FOURTEENTH_MODELS, FOLDER / "fourteenth_meeting.csv", "The fourteenth meeting"),
     Meeting(FIFTEENTH_MODELS, FOLDER / "fifteenth_meeting.csv", "The fifteenth meeting"),
+    Meeting(SIXTEENTH_MODELS, FOLDER / "sixteenth_meeting.csv", "The sixteenth meeting"),
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
@@ -171,7 +173,10 @@ def verdicts_at_first(meeting: Meeting) -> ByModel:
         rows = list(csv.DictReader(file))
     near = {"yes": True, "no": False, "": None}
     return {
-        model: [Verdict(row["lever"], row["kind"], row["said"], near[row["near"]]) for row in of_it]
+        model: [
+            Verdict(row["lever"], row["kind"], row["said"], near[row["near"]], near[row.get("near_if", "")])
+            for row in of_it
+        ]
         for model, of_it in groupby(rows, key=lambda row: row["model"])
     }
 
@@ -239,11 +244,11 @@ def main(arguments: Sequence[str]) -> int:
     for meeting in new:
         with meeting.file.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["model", "lever", "kind", "said", "near"])
+            writer.writerow(["model", "lever", "kind", "said", "near", "near_if"])
             for model, verdicts in verdicts_now(meeting).items():
                 for one in verdicts:
-                    near = {True: "yes", False: "no", None: ""}[one.near]
-                    writer.writerow([model, one.lever, one.kind, one.said, near])
+                    near = [{True: "yes", False: "no", None: ""}[told] for told in (one.near, one.near_if)]
+                    writer.writerow([model, one.lever, one.kind, one.said, *near])
     return 0
 
 

@@ -8,10 +8,13 @@ from tests.frozen.allam import ALLAM
 from tests.frozen.arcee import ARCEE
 from tests.frozen.bev import BEV
 from tests.frozen.bevformer import BEVFORMER
+from tests.frozen.bge_m3 import BGE_M3, BGE_M3_EIGHT
 from tests.frozen.bitnet import BITNET
 from tests.frozen.boltz import BOLTZ
 from tests.frozen.boltz_wormhole import BOLTZ_WORMHOLE
+from tests.frozen.chronos import CHRONOS
 from tests.frozen.clef import CLEF
+from tests.frozen.clm import CLM
 from tests.frozen.coder_30b import CODER_30B, CODER_30B_MESH
 from tests.frozen.conv_nets import CONV_NETS
 from tests.frozen.cosmos import COSMOS
@@ -20,6 +23,7 @@ from tests.frozen.deepseek_v4 import DEEPSEEK_V4
 from tests.frozen.deepseek_v32 import DEEPSEEK_V32
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
 from tests.frozen.diffusion_drive import DIFFUSION_DRIVE
+from tests.frozen.diffvae import DIFFVAE
 from tests.frozen.dots_ocr import DOTS_OCR
 from tests.frozen.dots_ocr_mesh import DOTS_OCR_MESH
 from tests.frozen.dots_ocr_text import DOTS_OCR_TEXT
@@ -32,6 +36,11 @@ from tests.frozen.fibo import FIBO
 from tests.frozen.flash_next import FLASH_NEXT
 from tests.frozen.flash_next_mesh import FLASH_NEXT_MESH
 from tests.frozen.flux2 import FLUX2
+from tests.frozen.gaze import GAZE_LLE
+from tests.frozen.gemma4_12b import GEMMA4_12B
+from tests.frozen.gemma4_31b import GEMMA4_31B
+from tests.frozen.gemma4_mesh import GEMMA4_MESH
+from tests.frozen.gemma4_pair import GEMMA4_PAIR
 from tests.frozen.glm import GLM
 from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
@@ -52,11 +61,14 @@ from tests.frozen.layer import Layer, Lever
 from tests.frozen.llama_1b import LLAMA_1B
 from tests.frozen.llama_8b import LLAMA_8B
 from tests.frozen.llama_70b import LLAMA_70B
+from tests.frozen.ltx import LTX
+from tests.frozen.mast3r import MAST3R
 from tests.frozen.minimax_h3 import MINIMAX_H3
 from tests.frozen.mistral_24b import MISTRAL_24B
 from tests.frozen.mistral_medium import MISTRAL_MEDIUM
 from tests.frozen.modernbert import MODERNBERT
 from tests.frozen.molmo2 import MOLMO2
+from tests.frozen.moonvit import MOONVIT
 from tests.frozen.motif import MOTIF
 from tests.frozen.muse_decode import MUSE_DECODE
 from tests.frozen.muse_mesh import MUSE_MESH
@@ -84,6 +96,7 @@ from tests.frozen.qwen_drafter import QWEN_DRAFTER
 from tests.frozen.qwen_small import QWEN_SMALL
 from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
+from tests.frozen.rf_detr import RF_DETR
 from tests.frozen.rfd3 import RFD3
 from tests.frozen.sd35 import SD35
 from tests.frozen.sdxl import SDXL
@@ -213,6 +226,22 @@ FIFTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Wan 2.1 14B": WAN_14B,
     "Z-Image Turbo": Z_IMAGE,
 }
+SIXTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "BGE-M3, 16 texts": BGE_M3,
+    "BGE-M3, 8 texts": BGE_M3_EIGHT,
+    "Chronos-2": CHRONOS,
+    "CLM v0.1 8B": CLM,
+    "DUSt3R, MASt3R": MAST3R,
+    "Gaze-LLE": GAZE_LLE,
+    "Gemma 4 12B, eight chips": GEMMA4_12B,
+    "Gemma 4 26B, four chips": GEMMA4_MESH,
+    "Gemma 4 26B, two and four chips": GEMMA4_PAIR,
+    "Gemma 4 31B": GEMMA4_31B,
+    "LTX-2.3": LTX,
+    "LTX-2.5, its decoder": DIFFVAE,
+    "MoonViT": MOONVIT,
+    "RF-DETR": RF_DETR,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -229,6 +258,7 @@ SETS = (
     THIRTEENTH_MODELS,
     FOURTEENTH_MODELS,
     FIFTEENTH_MODELS,
+    SIXTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
@@ -245,6 +275,7 @@ __all__ = [
     "SECOND_MODELS",
     "SETS",
     "SEVENTH_MODELS",
+    "SIXTEENTH_MODELS",
     "SIXTH_MODELS",
     "TENTH_MODELS",
     "THIRD_MODELS",
