@@ -35,6 +35,8 @@ def test_lines_break_between_arguments_only():
         "        ttnn.Shard(",
         "            1,",
     ]
+    empty = code_block("`ttnn.a(of_nothing_at_all=[], made=ttnn.made_of_nothing())`", 20)
+    assert empty[-3:-1] == ["    of_nothing_at_all=[],", "    made=ttnn.made_of_nothing(),"]
 
 
 def test_a_line_is_as_long_as_the_width():

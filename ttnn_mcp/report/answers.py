@@ -108,7 +108,7 @@ async def answers_of(session: Session, name: str | None, against: str | None) ->
         comparison=await _ask(session, "compare_runs", baseline=base.id, candidate=run.id, limit=GROUPS)
         if base
         else None,
-        predicted=await part.predicted() if run.performance is None and remembered else None,
+        predicted=await part.predicted() if run.performance is None else None,
         left_out=tuple(left_out),
     )
 

@@ -50,7 +50,7 @@ class _Block:
         names = [node for node in nodes if isinstance(node, ast.Name)]
         read = [name.id for name in names if isinstance(name.ctx, ast.Load)]
         self.missing |= dict.fromkeys(name for name in read if name not in KNOWN | self.made | self.left.keys())
-        self.made |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        self.made |= {name.id for name in names}  # those that are read are known by now, or missing
         into, argument = _target(statement)
         if argument:
             self.passed[argument] = None

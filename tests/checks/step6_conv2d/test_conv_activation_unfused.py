@@ -77,7 +77,7 @@ def test_what_a_conv_cannot_apply_stays(check, change):
 )
 def test_a_depthwise_conv_over_one_dimension_applies_nothing(check, groups, window, bias, fires):
     """Its kernel in TTNN 0.81.1 has no place for a function: Kimi Linear's SILU was lost."""
-    still = "stride_hw=(1,1),dilation_hw=(1,1),padding=(0,0)"
+    still = "stride_hw=(1,1),dilation_hw=(1,1),padding=((0,0),(0,0))"
     told = f"SlidingWindowConfig(batch_size=1,{window},{still})" if window else None
     more = {"groups": groups, "has_bias": bias, "sliding_window_config": told}
     assert check.ask(with_activation(more=more.items())).fires is fires
@@ -86,7 +86,7 @@ def test_a_depthwise_conv_over_one_dimension_applies_nothing(check, groups, wind
 @for_all(("groups", "fires"), [(40, False), (20, True)])
 def test_of_padded_channels_the_attributes_tell_how_many_there_are(check, groups, fires):
     shape = {"input_tensor_shape": "{1, 1, 16387, 40}", "output_channels": 40, "groups": groups}
-    window = "input_hw=(1,16387),window_hw=(1,4),stride_hw=(1,1),dilation_hw=(1,1),padding=(0,0)"
+    window = "input_hw=(1,16387),window_hw=(1,4),stride_hw=(1,1),dilation_hw=(1,1),padding=((0,0),(0,0))"
     more = {**shape, "has_bias": False, "sliding_window_config": f"SlidingWindowConfig(batch_size=1,{window})"}
     assert check.ask(with_activation(more=more.items())).fires is fires
 

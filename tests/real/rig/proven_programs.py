@@ -32,6 +32,7 @@ _NUMBERS = re.compile(r"\d+(x\d+)+|[\d:,-]{7,}")  # of shards
 # said with the tensors, or the same always
 _UNSAID = re.compile(
     r"(?<=MemoryConfig\()[^()]*(?=\))|,dst_full_sync_en=0,throttle_level=ThrottleLevel::NO_THROTTLE"
+    r"|(?<= )0x[0-9a-f]{12}(?=,)"  # an address of the host, another in each run
 )
 _CHOICES = re.compile(r"\w+::\w+")
 
