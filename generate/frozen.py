@@ -138,8 +138,8 @@ judge knows since: "conversion" is no convolution, and BFLOAT8_B no FP8. Before 
 of its layers, as their two equal convolutions were taken for two passes.
 The sixteenth is of Gemma 4 on one, two, four and eight chips, of encoders and vision towers on one, and of two decoders
 of LTX on a Galaxy; more than half of its gains are Gemma 4's and CLM's, and most figures are walls of traced layers.
-Eleven of its gains are one op of TTNN's that no check names, a norm over chips that takes scale, shift and rotation
-along. Of its 21 promised dead ends four are formats that were faster and cost too much accuracy. Of BGE-M3 at 8 texts
+Eleven of its gains are one op of TTNN's that no check named then, a norm over chips that takes scale, shift and
+rotation along. Of its 21 promised dead ends four are formats that were faster and cost too much accuracy. Of BGE-M3 at 8 texts
 two figures were known, of other changes. A draft of Wan 2.2 was left out before the meeting, as all its gains are that
 one op too, and two ops were added to one layer, whose two equal halves were taken for two passes.
 

@@ -37,6 +37,7 @@ def choice(*, devices=CHIPS, **how) -> Program:
 
 
 def test_the_gather_goes_and_each_chip_chooses_a_part(check):
+    check.assert_sound(choice())
     outcome = check.ask(choice())
     claim, case = outcome.claim, outcome.case
     assert claim.rows.tolist() == [0, 1, 2, 3, 4]
@@ -58,10 +59,6 @@ def test_each_chip_chooses_as_many_as_are_wanted(check):
 
     assert "ttnn.topk(logits, k=64, dim=-1)" in fix(64)
     assert "ttnn.topk(logits, k=32, dim=-1)" in fix(1)
-
-
-def test_texts_are_short(check):
-    check.assert_sound(choice())
 
 
 @for_all("chooser", ["TopK", "ArgMax", "Argmax"])

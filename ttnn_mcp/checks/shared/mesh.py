@@ -66,6 +66,21 @@ def reduced_and_gathered(facts: WindowFacts) -> tuple[Rows, Rows]:
     return makers[gathers], gathers
 
 
+def norms_in_halves(facts: WindowFacts) -> tuple[Rows, Rows, Rows]:
+    """First halves of norms over devices, the gathers of their statistics, and second halves, sole readers of these."""
+    gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
+    gathers = gathers[facts.joins.reader_counts[gathers] == 1]
+    seconds = np.array([facts.joins.readers(row)[0] for row in gathers.tolist()], dtype=np.int64)
+    firsts = facts.joins.makers[gathers]
+    before, behind = (_with(facts, half) for half in ("PreAllGather", "PostAllGather"))  # TTNN's names
+    apart = (firsts >= 0) & before[firsts] & behind[seconds]
+    return firsts[apart], gathers[apart], seconds[apart]
+
+
+def _with(facts: WindowFacts, part: str) -> Mask:
+    return facts.names.where(lambda text: part in canonical(text))
+
+
 def axis_argument(facts: WindowFacts, row: int) -> str:
     """', cluster_axis=1' as the exchange has it; empty where it names none."""
     axis = facts.attributes(row).number("cluster_axis")

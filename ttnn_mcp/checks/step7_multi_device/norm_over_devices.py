@@ -20,9 +20,8 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES
+from ttnn_mcp.checks.shared.mesh import DEVICES, collectives_named, exchanges_named, norms_in_halves
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
 
 
 @check(
@@ -34,8 +33,18 @@ from ttnn_mcp.run.ops.op_names import canonical
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield the statistics of all such norms."""
-    scattered, gathers = _scattered(facts), np.flatnonzero(_named(facts, "AllGather"))
-    rows = np.array([row for row in gathers.tolist() if _between_halves(facts, row, scattered)], dtype=np.int64)
+    joins, scattered, gathered = facts.joins, _scattered(facts), exchanges_named(facts, "AllGather")
+    firsts, gathers, seconds = norms_in_halves(facts)
+    made = joins.makers[firsts]
+    parted = (made >= 0) & scattered[made] & (joins.reader_counts[seconds] == 1)
+    rows = np.array(
+        [
+            row
+            for row, second in zip(gathers[parted].tolist(), seconds[parted].tolist(), strict=True)
+            if gathered[joins.readers(second)[0]]
+        ],
+        dtype=np.int64,
+    )
     yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
 
 
@@ -55,28 +64,10 @@ def _tell(ops: Affected) -> Words:
     )
 
 
-def _named(facts: WindowFacts, part: str) -> Mask:
-    return facts.names.where(lambda text: part in canonical(text))
-
-
 def _scattered(facts: WindowFacts) -> Mask:
     """Outputs of reduce-scatters, and sums that read one."""
-    scattered = _named(facts, "ReduceScatter") & facts.of_family("collective")
+    scattered = collectives_named(facts, "ReduceScatter")
     reads = np.zeros(len(facts), dtype=np.bool_)
     for makers in facts.joins.by_input:
         reads |= scattered[makers] & (makers >= 0)
     return scattered | (reads & facts.named("Binary"))
-
-
-def _between_halves(facts: WindowFacts, row: int, scattered: Mask) -> bool:
-    """Whether the all-gather brings the statistics of a norm to its second half, whose result is gathered too."""
-    joins = facts.joins
-    first, readers = int(joins.makers[row]), joins.readers(row)
-    if first < 0 or len(readers) != 1 or "PreAllGather" not in canonical(facts.names[first]):
-        return False
-    behind = joins.readers(readers[0])
-    gathered = len(behind) == 1 and "AllGather" in canonical(facts.names[behind[0]])
-    maker = int(joins.makers[first])
-    return (
-        gathered and "PostAllGather" in canonical(facts.names[readers[0]]) and maker >= 0 and bool(scattered[maker])
-    )
