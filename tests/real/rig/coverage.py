@@ -51,6 +51,7 @@ IN_WORDS = {
     "float32-between-bfloat16": "drops two calls",
     "host-calls-inside": "moves calls of the model; `names` holds that what it names exists",
     "matmul-beside-exchange": "names fused ops, whose semaphores and buffers are the model's; `names` holds them",
+    "norm-in-three-ops": "one call over semaphores of the model's mesh; `names` holds the op",
     "pcc-below-bound": "takes the last change back",
     "repeated-small-ops": "joins calls of the model",
     "results-in-dram": "one argument of the model's own call; `names` holds its value",

@@ -51,12 +51,13 @@ def _tell(ops: Affected) -> Words:
     facts = ops.facts
     firsts, gathers, _ = norms_in_halves(facts)
     plain = "RMS" in canonical(facts.names[firsts[0]])
-    kind = "rmsnorm`" if plain else "rmsnorm` (or `_layernorm`)"
+    op = "`ttnn.experimental.dit_fused_distributed_rmsnorm`"
+    op = op if plain else f"{op} (or `_layernorm`)"
     return Words(
         claim=f"{len(gathers)} norms over devices run as {len(ops.rows)} ops ({ops.time}): {ops.example}",
         assumption="a trial: one op took 46 to 84 % of their time in one model's ledger; its rows still cross DRAM",
         fix=(
-            f"`ttnn.experimental.dit_fused_distributed_{kind} (x, cluster_axis, mesh_device, semaphores, weight=gamma, "
+            f"{op} (x, cluster_axis, mesh_device, semaphores, weight=gamma, "
             "num_heads_per_device=heads, rope_cos, rope_sin, transformation_mat); a scale and shift behind it are its "
             "weight and bias; semaphores made once"
         ),
