@@ -139,9 +139,9 @@ of its layers, as their two equal convolutions were taken for two passes.
 The sixteenth is of Gemma 4 on one, two, four and eight chips, of encoders and vision towers on one, and of two decoders
 of LTX on a Galaxy; more than half of its gains are Gemma 4's and CLM's, and most figures are walls of traced layers.
 Eleven of its gains are one op of TTNN's that no check named then, a norm over chips that takes scale, shift and
-rotation along. Of its 21 promised dead ends four are formats that were faster and cost too much accuracy. Of BGE-M3 at 8 texts
-two figures were known, of other changes. A draft of Wan 2.2 was left out before the meeting, as all its gains are that
-one op too, and two ops were added to one layer, whose two equal halves were taken for two passes.
+rotation along. Of its 21 promised dead ends four are formats that were faster and cost too much accuracy. Of BGE-M3 at
+8 texts two figures were known, of other changes. A draft of Wan 2.2 was left out before the meeting, as all its gains
+are that one op too, and two ops were added to one layer, whose two equal halves were taken for two passes.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
