@@ -44,7 +44,8 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.sort(np.concatenate((gone, seconds)))
     stays = np.fmax(facts.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
     saved = facts.kernel_ns - np.where(np.isin(np.arange(len(facts)), seconds), stays, 0.0)
-    yield Problem(rows, np.maximum(saved[rows], 0.0), gone=np.sort(gone), tell=_tell, is_trial=True)
+    saved = np.where(facts.roofline.impossible, 0.0, np.maximum(saved, 0.0))
+    yield Problem(rows, saved[rows], gone=np.sort(gone), tell=_tell, is_trial=True)
 
 
 def _tell(ops: Affected) -> Words:
