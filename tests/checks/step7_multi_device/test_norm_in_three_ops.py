@@ -60,6 +60,8 @@ def test_all_but_the_bytes_of_one_op_can_go(check, tmp_path):
     check.pair(lambda share: beside(saved / share - whole), silent=USUAL * 0.99, fires=USUAL * 1.01)
     short = check.ask(normed(rows=32)).claim
     assert short.at_most_ns[2] == 39_000 - LAUNCH_FLOOR_NS
+    # so many rows were not read in this time: both halves say nothing
+    assert check.ask(normed(rows=12_160)).claim.at_most_ns.tolist() == [0, 38_000, 0, 0]
     names = ("LayerNormPreAllGather", "AllGatherAsync", "LayerNormPostAllGather", "Unary")
     assert "(or `_layernorm`" in check.assert_sound(normed(names=names)).fix
     assert_cannot_tell(check.ask(without(tmp_path, ("INPUT_",), normed())), "INPUT")
