@@ -40,7 +40,7 @@ def test_a_value_is_written_with_all_its_digits(value, written):
         ("kernel_us", [2, 1.5, None, 0.25], 2),
         ("kernel_us", [2, 3], 0),
         ("value", [0.25], 0),
-        ("a_us", [1.5e-7, "1.2345"], 0),
+        ("a_us", [1e-7, 1.5e-7, "1.2345"], 0),
     ],
 )
 def test_the_amounts_of_a_column_have_the_decimals_of_the_longest(column, cells, digits):

@@ -153,9 +153,13 @@ def saving_words(saving: Mapping[str, Any], spoken: Callable[[float], str]) -> s
 
 def tried_words(basis: str | None, if_gains: float | None, spoken: Callable[[float], str]) -> str | None:
     """'17/85 gained elsewhere, about 12 us if it gains'; None where nothing is known of tries."""
-    gained = [] if basis in (None, TRIAL) else [basis]
-    likely = [] if if_gains is None else [f"about {spoken(if_gains)} if it gains"]
-    return ", ".join([*gained, *likely]) or None
+    likely = None if if_gains is None else f"about {spoken(if_gains)} if it gains"
+    return ", ".join(filter(None, (gained_words(basis), likely))) or None
+
+
+def gained_words(basis: str | None) -> str | None:
+    """'17/85 gained elsewhere'; None where too few tries are known."""
+    return None if basis == TRIAL else basis
 
 
 def ranked(groups: dict[str, Any]) -> tuple[list[list[Any]], int]:

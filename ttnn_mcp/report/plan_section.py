@@ -11,6 +11,7 @@ from ttnn_mcp.report.markup import (
     TRIAL,
     Markup,
     element,
+    gained_words,
     joined,
     microseconds,
     number,
@@ -18,7 +19,6 @@ from ttnn_mcp.report.markup import (
     rows_told,
     saving_words,
     table,
-    tried_words,
     worded,
 )
 from ttnn_mcp.report.sections import figures, folded, listed, paragraph, section
@@ -101,7 +101,7 @@ def _cells(edit: Answer) -> list[str]:
 
 def tried_of(edit: Answer) -> str | None:
     """How many tries gained elsewhere, of an edit of which nothing is expected; None where too few are known."""
-    return tried_words(edit["basis"], None, microseconds) if edit["expected_us"] is None else None
+    return gained_words(edit["basis"]) if edit["expected_us"] is None else None
 
 
 def told_of(edit: Answer) -> list[str]:

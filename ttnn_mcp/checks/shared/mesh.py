@@ -68,17 +68,16 @@ def reduced_and_gathered(facts: WindowFacts) -> tuple[Rows, Rows]:
 
 def norms_in_halves(facts: WindowFacts) -> tuple[Rows, Rows, Rows]:
     """First halves of norms over devices, the gathers of their statistics, and second halves, sole readers of these."""
-    gathers = np.flatnonzero(collectives_named(facts, "AllGather"))
-    gathers = gathers[facts.joins.reader_counts[gathers] == 1]
-    seconds = np.array([facts.joins.readers(row)[0] for row in gathers.tolist()], dtype=np.int64)
-    firsts = facts.joins.makers[gathers]
-    before, behind = (_with(facts, half) for half in ("PreAllGather", "PostAllGather"))  # TTNN's names
-    apart = (firsts >= 0) & before[firsts] & behind[seconds]
-    return firsts[apart], gathers[apart], seconds[apart]
-
-
-def _with(facts: WindowFacts, part: str) -> Mask:
-    return facts.names.where(lambda text: part in canonical(text))
+    joins = facts.joins
+    first, second = (
+        facts.names.where(lambda text, half=half: half in canonical(text))
+        for half in ("PreAllGather", "PostAllGather")
+    )
+    behind = collectives_named(facts, "AllGather") & (joins.makers >= 0) & first[joins.makers]
+    chains = [joins.chain(row, second) for row in np.flatnonzero(behind).tolist()]
+    whole = [chain[:2] for chain in chains if len(chain) > 1]
+    gathers, seconds = (np.array([pair[place] for pair in whole], dtype=np.int64) for place in (0, 1))
+    return joins.makers[gathers], gathers, seconds
 
 
 def axis_argument(facts: WindowFacts, row: int) -> str:

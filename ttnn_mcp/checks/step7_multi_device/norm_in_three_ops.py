@@ -14,10 +14,12 @@ Silent where the sums are not gathered. Readers are inferred from shapes.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
+from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES, norms_in_halves
@@ -38,24 +40,20 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all ops of each such norm; the second half stays as the one op."""
     firsts, gathers, seconds = norms_in_halves(facts)
     follows = facts.names.where(lambda text: canonical(text) in BEHIND)
-    sole = [facts.joins.readers(row)[0] for row in seconds.tolist() if facts.joins.reader_counts[row] == 1]
-    behind = np.array([row for row in sole if follows[row]], dtype=np.int64)
-    gone = np.concatenate((firsts, gathers, behind))
+    behind = [after for row in seconds.tolist() for after in facts.joins.chain(row, follows)[1:2]]
+    gone = np.sort(np.array([*firsts, *gathers, *behind], dtype=np.int64))
     rows = np.sort(np.concatenate((gone, seconds)))
-    stays = np.fmax(facts.roofline.dram_achievable_ns, LAUNCH_FLOOR_NS)
-    saved = facts.kernel_ns - np.where(np.isin(np.arange(len(facts)), seconds), stays, 0.0)
-    saved = np.where(facts.roofline.impossible, 0.0, np.maximum(saved, 0.0))
-    yield Problem(rows, saved[rows], gone=np.sort(gone), tell=_tell, is_trial=True)
+    saved = np.where(facts.roofline.impossible, 0.0, facts.kernel_ns)
+    stays = np.fmax(facts.roofline.dram_achievable_ns[seconds], LAUNCH_FLOOR_NS)
+    saved[seconds] = np.maximum(saved[seconds] - stays, 0.0)
+    yield Problem(rows, saved[rows], gone=gone, tell=partial(_tell, firsts), is_trial=True)
 
 
-def _tell(ops: Affected) -> Words:
-    facts = ops.facts
-    firsts, gathers, _ = norms_in_halves(facts)
-    plain = "RMS" in canonical(facts.names[firsts[0]])
+def _tell(firsts: Rows, ops: Affected) -> Words:
     op = "`ttnn.experimental.dit_fused_distributed_rmsnorm`"
-    op = op if plain else f"{op} (or `_layernorm`)"
+    op = op if "RMS" in canonical(ops.facts.names[firsts[0]]) else f"{op} (or `_layernorm`)"
     return Words(
-        claim=f"Norms over devices run as three ops and more ({len(gathers)}x, {ops.time}): {ops.example}",
+        claim=f"Norms over devices run as three ops and more ({len(firsts)}x, {ops.time}): {ops.example}",
         assumption="a trial: one op took 46 to 84 % of their time in one model's ledger; its rows still cross DRAM",
         fix=(
             f"{op} (x, cluster_axis, mesh_device, semaphores, weight=gamma, "

@@ -33,18 +33,11 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield the statistics of all such norms."""
-    joins, scattered, gathered = facts.joins, _scattered(facts), exchanges_named(facts, "AllGather")
+    scattered, gathered = _scattered(facts), exchanges_named(facts, "AllGather")
     firsts, gathers, seconds = norms_in_halves(facts)
-    made = joins.makers[firsts]
-    parted = (made >= 0) & scattered[made] & (joins.reader_counts[seconds] == 1)
-    rows = np.array(
-        [
-            row
-            for row, second in zip(gathers[parted].tolist(), seconds[parted].tolist(), strict=True)
-            if gathered[joins.readers(second)[0]]
-        ],
-        dtype=np.int64,
-    )
+    made = facts.joins.makers[firsts]
+    whole = np.array([len(facts.joins.chain(row, gathered)) > 1 for row in seconds.tolist()], dtype=np.bool_)
+    rows = gathers[(made >= 0) & scattered[made] & whole]
     yield Problem(rows, facts.kernel_ns[rows], tell=_tell)
 
 
