@@ -16,25 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from generate.layout import ROOT
-from tests.frozen import (
-    EIGHTH_MODELS,
-    ELEVENTH_MODELS,
-    FIFTEENTH_MODELS,
-    FIFTH_MODELS,
-    FOURTEENTH_MODELS,
-    FOURTH_MODELS,
-    LAYERS,
-    MODELS,
-    NINTH_MODELS,
-    SECOND_MODELS,
-    SEVENTH_MODELS,
-    SIXTEENTH_MODELS,
-    SIXTH_MODELS,
-    TENTH_MODELS,
-    THIRD_MODELS,
-    THIRTEENTH_MODELS,
-    TWELFTH_MODELS,
-)
+from tests.frozen import LAYERS, SETS
 from tests.frozen.promises import promised
 from tests.frozen.verdict import NEAR, Promise, Verdict, verdicts
 
@@ -56,25 +38,16 @@ class Meeting:
 
 
 FOLDER = ROOT / "tests" / "frozen"
-MEETINGS = (
-    Meeting(MODELS, FOLDER / "first_meeting.csv", "The first meeting"),
-    Meeting(SECOND_MODELS, FOLDER / "second_meeting.csv", "The second meeting"),
-    Meeting(THIRD_MODELS, FOLDER / "third_meeting.csv", "The third meeting"),
-    Meeting(FOURTH_MODELS, FOLDER / "fourth_meeting.csv", "The fourth meeting"),
-    Meeting(FIFTH_MODELS, FOLDER / "fifth_meeting.csv", "The fifth meeting"),
-    Meeting(SIXTH_MODELS, FOLDER / "sixth_meeting.csv", "The sixth meeting"),
-    Meeting(SEVENTH_MODELS, FOLDER / "seventh_meeting.csv", "The seventh meeting"),
-    Meeting(EIGHTH_MODELS, FOLDER / "eighth_meeting.csv", "The eighth meeting"),
-    Meeting(NINTH_MODELS, FOLDER / "ninth_meeting.csv", "The ninth meeting"),
-    Meeting(TENTH_MODELS, FOLDER / "tenth_meeting.csv", "The tenth meeting"),
-    Meeting(ELEVENTH_MODELS, FOLDER / "eleventh_meeting.csv", "The eleventh meeting"),
-    Meeting(TWELFTH_MODELS, FOLDER / "twelfth_meeting.csv", "The twelfth meeting"),
-    Meeting(THIRTEENTH_MODELS, FOLDER / "thirteenth_meeting.csv", "The thirteenth meeting"),
-    Meeting(FOURTEENTH_MODELS, FOLDER / "fourteenth_meeting.csv", "The fourteenth meeting"),
-    Meeting(FIFTEENTH_MODELS, FOLDER / "fifteenth_meeting.csv", "The fifteenth meeting"),
-    Meeting(SIXTEENTH_MODELS, FOLDER / "sixteenth_meeting.csv", "The sixteenth meeting"),
+NUMBERS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
+)
+MEETINGS = tuple(
+    Meeting(models, FOLDER / f"{number}_meeting.csv", f"The {number} meeting")
+    for number, models in zip(NUMBERS, SETS, strict=True)
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
+TOLD = {True: "yes", False: "no", None: ""}  # in the file of a meeting
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
     "model",
@@ -177,7 +150,7 @@ def verdicts_now(meeting: Meeting) -> ByModel:
 def verdicts_at_first(meeting: Meeting) -> ByModel:
     with meeting.file.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    near = {"yes": True, "no": False, "": None}
+    near = {word: told for told, word in TOLD.items()}
     return {
         model: [
             Verdict(row["lever"], row["kind"], row["said"], near[row["near"]], near[row.get("near_if", "")])
@@ -253,8 +226,7 @@ def main(arguments: Sequence[str]) -> int:
             writer.writerow(["model", "lever", "kind", "said", "near", "near_if"])
             for model, verdicts in verdicts_now(meeting).items():
                 for one in verdicts:
-                    near = [{True: "yes", False: "no", None: ""}[told] for told in (one.near, one.near_if)]
-                    writer.writerow([model, one.lever, one.kind, one.said, *near])
+                    writer.writerow([model, one.lever, one.kind, one.said, TOLD[one.near], TOLD[one.near_if]])
     return 0
 
 

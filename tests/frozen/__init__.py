@@ -262,25 +262,4 @@ SETS = (
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
-__all__ = [
-    "EIGHTH_MODELS",
-    "ELEVENTH_MODELS",
-    "FIFTEENTH_MODELS",
-    "FIFTH_MODELS",
-    "FOURTEENTH_MODELS",
-    "FOURTH_MODELS",
-    "LAYERS",
-    "MODELS",
-    "NINTH_MODELS",
-    "SECOND_MODELS",
-    "SETS",
-    "SEVENTH_MODELS",
-    "SIXTEENTH_MODELS",
-    "SIXTH_MODELS",
-    "TENTH_MODELS",
-    "THIRD_MODELS",
-    "THIRTEENTH_MODELS",
-    "TWELFTH_MODELS",
-    "Layer",
-    "Lever",
-]
+__all__ = ["LAYERS", "SETS", "Layer", "Lever"]

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING
 from tests.frozen.build import DRAM, L1, PLAIN_NORM, ROW_MAJOR, Block, chunks, two_d
 from tests.frozen.layer import TT_METAL, dead, gain, laid
 from tests.frozen.names import (
+    A_2D,
     BFP8,
-    BLOCK_W,
-    CONFIG,
     HIFI2,
     IN_L1,
     INTERLEAVED_1D,
     LOFI,
     SDPA_CHUNKS,
     SHARDED,
-    TWO_D,
 )
 
 if TYPE_CHECKING:
@@ -130,7 +128,6 @@ SIXTEEN_DOWN = Stage(16, (310, 90, 278, 220, 583, 205, 120, 107, 80, 85), up=UP1
 SIXTEEN_END = Stage(16, (230, 90, 280, 220, 344, 128, 75, 107, 80, 85), up=UP16, keys=256, stream=BF16, down=DOWN16, out=OUT16, qkv=BF8)  # fmt: skip
 
 FIDELITY = rf"{LOFI}|{HIFI2}|fp32_dest_acc_en|(without|no).{{0,12}}fp32"
-A_2D = rf"{TWO_D}|{CONFIG}|{BLOCK_W}"
 OWN_HEADS = r"own (op|kernel)|custom|generic_op|fused? .{0,30}heads|head.?group"
 SMALLER_GRID = r"8 ?[x×] ?8|64 cores|compute_with_storage_grid_size"  # noqa: RUF001
 CAST_BACK = r"(?s)bfloat8_b.*typecast|typecast.*bfloat8_b"

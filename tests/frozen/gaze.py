@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.frozen.build import ROW_MAJOR, Block
 from tests.frozen.layer import dead, gain, laid
-from tests.frozen.names import BFP8, HIFI2, IN_L1, PACKER, SDPA_CHUNKS
+from tests.frozen.names import BFP8, FUSED_SUM, HIFI2, IN_L1, PACKER, SDPA_CHUNKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,6 @@ def call(people: int) -> Callable[[], Block]:
     return build
 
 
-FUSED_SUM = r"dit_minimal_matmul_addcmul_fused|addcmul|fus.{0,80}(residual|add)|minimal_matmul"
 SUMMED = "patch patch_add *_proj *_fc2 *_add *_add_feed narrow narrow_* head_* heat*"
 VIT, GAZE = ("vit*_qkv vit*_proj vit*_fc1 vit*_fc2", "gaze*_qkv gaze*_proj gaze*_fc1 gaze*_fc2")
 MADE_UP = "how the ops share the time, but for what the changes saved, and what of a call is the host's; core counts and grid; shapes in 4D; gaps"

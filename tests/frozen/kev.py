@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tests.frozen.build import DRAM, L1, ROW_MAJOR, Block
 from tests.frozen.layer import dead, gain, laid
-from tests.frozen.names import BLOCK_W, CONFIG, HIFI2, MINIMAL, TWO_D
+from tests.frozen.names import A_2D, CONFIG, HIFI2, MINIMAL, TWO_D
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,6 @@ def feed8(tokens: int) -> Callable[[], Block]:
     return build
 
 
-A_2D = rf"{TWO_D}|{CONFIG}|{BLOCK_W}"
 EITHER = rf"{MINIMAL}|{TWO_D}|{CONFIG}"
 OWN_OP = r"chunk_gated_delta_rule|fus|one (op|kernel)|custom|own kernel"
 FP32_SUMS = r"fp32_dest_acc_en|(without|no|16.bit).{0,30}fp32|fp32.{0,20}accumul"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.frozen.build import Block
 from tests.frozen.layer import dead, gain, laid
-from tests.frozen.names import BFP8, HIFI2, IN_L1, LOFI, MINIMAL, PACKER, SDPA_CHUNKS
+from tests.frozen.names import BFP8, FUSED_SUM, HIFI2, IN_L1, LOFI, MINIMAL, PACKER, SDPA_CHUNKS
 
 if TYPE_CHECKING:
     from tests.profiles import Tensor
@@ -109,7 +109,6 @@ def legacy() -> Block:
     return block
 
 
-FUSED_SUM = r"dit_minimal_matmul_addcmul_fused|addcmul|fus.{0,80}(residual|add)|minimal_matmul"
 ROTARY = r"rotary_embedding"
 WEIGHTS = "*_qkv *_proj *_fc1 *_fc2 cross_q cross_kv"
 MAST3R = (
