@@ -15,6 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 REAL = ROOT.parent / "shared" / "data" / "perf"
 ROUNDS = 7
+# columns that go on from one repeat of the rows to the next
+TOGETHER = (
+    ("GLOBAL CALL COUNT",),
+    ("HOST START TS", "HOST END TS"),
+    ("DEVICE FW START CYCLE", "DEVICE FW END CYCLE"),
+)
+LATER = 2048  # two call counts, which hold the device in their last 10 bits; as cycles or ns, a short gap
 OURS = [sys.executable, "-m", "ttnn_mcp"]
 BARE = [sys.executable, "-c", "from mcp.server import MCPServer; MCPServer('bare').run()"]
 META = {
@@ -151,12 +158,26 @@ def second_call():
 
 
 def repeated(source, target, rows):
-    """`source`'s rows again and again, until there are `rows`."""
+    """`source`'s rows again and again, each time as much later as all of them last, until there are `rows`."""
     with source.open(newline="") as lines, target.open("w", newline="") as out:
         header, *body = csv.reader(lines)
+        spans = dict(_spans(header, body))
         writer = csv.writer(out)
         writer.writerow(header)
-        writer.writerows(body[row % len(body)] for row in range(rows))
+        for times, number in (divmod(row, len(body)) for row in range(rows)):
+            cells = [*body[number]]
+            for column, span in spans.items():
+                cells[column] = str(int(cells[column]) + times * span)
+            writer.writerow(cells)
+
+
+def _spans(header, body):
+    """What a repeat of the rows adds to counters and clocks, by their columns."""
+    for names in TOGETHER:
+        columns = [header.index(name) for name in names]
+        every = [int(row[column]) for column in columns for row in body]
+        for column in columns:
+            yield column, max(every) - min(every) + LATER
 
 
 MEASURES = (ready, at_a_shell, second_call)

@@ -32,6 +32,7 @@ from ttnn_mcp.analyses.time_budget.least_times import LeastTimes, least_times_of
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.chip import Chip
+from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.run.ops.texts import Texts
@@ -278,8 +279,10 @@ class WindowFacts:
         `weigh_ns` is what each of them costs, where that is more than its own time.
         """
         ranked = rows[np.argsort(-(self.kernel_ns[rows] if weigh_ns is None else weigh_ns), kind="stable")]
+        ranked = ranked[: 50 * most]
+        each_once = ranked[np.sort(np.unique(signatures(self.ops)[ranked], return_index=True)[1])]
         by_kind: dict[tuple[object, ...], int] = {}
-        for row in ranked[: 50 * most]:
+        for row in each_once:
             by_kind.setdefault((self.names[int(row)], self.shapes(int(row))), int(row))
             if len(by_kind) == most:
                 break

@@ -145,8 +145,8 @@ def not_in_order(ops: OpTable, lines: Integers) -> Doubt | None:
         its = np.flatnonzero(live & (devices == device))
         if (np.diff(starts[its]) >= 0).all():  # unmoved: it only spares the sorting
             continue
-        ranks = np.argsort(np.argsort(starts[its], kind="stable"), kind="stable")
-        odd[its] = np.abs(ranks - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
+        order = np.argsort(starts[its], kind="stable")
+        odd[its[order]] = np.abs(order - np.arange(len(its))) >= min(OUT_OF_ORDER, OUT_OF_FEW * len(its))
     odd &= ops.at_lines(lines)
     why = "rows of two runs, sorted otherwise, or a counter that began again"
     return doubt_at(ops, odd, "not_in_order", "cycles far from their place in the file", why)

@@ -100,7 +100,8 @@ def device_at_odds(rows: OpTable, lines: Integers) -> Doubt | None:
     """Rows whose GLOBAL CALL COUNT, which TTNN packs since 2025, names another device than DEVICE ID."""
     counts, devices = rows.numbers("call_count"), rows.numbers("device")
     known = np.flatnonzero(np.isfinite(counts) & np.isfinite(devices))
-    packed, low = np.divmod(counts[known].astype(np.int64), 1 << DEVICE_BITS)
+    whole = counts[known].astype(np.int64)
+    packed, low = whole >> DEVICE_BITS, whole & (1 << DEVICE_BITS) - 1
     if len(known) < ROWS_JUDGED or packed.min() < 1 or low.max() >= DEVICES_PACKED:
         return None
     odd = np.zeros(len(rows), dtype=np.bool_)
@@ -152,8 +153,10 @@ def replays_alike(rows: OpTable, lines: Integers) -> Doubt | None:
 
 def _seen_before(*keys: Floats) -> Booleans:
     """Rows whose key, all columns of it known, an earlier row has."""
-    known = np.flatnonzero(np.isfinite(keys).all(axis=0))
-    order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first
+    known = np.flatnonzero(np.logical_and.reduce([np.isfinite(key) for key in keys]))
     again = np.zeros(len(keys[0]), dtype=np.bool_)
+    if (np.diff(np.sort(keys[0][known])) > 0).all():  # unmoved: it only spares the sorting of several columns
+        return again
+    order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first
     again[order[1:]] = np.all([key[order[1:]] == key[order[:-1]] for key in keys], axis=0)
     return again

@@ -33,8 +33,9 @@ def place_in_layers(facts: WindowFacts, rows: Rows) -> str:
         return ""
     count = len(block.layers)
     # a layer may run in passes
-    each_once = np.unique(np.stack((layering.role[inside], layering.layer[inside])), axis=1)
-    roles, layers = np.unique(each_once[0], return_counts=True)
+    numbers = int(layering.layer.max()) + 1
+    each_once = np.unique(layering.role[inside] * numbers + layering.layer[inside])
+    roles, layers = np.unique(each_once // numbers, return_counts=True)
     stretches = np.split(roles, np.flatnonzero(np.diff(roles) > 1) + 1)
     if layers.min() < NEARLY_ALL * count or len(stretches) > STRETCHES_AT_MOST:
         return ""
