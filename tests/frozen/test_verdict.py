@@ -62,6 +62,17 @@ def test_bounds_of_several_promises_are_not_mixed():
     assert said(lever(), promise(150, 200), promise(0, 50)) == "bound wrong"
 
 
+def test_promises_on_different_ops_hold_a_saving_together():
+    """A change may be several edits: each of two matmuls has a finding of its own."""
+    first, second = (promise(0, 60, ops=(op,), expected=20) for op in (3, 4))
+    assert (said(lever(), first, second), near(lever(), first, second)) == ("right", False)
+    assert near(lever(saving=80.0), first, second) is True
+    assert near(lever(), first, promise(0, 60, ops=(4,))) is None
+    assert said(lever(), first, first) == "bound wrong"
+    assert said(lever(saving=130.0), first, second) == "bound wrong"
+    assert said(lever(), promise(55, 60, ops=(3,)), promise(55, 60, ops=(4,))) == "bound wrong"
+
+
 @for_all(("expected", "is_near"), [(None, None), (50, True), (49, False), (200, True), (201, False)])
 def test_expectation_within_a_factor_of_two_is_near(expected, is_near):
     assert near(lever(), promise(0, 500, expected=expected)) is is_near

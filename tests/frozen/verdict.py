@@ -49,7 +49,14 @@ class Promise:
         expected = None if self.expected_us is None else self.expected_us * part
         if_gains = None if self.if_gains_us is None else self.if_gains_us * part
         at_least, at_most = self.at_least_us * part, self.at_most_us * part
-        return replace(self, at_least_us=at_least, at_most_us=at_most, expected_us=expected, if_gains_us=if_gains)
+        ops = self.ops & ops
+        return replace(
+            self, ops=ops, at_least_us=at_least, at_most_us=at_most, expected_us=expected, if_gains_us=if_gains
+        )
+
+    def holds(self, saving_us: float) -> bool:
+        """Whether its bounds hold what was saved."""
+        return self.at_least_us <= saving_us * NOISE and saving_us <= self.at_most_us * NOISE
 
 
 @dataclass(frozen=True)
@@ -94,12 +101,29 @@ def _judge(lever: Lever, about: Sequence[Promise], window_kernel_us: float) -> V
     saving = lever.saving_us
     if saving is None:
         return Verdict(lever.id, lever.kind, "named")
-    right = [one for one in about if one.at_least_us <= saving * NOISE and saving <= one.at_most_us * NOISE]
+    right = [one for one in (*about, _together(about)) if one.holds(saving)]
     if not right:
         return Verdict(lever.id, lever.kind, "bound wrong")
     near = _near(saving, [one.expected_us for one in right])
     near_if = _near(saving, [one.if_gains_us for one in right]) if near is None else None
     return Verdict(lever.id, lever.kind, "right", near, near_if)
+
+
+def _together(about: Iterable[Promise]) -> Promise:
+    """What those say together that speak of different ops, the largest first: a change may be several edits."""
+    parts: list[Promise] = []
+    for one in sorted(about, key=lambda one: -one.at_most_us):
+        if all(one.ops.isdisjoint(part.ops) for part in parts):
+            parts.append(one)
+    expected, if_gains = ([getattr(part, name) for part in parts] for name in ("expected_us", "if_gains_us"))
+    return Promise(
+        "; ".join(part.fix for part in parts),
+        frozenset().union(*(part.ops for part in parts)),
+        sum(part.at_least_us for part in parts),
+        sum(part.at_most_us for part in parts),
+        None if None in expected else sum(expected),
+        if_gains_us=None if None in if_gains else sum(if_gains),
+    )
 
 
 def _near(saving: float, told: Iterable[float | None]) -> bool | None:

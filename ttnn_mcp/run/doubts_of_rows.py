@@ -153,8 +153,10 @@ def replays_alike(rows: OpTable, lines: Integers) -> Doubt | None:
 
 def _seen_before(*keys: Floats) -> Booleans:
     """Rows whose key, all columns of it known, an earlier row has."""
-    known = np.flatnonzero(np.logical_and.reduce([np.isfinite(key) for key in keys]))
-    again = np.zeros(len(keys[0]), dtype=np.bool_)
+    finite, again = np.ones(len(keys[0]), dtype=np.bool_), np.zeros(len(keys[0]), dtype=np.bool_)
+    for key in keys:
+        finite &= np.isfinite(key)
+    known = np.flatnonzero(finite)
     if (np.diff(np.sort(keys[0][known])) > 0).all():  # unmoved: it only spares the sorting of several columns
         return again
     order = known[np.lexsort([key[known] for key in keys])]  # stable: of equal keys the first row comes first

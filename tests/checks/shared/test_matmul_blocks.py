@@ -79,7 +79,7 @@ def test_a_run_without_matmuls_is_not_applicable(check):
 
 
 @each
-@pytest.mark.parametrize(
+@for_all(
     ("lost", "word"),
     [
         (("PUT_",), "INPUT_n"),
