@@ -155,7 +155,7 @@ def _seen_before(*keys: Floats) -> Booleans:
     """Rows whose key, all columns of it known, an earlier row has."""
     finite, again = np.ones(len(keys[0]), dtype=np.bool_), np.zeros(len(keys[0]), dtype=np.bool_)
     for key in keys:
-        finite &= np.isfinite(key)
+        finite &= np.isfinite(key)  # unmoved: NaN equals nothing, and need not be sorted
     known = np.flatnonzero(finite)
     if (np.diff(np.sort(keys[0][known])) > 0).all():  # unmoved: it only spares the sorting of several columns
         return again
