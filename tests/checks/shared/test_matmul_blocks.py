@@ -95,12 +95,8 @@ def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
 
 
 @each
-def test_an_unknown_chip_has_no_roofline(check, tmp_path):
+def test_an_unknown_chip_has_no_roofline_and_a_matmul_without_its_config_no_judge(check, tmp_path):
     assert_cannot_tell(check.ask(rewritten(tmp_path, of_linear(), DEVICE_ARCH="quasar")), "DEVICE ARCH")
-
-
-@each
-def test_matmuls_that_say_nothing_of_their_config_cannot_be_judged(check):
     program = Program("wormhole_b0")
     x, w, y = program.tensor([1, 1, 64, 64]), program.weight([1, 1, 64, 64]), program.tensor([1, 1, 64, 64])
     put(program, DeviceOp("MatmulDeviceOperation", (x, w), (y,), 10_000))

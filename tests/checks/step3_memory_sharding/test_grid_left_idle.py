@@ -164,6 +164,33 @@ def test_blackhole_stops_at_eleven_columns(check):
     check.pair(lambda grid: attending(grid, cards=(13, 10)), silent="(x=11,y=10)", fires="(x=8,y=8)")
 
 
+def test_a_minimal_matmul_takes_the_grid_that_its_config_names(check):
+    """CLM-8B's QKV over 1024 rows: 652 us on 8 x 8 cores, 526 on 11 x 10."""
+
+    def at(grid):
+        program = of_matmul("", m=1024, k=4096, n=6144, kernel_ns=652_000)
+        op = program.device_ops[0]
+        op.op_code = "MinimalMatmulDeviceOperation"
+        size = f",compute_with_storage_grid_size=(x={grid[0]},y={grid[1]})" if grid else ""
+        op.attributes = {
+            **op.attributes,
+            "program_config": None,
+            "config": f"MinimalMatmulConfig(M_block_size=8{size})",
+        }
+        return program
+
+    claim = check.assert_sound(at((8, 8)))
+    assert ": 96 tiles, not 72, " in claim.claim
+    assert claim.at_most_ns.tolist() == [163_000]
+    assert claim.fix == (
+        "ttnn.MinimalMatmulConfig(compute_with_storage_grid_size=ttnn.CoreCoord(11, 10), <the rest as now>), "
+        "M_block_size and N_block_size for 4 x 18 tiles a core"
+    )
+    assert [one.column for one in claim.evidence] == ["DEVICE KERNEL DURATION [ns]", "ATTRIBUTES.config"]
+    check.pair(at, silent=(11, 10), fires=(8, 8))
+    check.pair(at, silent=None, fires=(8, 8))
+
+
 @for_all("name", ["SdpaDecode", "RingJointScaledDotProductAttention", "FlashMLA"])
 def test_decode_deals_out_its_cache_and_a_ring_keeps_cores_for_the_exchange(check, name):
     check.pair(lambda one: attending(name=one), silent=name, fires="ScaledDotProductAttention")

@@ -45,6 +45,21 @@ def test_blocks_that_fit_the_shares_are_told(check):
     assert "ttnn.CoreCoord(8, 9)" in claim.fix
 
 
+def test_the_blocks_fit_the_whole_grid(check):
+    """A config copied from a smaller chip keeps its grid: shares of all cores are told, as grid-left-idle does."""
+    claim = check.ask(of(grid=",compute_with_storage_grid_size=(x=4,y=4)", rows=512)).claim
+    assert "8 x 8 tiles for 4 x 18, " in claim.claim
+    assert "M_block_size=2, K_block_size=8, N_block_size=9, " in claim.fix
+    assert "ttnn.CoreCoord(8, 9)" in claim.fix
+
+
+@for_all(("cards", "columns", "told"), [((13, 10), 8, "11, 10"), ((13, 10), 12, "12, 10"), ((7, 7), 6, "6, 10")])
+def test_no_more_columns_than_tt_metal_uses_are_added(check, cards, columns, told):
+    program = Program("blackhole", grid=cards)
+    multiplied(program, grid=f",compute_with_storage_grid_size=(x={columns},y=10)")
+    assert f"ttnn.CoreCoord({told})" in check.ask(program).claim.fix
+
+
 def test_what_the_call_has_stays(check):
     """Real TTNN gives the type of x where the call says none, and applies what it is told."""
     made = of()

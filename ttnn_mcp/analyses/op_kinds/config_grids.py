@@ -22,7 +22,8 @@ from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.op_table import OpTable
 
-MATMULS = ("Matmul", "Linear", "SparseMatmul")
+MINIMAL = "MinimalMatmul"
+MATMULS = ("Matmul", "Linear", "SparseMatmul", MINIMAL)
 MOST_COLUMNS = {"blackhole": 11}  # tt-metal stays below its 12 and 13 columns: current transients
 LESS_WORK = 0.9  # of the work per core: a gain of under a tenth is hard to tell from noise (domain practice)
 # tiles of N per core, from which on more cores cost sparse matmuls time: 24 cores with 2 took 569 us a layer, 48 with 1
@@ -50,21 +51,33 @@ class Deal:
         return min(self.could_be[0] * self.could_be[1] / (self.per_core[0] * self.per_core[1]), 1.0)
 
 
+def able_grid(chip: Chip) -> Grid | None:
+    """The grid that advice gives an op: all of the chip's, with no more columns than tt-metal itself uses."""
+    device = worker_grid(chip)
+    return device and _able(device, chip)
+
+
+def _able(device: Grid, chip: Chip) -> Grid:
+    return min(device[0], MOST_COLUMNS.get(chip.arch or "", device[0])), device[1]
+
+
 def deal_of(ops: OpTable, row: int, chip: Chip) -> Deal | None:
     """How the config of the matmul or attention at `row` distributes it; None if shards or the caller chose cores."""
-    grid, attributes = worker_grid(chip), attributes_of(ops).row(row)
-    config = attributes.struct("program_config")
+    device, attributes = worker_grid(chip), attributes_of(ops).row(row)
+    is_minimal = canonical(ops.texts("op_code")[row]) == MINIMAL
+    config = attributes.struct("config" if is_minimal else "program_config")
     if (
-        grid is None
+        device is None
         or config is None
         or attributes.text_of(*PARTITION) is not None
         or config.text_of("sub_core_grids")
     ):
         return None
-    columns, rows = device = grid
-    grid = (min(columns, MOST_COLUMNS.get(chip.arch or "", columns)), rows)
+    grid = _able(device, chip)
     if family(ops.texts("op_code")[row]) == "attention":
         return _attention(ops, row, config, grid)
+    if is_minimal:
+        return _minimal(ops, row, config, grid)
     if ops.inputs[0].sharded[row] or ops.outputs[0].sharded[row]:
         return None
     return _matmul(ops, row, config, grid, device)
@@ -111,8 +124,27 @@ def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Dea
 
 def printed_cores(config: PrintedStruct) -> int:
     """The cores of compute_with_storage_grid_size; 0 where it is not printed."""
+    grid = printed_grid(config)
+    return grid[0] * grid[1] if grid else 0
+
+
+def printed_grid(config: PrintedStruct) -> Grid | None:
+    """compute_with_storage_grid_size; None where it is not printed."""
     match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
-    return int(match.group(1)) * int(match.group(2)) if match else 0
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def dealt(ops: OpTable, row: int, grid: Grid) -> tuple[int, int]:
+    """Tiles of M and N per core of a minimal_matmul: the longer of both over the grid's x, the other over y."""
+    m = ceil(int(ops.inputs[0].height[row]) / TILE_SIDE)
+    n = ceil(int(ops.outputs[0].padded[row, 3]) / TILE_SIDE)
+    over_m, over_n = grid if m > n else grid[::-1]
+    return ceil(m / over_m), ceil(n / over_n)
+
+
+def _minimal(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
+    now = printed_grid(config)
+    return Deal(dealt(ops, row, now), dealt(ops, row, grid), grid) if now else None
 
 
 def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid, device: Grid) -> Deal | None:

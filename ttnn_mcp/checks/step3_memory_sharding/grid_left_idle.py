@@ -7,9 +7,11 @@ ran on 63, in 45 % of the time (tt-xla's DeepSeek log, E31). With the cores of a
 is chosen again: GLM-4.7-Flash's experts went from 61 to 37 ms with blocks of 32 tiles in place of 8, from 38 to 18 with
 24 and twice the cores, GPT-OSS's from 942 to 834 us of wall time. So it is a trial, down to blocks of 32.
 
-The line: Matmul, Linear and SparseMatmul with a multicast config, and prefill attention; 5 us and more; at least a
-tenth less work per core on the whole grid; 1 % of the window to save. The bound is that share of the time, down to
-the DRAM bytes at achievable bandwidth and the arithmetic.
+minimal_matmul on 8 x 8 of 11 x 10 cores took a fifth to a third longer over 256 to 2048 rows (CLM-8B's port).
+
+The line: Matmul, Linear and SparseMatmul with a multicast config, minimal_matmul with a grid, and prefill attention; 5
+us and more; at least a tenth less work per core on the whole grid; 1 % of the window to save. The bound is that share
+of the time, down to the DRAM bytes at achievable bandwidth and the arithmetic.
 
 A 2D config whose columns do not divide the tiles of N is not offered: 192 tiles over 11 columns ran without an error
 and came out wrong (CLM-8B's port in tt-metal). There the fix pads the weights, and is a trial: nobody measured it, and
@@ -29,7 +31,15 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.laws.descriptions import Described
-from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, MATMULS, Deal, deal_of, padded_columns, shares_left
+from ttnn_mcp.analyses.op_kinds.config_grids import (
+    LESS_WORK,
+    MATMULS,
+    MINIMAL,
+    Deal,
+    deal_of,
+    padded_columns,
+    shares_left,
+)
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.checks.check import Affected, Floats, Mask, Problem, Problems, Subject, WindowFacts, Words, check
@@ -98,7 +108,7 @@ def _tell(ops: Affected) -> Words:
         ),
         assumption="time falls with the work per core, down to DRAM bytes and arithmetic; 5 us stay",
         evidence=cite_each(
-            ops.examples[:2], lambda n: (*facts.cite(n), cite_attribute(facts, n, "program_config"))
+            ops.examples[:2], lambda n: (*facts.cite(n), cite_attribute(facts, n, _argument(facts, n)))
         ),
         fix=_fix(facts, row, deal),
         verify=f"re-profile; op_detail(op={ops.line}) shows more cores, kernel_us falls; PCC >= 0.99",
@@ -129,12 +139,22 @@ def _fix(facts: WindowFacts, row: int, deal: Deal) -> str:
             "ttnn.SDPAProgramConfig(compute_with_storage_grid_size=device.compute_with_storage_grid_size(), "
             f"<the rest as now, or as this edit has it>): {columns}x{high} cores"
         )
+    if _argument(facts, row) == "config":
+        return (
+            f"ttnn.MinimalMatmulConfig(compute_with_storage_grid_size=ttnn.CoreCoord({columns}, {high}), <the rest as "
+            f"now>), M_block_size and N_block_size for {deal.could_be[0]} x {deal.could_be[1]} tiles a core"
+        )
     config = (
         f"program_config as now with compute_with_storage_grid_size={deal.grid}, per_core_M={deal.could_be[0]}, "
         f"per_core_N={deal.could_be[1]}, and {_sizes(facts, row)} that divide them"
     )
     padded = f"pad the weights' N to {deal.padded_n * TILE_SIDE} with zeros (an uneven N came out wrong), "
     return f"{padded if deal.padded_n else ''}{config}"
+
+
+def _argument(facts: WindowFacts, row: int) -> str:
+    """What the call at `row` calls its config."""
+    return "config" if facts.named(MINIMAL)[row] else "program_config"
 
 
 def _sizes(facts: WindowFacts, row: int) -> str:

@@ -7,7 +7,7 @@ Blocks that fit the shares took 451 us in place of 870, 392 for 710 and 170 for 
 (tt-metal); on a fourth shape they saved 18 of 375, so it is a try.
 
 The line: MinimalMatmul of 5 us and more under 60 % of its roofline, whose block is higher or wider than its cores'
-shares, and 1 % of the window to save. The bound is the roofline.
+shares, and 1 % of the window to save. The bound is the roofline. The fix is for all cores (grid-left-idle).
 
 Silent about forms fused with a collective, whose blocks follow its chunks, and about one row of tiles
 (minimal-matmul-on-few-rows).
@@ -15,11 +15,11 @@ Silent about forms fused with a collective, whose blocks follow its chunks, and 
 
 from __future__ import annotations
 
-import re
-from math import ceil
+from math import prod
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.config_grids import able_grid, dealt, printed_grid
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
@@ -32,10 +32,9 @@ from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k, multiplies_alone
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 from ttnn_mcp.records import dataclass
 
-_GRID = re.compile(r"(\d+)\D+(\d+)")
 MINIMAL = ops_named("no minimal_matmul ops", "MinimalMatmul")
 SHALLOWEST = DEFAULT_BLOCK // 2  # tiles of K; below it narrower blocks come first (ours)
 WIDEST = 12  # tiles: the largest side of a block that won (measured: FLUX.2)
@@ -77,23 +76,20 @@ def _shares(facts: WindowFacts, row: int) -> Dealt:
     config = facts.attributes(row).struct("config")
     numbers = [config.number(f"{side}_block_size") if config else None for side in "MN"]
     high, wide = (DEFAULT_BLOCK if number is None else number for number in numbers)
-    printed = _GRID.search(config.text_of("compute_with_storage_grid_size") or "") if config else None
-    grid = (int(printed[1]), int(printed[2])) if printed else worker_grid(facts.chip) or DEFAULT_GRID
-    m = ceil(int(facts.ops.inputs[0].height[row]) / TILE_SIDE)
-    n = ceil(int(facts.ops.outputs[0].padded[row, 3]) / TILE_SIDE)
-    over_m, over_n = grid if m > n else grid[::-1]
-    return Dealt((ceil(m / over_m), ceil(n / over_n)), (high, wide), grid)
+    grid = (config and printed_grid(config)) or worker_grid(facts.chip) or DEFAULT_GRID
+    return Dealt(dealt(facts.ops, row, grid), (high, wide), grid)
 
 
 def _call(facts: WindowFacts, row: int) -> str:
-    shares = _shares(facts, row)
+    now = _shares(facts, row).grid
+    x, y = grid = max(now, able_grid(facts.chip) or now, key=prod)
+    shares = dealt(facts.ops, row, grid)
     widest, depth, high, wide = WIDEST + 1, 0, 1, 1
     while depth < SHALLOWEST and widest > 1:  # a memory report may tell of too little L1 for any
         widest -= 1
-        high, wide = (_fitting(share, widest) for share in shares.share)
+        high, wide = (_fitting(share, widest) for share in shares)
         depth = deepest_k(facts, row, high, wide)
     sub_h, sub_w = (2 if side % 2 == 0 else 1 for side in (high, wide))
-    x, y = shares.grid
     config = (
         f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={max(depth, 1)}, N_block_size={wide}, "
         f"subblock_h={sub_h}, subblock_w={sub_w}, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y}))"
