@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.ops.alike import count_distinct
 from ttnn_mcp.run.repeated_blocks import TRAILING_OPS
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _missing_counts(report: Performance) -> int:
     ids = report.runtime_ids
     if ids is None:
         return 0
-    return int(ids.max() - ids.min()) + 1 - len(np.unique(ids))
+    return int(ids.max() - ids.min()) + 1 - count_distinct(ids)
 
 
 def _counts_again(report: Performance) -> int:
@@ -137,7 +138,7 @@ def _counts_again(report: Performance) -> int:
     ids = report.runtime_ids
     if ids is None:
         return 0
-    return len(ids) - len(np.unique(report.ops.numbers("call_count")))
+    return len(ids) - count_distinct(report.ops.numbers("call_count"))
 
 
 def fallbacks(report: Performance) -> int:

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ttnn_mcp.run.ops import alike
-from ttnn_mcp.run.ops.alike import first_rows, numbered
+from ttnn_mcp.run.ops.alike import count_distinct, first_rows, numbered
 
 CELLS = st.sampled_from([0, 1, 2, -1, 7, 2**31, 2**62, -(2**63), 2**63 - 1, 2**40 + 1])
 
@@ -29,6 +29,7 @@ def test_equal_rows_and_only_they_share_a_number(rows):
 
 
 def test_no_rows_and_no_columns():
+    assert [count_distinct(np.array(values)) for values in ([], [5], [7, 7], [1024, 0, 1024, -3])] == [0, 1, 1, 3]
     assert numbered(0, [np.zeros(0, dtype=np.int64)]).tolist() == []
     assert numbered(3, []).tolist() == [0, 0, 0]
 
