@@ -38,6 +38,8 @@ class Examples:
             return False
         operands, defaults = CALLS[name](self)
         operands[: len(first)] = first
+        if "bias_tensor" in keywords and name.startswith("ttnn.experimental."):  # that of a conv lies on the host
+            keywords = {**keywords, "bias_tensor": self.tiles(1, 1, 1, operands[1].shape[-1])}
         function = self.ttnn
         for part in name.split(".")[1:]:
             function = getattr(function, part)
@@ -130,6 +132,16 @@ def _sliced(of: Examples) -> tuple[list[Any], dict[str, Any]]:
 CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
     "ttnn.linear": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
     "ttnn.matmul": lambda of: ([of.tiles(1, 1, 32, 1024), of.tiles(1024, 1024)], {}),
+    "ttnn.experimental.dit_minimal_matmul_addcmul_fused": lambda of: (
+        [
+            of.tiles(1, 1, 512, 1024),
+            of.tiles(1, 1, 1024, 2048),
+            1.0,
+            of.tiles(1, 1, 512, 2048),
+            of.tiles(1, 1, 1, 2048),
+        ],
+        {},
+    ),
     "ttnn.experimental.minimal_matmul": lambda of: ([of.tiles(1, 1, 512, 1024), of.tiles(1, 1, 1024, 2048)], {}),
     "ttnn.sparse_matmul": _experts,
     **dict.fromkeys(
