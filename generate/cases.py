@@ -49,7 +49,7 @@ TRACES = ROOT / "measurements" / "traces.csv"
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_TRIES = 8  # fewer do not tell a third from a half (ours)
 LEAST_SOURCES = 3  # one ledger's habits say nothing about the next one
-# With models of sixteen sets left out 27 % of the gains are near and 5.1 % of the dead ends promised; of fifteen sets
+# With models of sixteen sets left out 28 % of the gains are near and 5.2 % of the dead ends promised; of fifteen sets
 # 31 and 4.3 %; of fourteen, without laws of sparse matmuls and of exchanges, 29 and 4.0 %; of twelve, with laws of
 # fewer models, 26 and 4.5 %. Where all cases of a lever spoke for its checks of which too little is known, it was 25
 # and 4.0 %, and then a few losses of one check took what all others of its lever expect. Of ten sets, where three of

@@ -7,7 +7,7 @@ import numpy as np
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.doubt import Doubt, doubt_at, some_lines
-from ttnn_mcp.run.ops.call_counts import DEVICE_BITS
+from ttnn_mcp.run.ops.call_counts import taken_apart
 from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.outlasting_kernels import ROUNDING
@@ -100,8 +100,7 @@ def device_at_odds(rows: OpTable, lines: Integers) -> Doubt | None:
     """Rows whose GLOBAL CALL COUNT, which TTNN packs since 2025, names another device than DEVICE ID."""
     counts, devices = rows.numbers("call_count"), rows.numbers("device")
     known = np.flatnonzero(np.isfinite(counts) & np.isfinite(devices))
-    whole = counts[known].astype(np.int64)
-    packed, low = whole >> DEVICE_BITS, whole & (1 << DEVICE_BITS) - 1
+    packed, low = taken_apart(counts[known])
     if len(known) < ROWS_JUDGED or packed.min() < 1 or low.max() >= DEVICES_PACKED:
         return None
     odd = np.zeros(len(rows), dtype=np.bool_)

@@ -25,7 +25,7 @@ from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
-from ttnn_mcp.analyses.laws.printed_op import grid_in
+from ttnn_mcp.analyses.programs.grids import grid_in
 from ttnn_mcp.readers.printed.nesting import parse_struct
 from ttnn_mcp.run.chip import chip_of
 

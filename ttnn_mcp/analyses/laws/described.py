@@ -10,8 +10,8 @@ from ttnn_mcp.analyses.laws.attention import AttentionDescription
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, as_chosen
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
-from ttnn_mcp.analyses.laws.printed_op import PrintedOp, grid_in
-from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.laws.printed_op import PrintedOp
+from ttnn_mcp.analyses.programs.grids import grid_in, worker_grid
 from ttnn_mcp.hardware import ARCHITECTURES, TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 

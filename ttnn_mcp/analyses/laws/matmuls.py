@@ -10,6 +10,7 @@ from typing import Literal
 from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.analyses.programs.chosen_matmul import is_narrow, one_sided
+from ttnn_mcp.analyses.programs.minimal_matmul import dealt
 from ttnn_mcp.hardware import ARCHITECTURES, FIDELITY_PHASES, TILE_SIDE
 from ttnn_mcp.records import dataclass
 
@@ -206,8 +207,7 @@ def minimal(op: MatmulDescription) -> tuple[float, ...] | None:
     if not plain(op, "MINIMAL") or op.grid is None or op.fidelity not in FIDELITY_PHASES:
         return None
     m, k, n = op.tiles
-    # transpose_core_grid in minimal_matmul's factory; which side is which tells nothing here
-    rows, columns = ceil(max(m, n) / op.grid[0]), ceil(min(m, n) / op.grid[1])
+    rows, columns = dealt(m, n, op.grid)
     moved = op.dram_us(op.dram_bytes)
     return 1.0, max(op.engine_us(k * rows * columns), moved), moved, k * (rows + columns), rows * columns
 

@@ -6,11 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
-from ttnn_mcp.readers.printed.nesting import parse_struct
 
 if TYPE_CHECKING:
-    from ttnn_mcp.analyses.programs.grids import Grid
-    from ttnn_mcp.readers.printed.nesting import PrintedStruct
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
     from ttnn_mcp.run.ops.operand import Operand
@@ -55,10 +52,3 @@ class PrintedOp:
     def dtype(self, operand: Operand) -> str:
         """Its format."""
         return operand.dtype[self.row]
-
-
-def grid_in(config: PrintedStruct | None) -> Grid | None:
-    """The grid that a program config names; None where it names none."""
-    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", "")) if config else None
-    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
-    return (x, y) if x and y else None

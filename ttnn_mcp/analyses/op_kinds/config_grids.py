@@ -11,7 +11,8 @@ import numpy as np
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.op_kinds.few_cores import PARTITION
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK
-from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.programs.grids import Grid, grid_in, most_cores_dividing, worker_grid
+from ttnn_mcp.analyses.programs.minimal_matmul import dealt
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
@@ -33,7 +34,6 @@ SPARSE_COLUMNS = 2
 # alike (Qwen3-TTS on N300, tt-metal's MATMUL_SWEEP_N300.md)
 SHORT, ENOUGH = 2, 0.5
 _ELSEWHERE = re.compile(r"Decode|MLA|Ring", re.IGNORECASE)
-_TWO = re.compile(r"(\d+)\D+(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,27 +124,19 @@ def _attention(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Dea
 
 def printed_cores(config: PrintedStruct) -> int:
     """The cores of compute_with_storage_grid_size; 0 where it is not printed."""
-    grid = printed_grid(config)
+    grid = grid_in(config)
     return grid[0] * grid[1] if grid else 0
 
 
-def printed_grid(config: PrintedStruct) -> Grid | None:
-    """compute_with_storage_grid_size; None where it is not printed."""
-    match = _TWO.search(config.text_of("compute_with_storage_grid_size") or "")
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def dealt(ops: OpTable, row: int, grid: Grid) -> tuple[int, int]:
-    """Tiles of M and N per core of a minimal_matmul: the longer of both over the grid's x, the other over y."""
-    m = ceil(int(ops.inputs[0].height[row]) / TILE_SIDE)
-    n = ceil(int(ops.outputs[0].padded[row, 3]) / TILE_SIDE)
-    over_m, over_n = grid if m > n else grid[::-1]
-    return ceil(m / over_m), ceil(n / over_n)
+def tiles_of(ops: OpTable, row: int) -> tuple[int, int]:
+    """Tiles of M, of all batches, and of N of a minimal_matmul."""
+    return ceil(int(ops.inputs[0].height[row]) / TILE_SIDE), ceil(int(ops.outputs[0].padded[row, 3]) / TILE_SIDE)
 
 
 def _minimal(ops: OpTable, row: int, config: PrintedStruct, grid: Grid) -> Deal | None:
-    now = printed_grid(config)
-    return Deal(dealt(ops, row, now), dealt(ops, row, grid), grid) if now else None
+    now = grid_in(config)
+    m, n = tiles_of(ops, row)
+    return Deal(dealt(m, n, now), dealt(m, n, grid), grid) if now else None
 
 
 def _matmul(ops: OpTable, row: int, config: PrintedStruct, grid: Grid, device: Grid) -> Deal | None:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from ttnn_mcp.hardware import CARDS
+from ttnn_mcp.readers.printed.nesting import PrintedStruct, parse_struct
 from ttnn_mcp.run.chip import Chip
 
 Grid = tuple[int, int]  # columns (x), rows (y)
 DEFAULT_GRID: Grid = (8, 8)  # fits every Wormhole and Blackhole card: tt-metal's core descriptors
+
+
+def grid_in(config: PrintedStruct | None) -> Grid | None:
+    """The grid that a program config names; None where it names none."""
+    grid = parse_struct(config.fields.get("compute_with_storage_grid_size", "")) if config else None
+    x, y = (grid.number("x"), grid.number("y")) if grid else (None, None)
+    return (x, y) if x and y else None
 
 
 def worker_grid(chip: Chip) -> Grid | None:

@@ -7,6 +7,7 @@ minimal_matmul_program_descriptor.cpp (buffers, and the blocks that it uses with
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import ClassVar
 
 from ttnn_mcp.analyses.programs.grids import Grid
@@ -16,6 +17,15 @@ from ttnn_mcp.records import dataclass
 FIELDS = ("M_block_size", "K_block_size", "N_block_size", "subblock_h", "subblock_w")
 DEFAULT_BLOCK = 8  # tiles, of each side: determine_default_block_sizes
 SMALLEST_GRID = 2
+
+
+def dealt(m: int, n: int, grid: Grid) -> tuple[int, int]:
+    """Tiles of M and N that each core of the grid gets, x by y: the longer side is dealt over its columns.
+
+    transpose_core_grid in its factory.
+    """
+    over_m, over_n = grid if m > n else grid[::-1]
+    return ceil(m / over_m), ceil(n / over_n)
 
 
 @dataclass(frozen=True, slots=True)

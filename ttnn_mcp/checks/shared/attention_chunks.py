@@ -7,9 +7,8 @@ from math import ceil
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.printed_op import grid_in
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
-from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, worker_grid
+from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES

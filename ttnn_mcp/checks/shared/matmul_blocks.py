@@ -12,7 +12,7 @@ from math import gcd
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.printed_op import FUNCTION, grid_in
+from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.analyses.op_kinds.attention_chains import rows_of_chains
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import (
@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import (
     in_small_blocks,
 )
 from ttnn_mcp.analyses.programs.chosen_matmul import chosen_in_dram
-from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.grids import grid_in, worker_grid
 from ttnn_mcp.analyses.programs.matmul_config import inner_tiles, tile_bytes_of
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Problems, WindowFacts, check, ops_named

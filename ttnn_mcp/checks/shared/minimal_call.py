@@ -38,12 +38,16 @@ def _does_more(attributes: Attributes) -> float:
     return float(splits or bool(attributes.flag("fuse_swiglu") or attributes.text_of("fused_ternary_scalar")))
 
 
-def beside_operands(facts: WindowFacts, row: int, bias: str) -> str:
-    """The bias by the name that the call has for it, and a type and a place that are not TTNN's own: x's, and DRAM."""
-    x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[row]
+def beside_operands(facts: WindowFacts, row: int, bias: str, end: int | None = None) -> str:
+    """The bias by the name that the call has for it, and a type and a place that are not TTNN's own: x's, and DRAM.
+
+    The result is that of the op at `end`, where the call does what it does, too.
+    """
+    end = row if end is None else end
+    x, out = facts.ops.inputs[0].dtype[row], facts.ops.outputs[0].dtype[end]
     is_other = out != x and out in TILE_BYTES  # the cell may be blank, or name a type that ttnn has not
     typed = f", dtype=ttnn.{out.lower()}" if is_other else ""
-    return f", {bias}=bias" * has_bias(facts, row) + typed + ", memory_config=<as now>" * lies_elsewhere(facts, row)
+    return f", {bias}=bias" * has_bias(facts, row) + typed + ", memory_config=<as now>" * lies_elsewhere(facts, end)
 
 
 def beside_minimal(facts: WindowFacts, row: int) -> str:

@@ -19,10 +19,10 @@ from math import prod
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.config_grids import able_grid, dealt, printed_grid
+from ttnn_mcp.analyses.op_kinds.config_grids import able_grid, tiles_of
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
-from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK
+from ttnn_mcp.analyses.programs.grids import grid_in, worker_grid
+from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, dealt
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
@@ -76,14 +76,14 @@ def _shares(facts: WindowFacts, row: int) -> Dealt:
     config = facts.attributes(row).struct("config")
     numbers = [config.number(f"{side}_block_size") if config else None for side in "MN"]
     high, wide = (DEFAULT_BLOCK if number is None else number for number in numbers)
-    grid = (config and printed_grid(config)) or worker_grid(facts.chip) or DEFAULT_GRID
-    return Dealt(dealt(facts.ops, row, grid), (high, wide), grid)
+    grid = grid_in(config) or worker_grid(facts.chip) or DEFAULT_GRID
+    return Dealt(dealt(*tiles_of(facts.ops, row), grid), (high, wide), grid)
 
 
 def _call(facts: WindowFacts, row: int) -> str:
     now = _shares(facts, row).grid
     x, y = grid = max(now, able_grid(facts.chip) or now, key=prod)
-    shares = dealt(facts.ops, row, grid)
+    shares = dealt(*tiles_of(facts.ops, row), grid)
     widest, depth, high, wide = WIDEST + 1, 0, 1, 1
     while depth < SHALLOWEST and widest > 1:  # a memory report may tell of too little L1 for any
         widest -= 1

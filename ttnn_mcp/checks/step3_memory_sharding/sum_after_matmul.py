@@ -23,16 +23,16 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION, PROGRAM
 from ttnn_mcp.checks.needs import ATTRIBUTES, PLACEMENTS, TWO_OPERANDS
 from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
-from ttnn_mcp.checks.shared.activations import as_stored, has_bias, lies_elsewhere, plain
+from ttnn_mcp.checks.shared.activations import as_stored, plain
 from ttnn_mcp.checks.shared.floors import achievable_ns
-from ttnn_mcp.checks.shared.minimal_call import multiplies_alone
+from ttnn_mcp.checks.shared.minimal_call import beside_operands, multiplies_alone
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-MATMULS = ("Matmul", "Linear", "MinimalMatmul")
 ROWS = 512  # measured: the fewest at which minimal_matmul won (minimal-matmul-for-many-rows)
 SUM, PRODUCT, BOTH = "BinaryOpType::ADD", "BinaryOpType::MUL", "ADDCMUL"
 
@@ -83,7 +83,7 @@ def _chains(facts: WindowFacts) -> tuple[Rows, Rows, Rows]:
 def _able(facts: WindowFacts) -> Mask:
     x, w, out = *facts.ops.inputs[:2], facts.ops.outputs[0]
     many = out.elements >= ROWS * np.maximum(out.logical[:, 3], 1)
-    able = facts.named(*MATMULS) & multiplies_alone(facts) & many & (w.logical[:, :2] == 1).all(axis=1)
+    able = facts.named(*DENSE) & multiplies_alone(facts) & many & (w.logical[:, :2] == 1).all(axis=1)
     able &= ~x.sharded & ~w.sharded & ~out.sharded
     rows = np.flatnonzero(able)
     able[rows] = facts.attributes_of_ops.numbers(rows, lambda one: float(one.flag("transpose_a") is True)) == 0
@@ -95,9 +95,7 @@ def _tell(before: dict[int, tuple[int, int]], ops: Affected) -> Words:
     gated = gate != NOBODY
     without = f"lines {facts.line(gate)} and {ops.line}" if gated else f"line {ops.line}"
     row = f"gate [1, 1, 1, {facts.ops.outputs[0].logical[matmul, 3]}]" + ", ones here" * (not gated)
-    x, made = facts.ops.inputs[0].dtype[matmul], facts.ops.outputs[0].dtype[ops.row]
-    arguments = "bias_tensor=bias, " * has_bias(facts, matmul) + f"dtype=ttnn.{made.lower()}, " * (made != x)
-    arguments += "memory_config=<as now>, " * lies_elsewhere(facts, ops.row)
+    beside = beside_operands(facts, matmul, "bias_tensor", ops.row)
     stored = as_stored(facts, matmul)
     return Words(
         claim=(
@@ -107,8 +105,8 @@ def _tell(before: dict[int, tuple[int, int]], ops: Affected) -> Words:
         assumption="a trial: the sums cost nothing in the matmul, which reaches its roofline as minimal_matmul",
         cells=((facts.ops.inputs[1], "DATATYPE"),),
         fix=(
-            "ttnn.experimental.dit_minimal_matmul_addcmul_fused(x, w, 1.0, residual, gate, "
-            f"{arguments}{COMPUTE_AS_NOW}) at line {facts.line(matmul)}, no op at {without}; "
+            "ttnn.experimental.dit_minimal_matmul_addcmul_fused(x, w, 1.0, residual, gate"
+            f"{beside}, {COMPUTE_AS_NOW}) at line {facts.line(matmul)}, no op at {without}; "
             f"{row}" + (f"; w{stored}" if stored else "")
         ),
         verify="re-profile; list_ops(op_code='BinaryNgDeviceOperation').total.count falls, PCC >= 0.99",
