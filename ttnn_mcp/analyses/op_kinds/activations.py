@@ -38,6 +38,12 @@ def adds_full_tensors(ops: OpTable) -> Booleans:
     return binary & adds & (ops.inputs[0].elements == ops.inputs[1].elements)
 
 
+def by_one_row(ops: OpTable) -> Booleans:
+    """Ops of two tensors whose second is one row, as wide as the first: a factor or a gate per column."""
+    x, row = ops.inputs[:2]
+    return (row.logical[:, :3] == 1).all(axis=1) & (row.logical[:, 3] == x.logical[:, 3])
+
+
 def _is_wide(operand: Operand) -> Booleans:
     """BFLOAT16 in tiles: narrower types exist in tiles only."""
     return operand.dtype.among("BFLOAT16") & operand.layout.among("TILE")

@@ -20,6 +20,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.analyses.op_kinds.twins import CHOICES, slower_than_twins
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, Subject, WindowFacts, Words, check
@@ -31,7 +32,7 @@ from ttnn_mcp.checks.wording import cite_attribute, cite_each, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
-ALIKE = ("Matmul", "Linear", "MinimalMatmul", "SparseMatmul")
+ALIKE = (*DENSE, "SparseMatmul")
 CONFIGURED = Subject(
     lambda facts: facts.named(*ALIKE) | facts.of_family("attention", "norm", "conv"),
     "no matmuls, fused attention, norms or convs",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -25,7 +26,6 @@ from ttnn_mcp.checks.wording import cite_attribute, cite_op
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 
-TAKES_A_BIAS = ("Matmul", "Linear", "MinimalMatmul")
 SUM = "BinaryOpType::ADD"
 ROW = "SubtileBroadcastType::ROW_B"
 
@@ -67,7 +67,7 @@ def _unfused(facts: WindowFacts) -> Rows:
     """Additions of one row that alone read a matmul's output."""
     ops, joins = facts.ops, facts.joins
     x, bias = ops.inputs[:2]
-    able = facts.named(*TAKES_A_BIAS) & (joins.reader_counts == 1)
+    able = facts.named(*DENSE) & (joins.reader_counts == 1)
     for added_already in ops.inputs[2:3]:
         able &= ~added_already.present
     able &= bias.elements == bias.logical[:, 2:].prod(axis=1)  # weights without a batch

@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.analyses.op_kinds.twins import slower_forms
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
@@ -31,21 +32,20 @@ from ttnn_mcp.checks.wording import cite_each, cite_op, op_name, took
 from ttnn_mcp.checks.worth import SAFE, Worth
 from ttnn_mcp.errors import shown
 
-ALIKE = ("Matmul", "Linear", "MinimalMatmul")
 OWN = "; the function as here"  # forms are compared without what they apply
 
 
 @check(
     title="faster in another form in this run",
     lever=AS_ELSEWHERE,
-    of=ops_named("no matmuls", *ALIKE),
+    of=ops_named("no matmuls", *DENSE),
     needs=(TWO_OPERANDS,),
     worth=Worth(saving=SAFE),
     compiled=optimized("chooses matmul configs"),
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all matmuls that have a faster form in this run."""
-    able = facts.named(*ALIKE) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
+    able = facts.named(*DENSE) & (facts.kernel_ns >= SMALL_NS) & ~facts.roofline.impossible
     slower = slower_forms(facts.ops, np.flatnonzero(able))
     yield Problem(
         slower.rows,

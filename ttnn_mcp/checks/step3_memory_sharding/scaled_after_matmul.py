@@ -20,6 +20,8 @@ import re
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.op_kinds.activations import by_one_row
+from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -29,7 +31,6 @@ from ttnn_mcp.checks.worth import SAFE, Worth
 
 PRODUCT = "BinaryOpType::MUL"
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
-WITH_WEIGHTS = ("Matmul", "Linear", "MinimalMatmul")
 
 
 @check(
@@ -69,15 +70,14 @@ def _tell(ops: Affected) -> Words:
 
 def _scaled(facts: WindowFacts) -> Rows:
     ops, joins = facts.ops, facts.joins
-    x, factor = ops.inputs[:2]
+    factor = ops.inputs[1]
     weights_made = joins.by_input[1]
-    able = facts.named(*WITH_WEIGHTS) & (joins.reader_counts == 1) & (weights_made == NOBODY)
+    able = facts.named(*DENSE) & (joins.reader_counts == 1) & (weights_made == NOBODY)
     able &= plain(facts)
     able &= factor.elements == factor.logical[:, 2:].prod(axis=1)
     makers = joins.makers
-    same = (x.logical == ops.outputs[0].logical[makers]).all(axis=1) & ~joins.doubtful
-    by_row = (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == x.logical[:, 3])
-    by_row &= weights_made == NOBODY
+    same = (ops.inputs[0].logical == ops.outputs[0].logical[makers]).all(axis=1) & ~joins.doubtful
+    by_row = by_one_row(ops) & (weights_made == NOBODY)
     products = np.flatnonzero(
         ops.texts("attributes").where(lambda text: PRODUCT in text) & plain(facts) & same & able[makers]
     )

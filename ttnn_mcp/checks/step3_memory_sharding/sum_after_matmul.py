@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
-from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors
+from ttnn_mcp.analyses.op_kinds.activations import adds_full_tensors, by_one_row
 from ttnn_mcp.analyses.op_kinds.kept_rows import DENSE
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import FUSION, PROGRAM
@@ -62,11 +62,10 @@ def look(facts: WindowFacts) -> Problems:
 def _chains(facts: WindowFacts) -> tuple[Rows, Rows, Rows]:
     """Matmul, product with one row (NOBODY without one) and sum of each chain."""
     ops, joins, simple = facts.ops, facts.joins, plain(facts) & ~facts.joins.doubtful
-    attributes, factor = ops.texts("attributes"), ops.inputs[1]
+    attributes = ops.texts("attributes")
     alone = simple & (joins.reader_counts == 1)
     matmuls = _able(facts) & alone
-    gates = alone & matmuls[joins.makers] & attributes.where(lambda text: PRODUCT in text)
-    gates &= (factor.logical[:, :3] == 1).all(axis=1) & (factor.logical[:, 3] == ops.inputs[0].logical[:, 3])
+    gates = alone & matmuls[joins.makers] & attributes.where(lambda text: PRODUCT in text) & by_one_row(ops)
     sums = adds_full_tensors(ops) & attributes.where(lambda text: SUM in text)
     sums = simple & (sums | attributes.where(lambda text: BOTH in text))
     ends, made_by = np.flatnonzero(sums), np.stack([made[sums] for made in joins.by_input])
