@@ -56,7 +56,8 @@ the change and before it. Both are judged on pairs of rows of one shape and sour
 rows of the source are left out of that fit (of the shape, if there is only one source). The way with the smaller error
 is used.
 
-* If the time of the op as it ran is outside of its law's interval, no change of it is predicted.
+* If the time of the op as it ran is outside of its law's interval, but not by more than a factor of 1.5, it keeps its
+  distance from the law, and the interval holds both. If it is further away, no change of it is predicted.
 * If another law covers the op after the change, that law alone is used.
 * A law predicts no change that nobody measured, that its formula does not see, or for which the median error is above
   {MEDIAN_AT_MOST:.0%}. Nor does it predict a change of one setting alone where "no difference" errs less, of

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ttnn_mcp.analyses.laws.anchored import after_change
+from ttnn_mcp.analyses.laws.anchored import NEAR_ITS_LAW, after_change
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, all_active
@@ -46,7 +46,6 @@ NOISE = 0.05  # of a time: two runs of one program differ by as much (domain pra
 # of the time of ops that get another program: below it moves around them eat it (DRAM-sharded weights that laws said
 # to save 9 to 13 % saved 3 % in one of seven tries in six ledgers, those from 16 % on saved time in 14 of 16)
 OUTWEIGHS_MOVES = 0.15
-NEAR_ITS_LAW = 1.5  # times: builds, clocks and neighbours differ so much; beyond it something else rules (ours)
 OF_PROGRAMS = (
     "program",
     "grid",
@@ -160,8 +159,7 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
     """What the op will take by the laws.
 
     Laws speak of programs that were chosen well. Where another program is to come, and the op takes more now than 8 of
-    10 of its like, the present program is the reason, and the law of the new one counts. Otherwise an op that its law
-    misses by a little keeps its distance from it, and the interval holds both ends.
+    10 of its like, the present program is the reason, and the law of the new one counts.
     """
     if now is None:  # unmoved: an op that is not described has no changed one
         return None
@@ -175,12 +173,8 @@ def _after(facts: WindowFacts, row: int, now: Described | None, changed: Describ
         return None
     if after_change(now, None, changed) is None:  # the law does not tell of such a change
         return None
-    missed = us / before.us
-    if 1 / NEAR_ITS_LAW <= missed <= NEAR_ITS_LAW:
-        ends = min(missed, 1.0) * then.low_us, max(missed, 1.0) * then.high_us
-        return replace(then, us=missed * then.us, low_us=ends[0], high_us=ends[1])
     other_program = any(getattr(now, name) != getattr(changed, name) for name in OF_PROGRAMS if hasattr(now, name))
-    return then if other_program and missed > 1 and not is_sparse else None
+    return then if other_program and us > before.us and not is_sparse else None
 
 
 def explains(facts: WindowFacts, rows: Rows, *, passes: Floats | None, spared_bytes: Floats | None) -> bool:

@@ -58,11 +58,10 @@ def test_an_op_that_nobody_measured_is_told_by_its_law_alone():
     assert after_change(by_config, None, by_ttnn) == expected(by_ttnn)
 
 
-@for_all(("end", "inside"), [("low_us", 1.001), ("high_us", 0.999)])
-def test_an_op_that_its_law_does_not_fit_is_not_predicted(end, inside):
-    faster, edge = replace(BLOCKS, grid=(8, 10)), getattr(expected(BLOCKS), end)
-    assert after_change(BLOCKS, edge * inside, faster) is not None
-    assert after_change(BLOCKS, edge / inside, faster) is None
+@for_all(("missed", "known"), [(0.62, False), (0.64, True), (1.28, True), (1.3, True), (1.49, True), (1.51, False)])
+def test_an_op_far_from_its_law_is_not_predicted(missed, known):
+    law = expected(BLOCKS)  # its interval reaches from 0.63 to 1.29 of it
+    assert (after_change(BLOCKS, law.us * missed, replace(BLOCKS, grid=(8, 10))) is not None) == known
 
 
 def test_what_the_law_does_not_see_is_not_told():

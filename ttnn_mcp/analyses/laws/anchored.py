@@ -9,6 +9,7 @@ three measured settings of an op does not err less: of laws used alone 3 to 33 %
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ttnn_mcp.analyses.laws.catalogue import speaking
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Measured sweeps (ttnn://laws): of changes expected this near to today's time 86 to 100 % gained no tenth; of those
 # expected further below it, though within what the law errs, 62 to 100 % were faster.
 SAME = 0.05
+NEAR_ITS_LAW = 1.5  # times: builds, clocks and neighbours differ so much; beyond it something else rules (ours)
 Outlook = Literal["faster", "likely faster", "no difference", "likely slower", "slower"]
 
 
@@ -29,8 +31,9 @@ def after_change(now: Described, us: float | None, then: Described) -> Expected 
 
     Of an op that nobody measured (`us` is None) its law answers as of any op, with its own interval.
 
-    None where no law speaks of it, where the law is blind to the change, or where the op as it ran took a time outside
-    of its law's interval: then something rules it that the law does not know. An op by another law is told by that law
+    None where no law speaks of it, where the law is blind to the change, or where the op as it ran took a time far from
+    its law: then something rules it that the law does not know. An op outside of its law's interval that the law misses
+    by a little keeps its distance from it, and the interval holds both ends. An op by another law is told by that law
     alone, which erred less than to anchor it (matmuls left to TTNN and 2D ones, DRAM-sharded and interleaved ones).
     """
     spoken, answer = speaking(then), speaking(now)
@@ -42,8 +45,20 @@ def after_change(now: Described, us: float | None, then: Described) -> Expected 
     if now == then:
         return Expected(us, us, us, before.law, "measured")
     if not before.low_us <= us <= before.high_us:
-        return None
+        tells = law is not law_now or _telling(law, now, then)
+        return _at_its_distance(us / before.us, later, then.floor_us) if tells and is_near(us, before) else None
     return later if law is not law_now else _by_the_same_law(law, (now, before), us, (then, later))
+
+
+def is_near(us: float, answer: Expected) -> bool:
+    """Whether a law misses a time by so little that it may still tell of changes."""
+    return answer.us / NEAR_ITS_LAW <= us <= answer.us * NEAR_ITS_LAW
+
+
+def _at_its_distance(missed: float, later: Expected, floor_us: float) -> Expected:
+    times = missed * later.us, min(missed, 1.0) * later.low_us, max(missed, 1.0) * later.high_us
+    us, low, high = (max(one, floor_us) for one in times)
+    return replace(later, us=us, low_us=low, high_us=high)
 
 
 def _by_the_same_law(

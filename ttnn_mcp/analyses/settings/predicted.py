@@ -8,7 +8,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of
-from ttnn_mcp.analyses.laws.anchored import after_change
+from ttnn_mcp.analyses.laws.anchored import after_change, is_near
 from ttnn_mcp.analyses.laws.catalogue import expected
 from ttnn_mcp.analyses.laws.described import described
 from ttnn_mcp.analyses.laws.descriptions import Described
@@ -79,13 +79,13 @@ def described_op(table: OpTable, chip: Chip) -> Described | None:
 
 
 def unlike_its_law(op: Op) -> Expected | None:
-    """What a law expects of the op as it ran, where it took a time outside of that: no change of it is told."""
+    """What a law expects of the op as it ran, where it took a time far from that: no change of it is told."""
     us = op.kernel_us
     now = described(op.table, 0, op.chip) if us is not None else None
     answer = expected(now) if now is not None else None
     if us is None or answer is None:  # unmoved: without a time nothing answers
         return None
-    return None if answer.low_us <= us <= answer.high_us else answer
+    return None if answer.low_us <= us <= answer.high_us or is_near(us, answer) else answer
 
 
 def fastest(choices: list[LegalChoice]) -> LegalChoice | None:
