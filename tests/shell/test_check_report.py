@@ -76,6 +76,8 @@ def test_the_plan_stands_before_the_findings_and_names_every_edit():
         "total     5.000 ms of kernels; after the plan 4.000 ms as far as savings are known, 2.400 ms at",
         "          best; speed of light 0.800 ms",
     ]
+    narrower = report({**ANSWER, "total": {**ANSWER["total"], "after_us": 700.0, "floor_us": 600.0}})
+    assert "light 0.800 ms in today's formats, 0.600 ms after the plan" in " ".join(narrower.split())
     assert lines[first + 2 : first + 8] == [
         " 1  ops on more cores: expected 1.000 ms (20.0%), at most 2.500 ms (50.0%)",
         "    more-cores, line 57",

@@ -130,6 +130,8 @@ class _Report:
                 duration(total[name], total["before_us"]) for name in ("before_us", "after_us", "speed_of_light_us")
             )
             likely = duration(total["expected_after_us"], total["before_us"])
+            if total["after_us"] < total["speed_of_light_us"]:
+                light += f" in today's formats, {duration(total['floor_us'], total['before_us'])} after the plan"
             text = (
                 f"{before} of {total['of']}; after the plan {likely} as far as savings are known, {after} at best; "
                 f"speed of light {light}"

@@ -8,8 +8,10 @@ from tests.analyses.tables import performance_of
 from tests.for_all import for_all
 from tests.profiles import Placement, Program, width_sharded
 from tests.profiles.ops import matmul
+from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import roofline_of
 from ttnn_mcp.analyses.roofline.working_cores import dram_banks, working_cores
+from ttnn_mcp.analyses.time_budget.least_times import least_times_of
 from ttnn_mcp.run.chip import chip_of
 
 DRAM_SHARDED = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=8;per_core_M=1;per_core_N=8{})"
@@ -57,6 +59,13 @@ def test_the_arithmetic_of_dram_sharded_matmuls_is_that_of_few_cores(tmp_path):
     bounds = roofline_of(report.ops, chip_of(report, None))
     assert bounds.compute_ns[0] == pytest.approx(2**30 / 2048 / 12)
     assert bounds.compute_used_ns[0] == bounds.compute_ns[0]
+
+
+def test_another_program_has_all_cores(tmp_path):
+    report = performance_of(tmp_path, of_config(DRAM_SHARDED.format(""), "blackhole"))
+    chip = chip_of(report, None)
+    least = least_times_of(report.ops, chip, flow_of(report.ops), 1)
+    assert least.as_it_is_ns[0] < roofline_of(report.ops, chip).compute_ns[0] == least.on_its_cores_ns[0]
 
 
 def test_an_unknown_architecture_has_unknown_banks(tmp_path):

@@ -51,9 +51,9 @@ class LeastTimes:
         needed_ns: arithmetic of the logical shapes with the passes its operands can use, bytes without padding, the
             whole grid.
         padded_ns: the same on padded shapes.
-        as_it_is_ns: the same with the op's own passes: the present program.
+        as_it_is_ns: the same with the op's own passes: the present formats.
         as_moved_ns: the same with the DRAM traffic in DRAM BW UTIL, if the report has it (tt-npe).
-        on_its_cores_ns: the same on the cores that the op used.
+        on_its_cores_ns: the same on the cores that the op used, or that its program can use.
         cheaper_ns: the program with weights as BFLOAT4_B, activations as BFLOAT8_B, one pass.
         arithmetic_ns: the arithmetic alone, as in `needed_ns`.
         weight_bytes: bytes of weights that the op reads from DRAM.
@@ -78,8 +78,8 @@ def least_times_of(ops: OpTable, chip: Chip, flow: Flow, mesh_devices: int) -> L
     """The least times of one device's ops; `ops` are in execution order."""
     bounds = roofline_of(ops, chip)
     unknown = bounds.impossible | borrowed(ops)
-    grid = working_cores(ops, chip)
-    used = np.fmin(np.where(ops.numbers("cores") > 0, ops.numbers("cores"), np.nan), grid)
+    grid = np.full(len(ops), chip.cores or np.nan)
+    used = np.fmin(np.where(ops.numbers("cores") > 0, ops.numbers("cores"), np.nan), working_cores(ops, chip))
     own = phases(ops)
     needed = np.fmin(np.where(np.isfinite(needed_phases(ops)), needed_phases(ops), own), own)
     paths = DataPaths(ops, chip)
