@@ -40,7 +40,7 @@ class Meeting:
 FOLDER = ROOT / "tests" / "frozen"
 NUMBERS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
 )
 MEETINGS = tuple(
     Meeting(models, FOLDER / f"{number}_meeting.csv", f"The {number} meeting")

@@ -22,6 +22,7 @@ from tests.frozen.cosyvoice import COSYVOICE
 from tests.frozen.deepseek_v4 import DEEPSEEK_V4
 from tests.frozen.deepseek_v32 import DEEPSEEK_V32
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
+from tests.frozen.depth_anything3 import DEPTH_ANYTHING_3
 from tests.frozen.diffusion_drive import DIFFUSION_DRIVE
 from tests.frozen.diffvae import DIFFVAE
 from tests.frozen.dots_ocr import DOTS_OCR
@@ -79,6 +80,7 @@ from tests.frozen.nomic import NOMIC
 from tests.frozen.north import NORTH
 from tests.frozen.olmo import OLMO
 from tests.frozen.openfold3 import OPENFOLD3
+from tests.frozen.orb import ORB
 from tests.frozen.ornith_9b import ORNITH_9B
 from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.phi import PHI
@@ -87,8 +89,11 @@ from tests.frozen.pi05 import PI05
 from tests.frozen.plbert import PLBERT
 from tests.frozen.pplx_small import PPLX_SMALL
 from tests.frozen.protenix import OPENDDE, PROTENIX
+from tests.frozen.qwen3_8b import QWEN3_8B
 from tests.frozen.qwen3_32b import QWEN3_32B
 from tests.frozen.qwen3_32b_mesh import QWEN3_32B_MESH
+from tests.frozen.qwen35_2b import QWEN35_2B
+from tests.frozen.qwen36_a3b import QWEN36_A3B
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
@@ -104,12 +109,15 @@ from tests.frozen.seamless import SEAMLESS
 from tests.frozen.sentence_bert import SENTENCE_BERT
 from tests.frozen.solar import SOLAR
 from tests.frozen.solar_prefill import SOLAR_PREFILL
+from tests.frozen.superpoint import SUPERPOINT
+from tests.frozen.vggt import VGGT
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.vjepa2 import VJEPA2
 from tests.frozen.voxtral import VOXTRAL
 from tests.frozen.wan import WAN
 from tests.frozen.wan_14b import WAN_14B
 from tests.frozen.xtts import XTTS
+from tests.frozen.xvla import XVLA
 from tests.frozen.z_image import Z_IMAGE
 
 MODELS: dict[str, tuple[Layer, ...]] = {
@@ -242,6 +250,16 @@ SIXTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "MoonViT": MOONVIT,
     "RF-DETR": RF_DETR,
 }
+SEVENTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "Depth Anything 3": DEPTH_ANYTHING_3,
+    "Orb-v3": ORB,
+    "Qwen3 8B": QWEN3_8B,
+    "Qwen3.5 2B": QWEN35_2B,
+    "Qwen3.6 35B A3B": QWEN36_A3B,
+    "SuperPoint": SUPERPOINT,
+    "VGGT": VGGT,
+    "X-VLA": XVLA,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -259,6 +277,7 @@ SETS = (
     FOURTEENTH_MODELS,
     FIFTEENTH_MODELS,
     SIXTEENTH_MODELS,
+    SEVENTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
