@@ -35,13 +35,14 @@ from ttnn_mcp.analyses.op_kinds.matmul_choice import trapped
 from ttnn_mcp.analyses.op_kinds.sparse_matmuls import config_numbers
 from ttnn_mcp.analyses.programs.grids import worker_grid
 from ttnn_mcp.analyses.stages.attentions import writes_cache
-from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import MORE_CORES
 from ttnn_mcp.checks.needs import CORES, OPERANDS
 from ttnn_mcp.checks.shared.activations import on_core_grid
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.shards import spread_config
+from ttnn_mcp.checks.step3_memory_sharding.decode_heads_as_prefill import is_head_op
 from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -69,8 +70,9 @@ def look(facts: WindowFacts) -> Problems:
     best = np.maximum(spread_ns(facts.ops, cores), achievable_ns(facts))
     at_most = facts.kernel_ns - best
     rows = rows[at_most[rows] > 0]
-    in_shards = (facts.ops.inputs[0].sharded & facts.ops.outputs[0].sharded)[rows]
-    for these, is_trial in ((rows[~in_shards], False), (rows[in_shards], True)):
+    in_shards = facts.ops.inputs[0].sharded & facts.ops.outputs[0].sharded
+    uncertain = (in_shards | _heads(facts))[rows]  # whether rows are tokens or users, no report tells
+    for these, is_trial in ((rows[~uncertain], False), (rows[uncertain], True)):
         moves = _moves(facts, these)
         saved = np.concatenate([at_most[these], facts.kernel_ns[moves]])
         every, tell = np.concatenate([these, moves]), partial(_tell, len(moves))
@@ -117,8 +119,17 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
     """Moves out of shards whose result these ops alone read: their fix keeps the shards."""
     reads = np.zeros(len(facts), dtype=np.bool_)
     reads[rows] = True
-    reads &= ~facts.of_family("matmul") & ~facts.ops.outputs[0].sharded
+    reads &= _takes_any_shards(facts) & ~facts.ops.outputs[0].sharded
     return np.flatnonzero(facts.named("ShardedToInterleaved") & facts.joins.read_only_by(reads))
+
+
+def _takes_any_shards(facts: WindowFacts) -> Mask:
+    """Ops that read any shards: matmuls and head ops of TTNN 0.81.1 want shards of their own."""
+    return ~facts.of_family("matmul") & ~_heads(facts)
+
+
+def _heads(facts: WindowFacts) -> Mask:
+    return facts.names.where(is_head_op)
 
 
 def _fix(facts: WindowFacts, row: int, cores: int) -> str:
@@ -128,12 +139,15 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if output.sharded[row]:
         wide = output.placement[row].endswith("WIDTH_SHARDED")
         return f"cut it finer: {spread_config(output, row, cores, wide=wide)}"
+    if _heads(facts)[row]:
+        form = "nlp_concat_heads_decode" if "oncat" in facts.names[row] else "nlp_create_qkv_heads_decode"
+        return (
+            "a core takes a row of its tiles: more tokens in one call; if each of its rows is another user's "
+            f"(decode), ttnn.experimental.{form}, and attention for decode behind it"
+        )
     maker = int(facts.joins.makers[row])
     if maker >= 0 and facts.named("ShardedToInterleaved")[maker]:
-        return (
-            f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them "
-            "(head ops of a decode step take WIDTH_SHARDED; ttnn.experimental.nlp_create_qkv_heads_decode)"
-        )
+        return f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them"
     return _pieces_fix(facts, row, cores)
 
 
