@@ -9,11 +9,13 @@ from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 
 
-def masked(program, rows=512, *, keys=0, mask=(0, 0), name="ScaledDotProductAttention", has_mask=True, ns=400_000):
+def masked(
+    program, rows=512, *, keys=0, mask=(0, 0), name="ScaledDotProductAttention", has_mask=True, ns=400_000, texts=1
+):
     """Encoder attention; keys and mask are as many as the rows where no number is given."""
-    q, out = (program.tensor([1, 16, rows, 64]) for _ in range(2))
-    k, v = (program.tensor([1, 16, keys or rows, 64]) for _ in range(2))
-    bias = [program.tensor([1, 1, mask[0] or rows, mask[1] or keys or rows], "BFLOAT8_B")] if has_mask else []
+    q, out = (program.tensor([texts, 16, rows, 64]) for _ in range(2))
+    k, v = (program.tensor([texts, 16, keys or rows, 64]) for _ in range(2))
+    bias = [program.tensor([texts, 1, mask[0] or rows, mask[1] or keys or rows], "BFLOAT8_B")] if has_mask else []
     op = DeviceOp(f"{name}DeviceOperation", (q, k, v, *bias), (out,), ns, fidelity="HiFi2")
     op.attributes = {"is_causal": False}
     put(program, op)
@@ -33,6 +35,9 @@ def test_a_square_mask_is_named(check):
     assert claim.at_most_ns.tolist() == [200_000]
     assert "attn_mask=None, is_causal=True, ...), the rest as now" in claim.fix, "its scale too"
     assert [one.value for one in claim.evidence] == [400_000, "BFLOAT8_B", "DEV_0_DRAM_INTERLEAVED"]
+    assert claim.is_trial
+    of_a_batch = check.ask(of_masked(ns=900_000, texts=2)).claim.fix  # such masks hide where texts end
+    assert "is_causal=False, ...), the rest as now, if no text of the batch is padded" in of_a_batch
 
 
 def test_512_rows_are_the_line(check):
