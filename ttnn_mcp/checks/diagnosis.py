@@ -174,7 +174,9 @@ def _expecting(check: Check, problem: Problem, facts: WindowFacts) -> Problem | 
         if expected is not None and expected.high_ns.sum() <= 0:
             return None
         if expected is not None and expected.saved_ns.sum() <= SAME * facts.kernel_ns[problem.rows].sum():
-            return problem  # no difference, or more likely a loss: a trial, whatever cases say
+            return replace(
+                problem, law_of_no_gain=expected.basis
+            )  # a trial, whatever cases and tries elsewhere say
     lessened = {"passes": problem.passes, "spared_bytes": problem.spared_bytes}
     if expected is None:
         is_trial = problem.is_trial or not explains(facts, problem.rows, **lessened)

@@ -168,6 +168,7 @@ class Bounds:
         spared_bytes: per row, the DRAM bytes that it no longer moves.
         expected: per row, what to expect between the bounds; None where nothing is known.
         lever: what it changes in the code, where that is not the check's.
+        law_of_no_gain: the law that expects no difference of it; empty where none does.
     """
 
     rows: Rows
@@ -179,6 +180,7 @@ class Bounds:
     spared_bytes: Floats | None = None
     expected: Expectation | None = None
     lever: Lever | None = None
+    law_of_no_gain: str = ""
 
     def __post_init__(self) -> None:
         """Bounds belong to rows."""
@@ -286,6 +288,7 @@ class Problem(Bounds):
             self.spared_bytes,
             self.expected,
             self.lever,
+            self.law_of_no_gain,
             claim=words.claim,
             assumption=words.assumption,
             evidence=words.evidence_of(affected),

@@ -245,6 +245,10 @@ def test_tries_tell_of_the_check_of_the_first_part_what_all_parts_save(case, mon
     both = tried_saving(plan.ground, [expects, first])
     assert (both.basis, both.saved_ns) == ("5/8 gained elsewhere", pytest.approx(40_000 * (1 - 0.6 * 0.8)))
     assert tried_saving(plan.ground, [expects]) is None
+    level = first._replace(claim=replace(first.claim, law_of_no_gain="law: norms"))
+    told = tried_saving(plan.ground, [level])
+    assert (told.basis, told.saved_ns, told.counts_ns) == ("no difference by law: norms", None, 0)
+    assert tried_saving(plan.ground, [level, rare]).basis == "1/9 gained elsewhere"
     (of_gaps,) = planned(case, check("gaps", 0.5, TRACE, gap=True)).ranked
     (warning,) = planned(case, check("warns", 0.0, CONSTANTS, risk=True)).risks
     assert tried_saving(plan.ground, of_gaps.edit.parts) is tried_saving(plan.ground, warning.parts) is None

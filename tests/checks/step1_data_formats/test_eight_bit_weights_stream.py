@@ -33,7 +33,7 @@ def test_half_of_the_bytes_may_go_and_nothing_is_promised(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(90_000 * share)]
     assert claim.at_least_ns is None
     assert claim.spared_bytes.tolist() == [pytest.approx(WEIGHTS * (1 - 0.5625 / 1.0625))]
-    assert claim.claim.startswith("1 of 1 matmuls with weights wait for BFLOAT8_B ones (90 us, 100.0%)")
+    assert claim.claim.startswith("1 of 1 matmuls with weights read BFLOAT8_B ones from DRAM (90 us, 100.0%)")
     assert "dtype=ttnn.bfloat4_b" in claim.fix
     assert claim.caveat.startswith("a trial")
     assert [one.column for one in claim.evidence] == [

@@ -39,6 +39,7 @@ def test_a_result_whose_bytes_take_a_tenth_of_the_time_is_told(check):
 
 def test_80_percent_of_the_time_may_go(check):
     assert check.ask(multiplied(85_000)).at_most_ns == pytest.approx(0.8 * 85_000)
+    assert check.ask(multiplied(85_000, m=32)).at_most_ns == 20_000  # it waits for its weights
 
 
 def test_arithmetic_and_what_no_op_made_stay(check):

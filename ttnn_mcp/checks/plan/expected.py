@@ -74,10 +74,12 @@ class TriedSaving:
     Attributes:
         tries: of each of its checks that has any, the one that saves most first.
         saved_ns: what it saves if all of it gains, each check the middle; None where that of one is not known.
+        law: that which expects no difference of any of it: then tries of other ops do not speak for these.
     """
 
     tries: tuple[Tries, ...]
     saved_ns: float | None
+    law: str = ""
 
     @property
     def saved_us(self) -> float | None:
@@ -86,13 +88,15 @@ class TriedSaving:
 
     @property
     def basis(self) -> str:
-        """In words: '6/11, 9/13 gained elsewhere'."""
+        """In words: '6/11, 9/13 gained elsewhere', or 'no difference by law: minimal matmul'."""
+        if self.law:
+            return f"no difference by {self.law}"
         return f"{', '.join(f'{each.gained}/{each.tried}' for each in self.tries)} gained elsewhere"
 
     @property
     def counts_ns(self) -> float:
         """What one such try brings on average, of those that gain the middle."""
-        return (self.saved_ns or 0.0) * self.tries[0].gained / self.tries[0].tried
+        return self.saved_ns * self.tries[0].gained / self.tries[0].tried if self.saved_ns else 0.0
 
 
 def tried_saving(ground: Ground, parts: Sequence[Resolved]) -> TriedSaving | None:
@@ -101,6 +105,10 @@ def tried_saving(ground: Ground, parts: Sequence[Resolved]) -> TriedSaving | Non
     Parts of which something is expected save that. Of gaps no tries are known.
     """
     unknown = [part for part in parts if part.claim.expected is None and not part.change.in_gaps]
+    told = [part for part in unknown if part.claim.law_of_no_gain]
+    unknown = [part for part in unknown if not part.claim.law_of_no_gain]
+    if told and not unknown:
+        return TriedSaving((), None, told[0].claim.law_of_no_gain)
     known = {part.check.id: tries_of(part.check.id) for part in unknown}
     tries = tuple(each for each in known.values() if each is not None)
     if not tries or not saved_by(ground, [part.change for part in unknown]):

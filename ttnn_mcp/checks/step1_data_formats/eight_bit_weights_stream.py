@@ -82,7 +82,7 @@ def _tell(weighted: int, saved_ns: float, ops: Affected) -> Words:
     weight = ops.facts.ops.inputs[1]
     return Words(
         claim=(
-            f"{len(ops.rows)} of {weighted} matmuls with weights wait for BFLOAT8_B ones ({ops.time}); "
+            f"{len(ops.rows)} of {weighted} matmuls with weights read BFLOAT8_B ones from DRAM ({ops.time}); "
             f"heaviest {ops.example}"
         ),
         assumption=f"all of them accept {TRIED} weights ({took(saved_ns)} at best); time follows the bytes",
