@@ -24,11 +24,12 @@ def sdpa(
     heads=8,
     width=64,
     dtype="BFLOAT16",
+    grid="",
 ):
     shape = [1, heads, rows, width]
     q, k, v = (program.tensor(shape, dtype) for _ in range(3))
     config = (
-        f"SDPAProgramConfig(q_chunk_size={chunks[0]},k_chunk_size={chunks[1]},exp_approx_mode=0)"
+        f"SDPAProgramConfig({grid}q_chunk_size={chunks[0]},k_chunk_size={chunks[1]},exp_approx_mode=0)"
         if chunks
         else None
     )

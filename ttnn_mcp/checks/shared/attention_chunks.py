@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.alike import numbered
@@ -46,6 +47,12 @@ def printed(facts: WindowFacts, row: int) -> tuple[int, int]:
     config = facts.attributes(row).struct("program_config")
     q, k = ((config.number(key) if config else None) or DEFAULT_CHUNK for key in ("q_chunk_size", "k_chunk_size"))
     return q, k
+
+
+def chunk_of_cache(attributes: Attributes) -> float | None:
+    """Rows of the cache that a decode takes at a time; None or 0 where TTNN chose."""
+    config = attributes.struct("program_config")
+    return attributes.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 
 def grid_text(facts: WindowFacts, row: int) -> str:

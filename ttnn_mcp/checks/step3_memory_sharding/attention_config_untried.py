@@ -18,13 +18,14 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import printed
+from ttnn_mcp.checks.shared.attention_chunks import chunk_of_cache, grid_text, printed
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
+FEWER = (8, 8)  # cores: such a part of larger grids gained in some of the ledgers
 
 
 @check(
@@ -54,20 +55,35 @@ def _chunks_of_keys(attributes: Attributes) -> float:
 
 
 def _tell(ops: Affected) -> Words:
-    q, k = printed(ops.facts, ops.row)
-    decodes = "Decode" in ops.name
-    chunks = "k_chunk_size" if decodes else "q_chunk_size and k_chunk_size"
-    halves = " and ".join(str(max(side // 2 // TILE_SIDE, 1) * TILE_SIDE) for side in ((k,) if decodes else (q, k)))
-    cores = "max_cores_per_head_batch=32 and " if decodes else ""
+    facts, decodes = ops.facts, "Decode" in ops.name
+    q, k = printed(facts, ops.row)
+    sides = (
+        {"k_chunk_size": chunk_of_cache(facts.attributes(ops.row))}
+        if decodes
+        else {"q_chunk_size": q, "k_chunk_size": k}
+    )
+    chunks = ", ".join(f"{name} {_others(side)}" for name, side in sides.items())
+    cores = [("max_cores_per_head_batch=32", decodes)]
+    cores.append((f"compute_with_storage_grid_size={FEWER}", grid_text(facts, ops.row) != str(FEWER)))
+    then = " and ".join(text for text, differs in cores if differs)
+    alone = any(form in ops.name for form in ("Ring", "Joint"))  # forms whose L1 is not modelled
     return Words(
         claim=f"{ops.many('fused attention')} ({ops.time}) with settings that this run did not try: "
         f"{ops.example}, {ops.took_us}",
         assumption="a trial: 5 to 59 % less where it gained, in ledgers of tt-metal",
         columns=("attributes",),
         cited=2,
-        fix=(
-            f"program_config=ttnn.SDPAProgramConfig(...) as now with {chunks} of half ({halves}) or twice, "
-            f"then {cores}compute_with_storage_grid_size=(8, 8)"
+        fix=f"program_config=ttnn.SDPAProgramConfig(...) as now with {chunks}" + (f"; then {then}" if then else ""),
+        caveat=(
+            f"some sizes hang or give wrong rows: one per process, {'' if alone else 'check_setting first, '}then PCC"
         ),
-        caveat="some sizes hang or give wrong rows: one per process, check_setting first, then PCC",
     )
+
+
+def _others(side: float | None) -> str:
+    """Half of a chunk, in whole tiles, and twice; of one that TTNN chose, two that it takes."""
+    if not side:
+        return "128 or 256 (TTNN chose)"
+    now = int(side)
+    half = max(now // 2 // TILE_SIDE, 1) * TILE_SIDE
+    return f"{' or '.join(str(one) for one in (half, 2 * now) if one != now)} ({now} now)"

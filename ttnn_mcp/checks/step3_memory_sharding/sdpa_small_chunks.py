@@ -36,12 +36,17 @@ from ttnn_mcp.checks.arrays import Floats, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import WHOLE_GRID, larger_chunks, printed_chunks, program_text
+from ttnn_mcp.checks.shared.attention_chunks import (
+    WHOLE_GRID,
+    chunk_of_cache,
+    larger_chunks,
+    printed_chunks,
+    program_text,
+)
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
-from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.op_names import canonical
 
 ATTENTION = ops_of_family("no fused attention", "attention")
@@ -113,7 +118,7 @@ def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:
 
 def _decode(facts: WindowFacts) -> Problems:
     rows = np.flatnonzero(ATTENTION.mask(facts) & facts.names.where(_decodes) & (facts.kernel_ns >= SMALL_NS))
-    chunks = attributes_of(facts.ops).numbers(rows, _chunk_of_cache)
+    chunks = attributes_of(facts.ops).numbers(rows, chunk_of_cache)
     keys, padded = facts.ops.inputs[1].logical[rows], facts.ops.inputs[1].padded[rows, 2]
     paged = attributes_of(facts.ops).flags(rows, "paged_attention")
     small = (chunks > 0) & (chunks < DECODE_CHUNK)
@@ -147,11 +152,6 @@ def _streams(op_code: str) -> bool:
 
 def _decodes(op_code: str) -> bool:
     return "Decode" in canonical(op_code)
-
-
-def _chunk_of_cache(attributes: Attributes) -> float | None:
-    config = attributes.struct("program_config")
-    return attributes.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 
 def _engine_ns(facts: WindowFacts, rows: Rows) -> Floats:
