@@ -479,6 +479,9 @@ def test_a_change_that_loses_at_its_best_end_is_not_told_and_one_of_no_differenc
     monkeypatch.setattr(diagnosis, "by_cases", lambda *_: pytest.fail("the law has told"))
     loses = predicted(saves("loses", 0.5), lambda problem: replace(problem, becomes=lambda _: None))
     assert expectation_of(loses, case) == told
+    assert [claim.law_of_no_gain for claim in diagnosis.ask(loses, case).claims] == [
+        "law: ours" * (not one) for one in told
+    ]
     assert diagnosis.ask(loses, case).status == ("found" if told else "clean")
 
 

@@ -105,7 +105,8 @@ def by_law(
 ) -> Expectation | None:
     """By the law of each op, as it is and as it becomes; None where too few ops have one.
 
-    The law's savings may be below zero: a loss. Ops that another program is expected to save too little save nothing.
+    The law's savings may be below zero: a loss. Ops that another program is expected to save too little save nothing;
+    without others that is no answer of the law, and has no basis.
     """
     count, laws = len(rows), dict[str, float]()
     saved, low, high, known = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_)
@@ -130,7 +131,8 @@ def by_law(
         return None
     if saved[moved].sum() < OUTWEIGHS_MOVES * facts.kernel_ns[rows[moved]].sum():
         saved[moved] = 0
-    return Expectation(saved, low, high, f"law: {max(laws, key=lambda law: laws[law])}")
+    law = f"law: {max(laws, key=lambda law: laws[law])}"
+    return Expectation(saved, low, high, law if saved.any() or not moved.any() else "")
 
 
 def _active(facts: WindowFacts, row: int, now: MatmulDescription) -> float | None:

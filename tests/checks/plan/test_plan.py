@@ -156,7 +156,16 @@ def test_in_a_cold_window_gaps_are_no_part_of_it(cold):
     assert us(planned(cold, check("gone", 1.0, rows=[2]))) == [("fusion", 10.0, 10.0)]
 
 
-def test_what_may_cost_accuracy_counts_half_in_the_order(cold):
+def level(check):
+    """The check, if a law expects no difference of its change."""
+    return replace(
+        check, look=lambda facts: (replace(one, law_of_no_gain="law: made") for one in check.look(facts))
+    )
+
+
+def test_what_may_cost_accuracy_counts_half_in_the_order_and_what_a_law_denies_nothing(cold):
+    wide, small = (check(name, part, MATMUL_CONFIG, rows=[0]) for name, part in (("wide", 0.9), ("small", 0.1)))
+    assert [each.alone_ns for each in planned(cold, level(wide), small).ranked] == [1_000, 9_000]
     exact, rough = check("exact", 0.3, rows=[0]), check("rough", 0.5, WEIGHTS, rows=[1], costs_accuracy=True)
     assert [name for name, _, _ in us(planned(cold, rough, exact))] == ["fusion", "weights-format"]
 

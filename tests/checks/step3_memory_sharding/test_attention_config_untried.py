@@ -48,7 +48,9 @@ def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_t
     """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""
     ring = check.pair(lambda chunks: attending(name=name, chunks=chunks), silent=None, fires=(128, 256)).claim
     assert ("check_setting first" in ring.caveat, "(8, 8)" in ring.fix) == (False, True)  # their L1 is not modelled
-    on_64 = check.ask(attending(name=name, chunks=(128, 256), grid="compute_with_storage_grid_size=(x=8,y=8),")).claim
+    on_64 = check.ask(
+        attending(name=name, chunks=(128, 256), grid="compute_with_storage_grid_size=(x=8,y=8),")
+    ).claim
     assert "(8, 8)" not in on_64.fix
     check.pair(lambda ns: attending(name=name, chunks=(128, 256), kernel_ns=ns), silent=70_000, fires=4_000_000)
 

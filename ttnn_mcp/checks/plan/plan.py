@@ -37,7 +37,8 @@ class Alone(NamedTuple):
     @property
     def counts_ns(self) -> float:
         """What it counts in the order of the plan."""
-        saves_ns = self.saves_ns * BOUND_COUNTS if self.expected is None else self.expected.saved_ns
+        level = all(part.claim.law_of_no_gain for part in self.edit.parts)
+        saves_ns = self.saves_ns * BOUND_COUNTS * (not level) if self.expected is None else self.expected.saved_ns
         return saves_ns * (ACCURACY_COUNTS if self.edit.costs_accuracy else 1.0)
 
     def counts_of(self, slot: str, ops: int) -> Floats:
@@ -46,9 +47,8 @@ class Alone(NamedTuple):
         for part in self.edit.parts:
             if part.change.slot == slot:
                 known, at = part.claim.expected, part.change.at
-                counted[part.change.rows] += (
-                    part.claim.at_most_ns[at] * BOUND_COUNTS if known is None else known.saved_ns[at]
-                )
+                bound = part.claim.at_most_ns[at] * BOUND_COUNTS * (not part.claim.law_of_no_gain)
+                counted[part.change.rows] += bound if known is None else known.saved_ns[at]
         return counted * (ACCURACY_COUNTS if self.edit.costs_accuracy else 1.0)
 
 

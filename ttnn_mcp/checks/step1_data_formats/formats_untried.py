@@ -36,6 +36,7 @@ from ttnn_mcp.analyses.op_kinds.formats import (
     FEWER_BYTES,
     FEWER_PASSES_FROM,
     fewer_passes_save,
+    needed_phases,
     phases,
     phases_told,
     reads_weights,
@@ -56,9 +57,13 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import UNTRIED
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.changed_ops import becomes, changed, of_one_row
+from ttnn_mcp.checks.shared.changed_ops import changed, of_one_row
 from ttnn_mcp.checks.shared.floors import FELT, compute_saves, results_felt
-from ttnn_mcp.checks.step1_data_formats import float32_between_bfloat16, second_pass_for_eight_bits
+from ttnn_mcp.checks.step1_data_formats import (
+    fidelity_above_operands,
+    float32_between_bfloat16,
+    second_pass_for_eight_bits,
+)
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
@@ -109,7 +114,9 @@ def look(facts: WindowFacts) -> Problems:
     passes[uncounted] = (took * (1 - second_pass_for_eight_bits.LOFI / phases(facts.ops)))[uncounted]
     beyond = long & matmul & (passes > 0)
     beyond[spoken_of(second_pass_for_eight_bits.look, facts)] = False
-    yield _of(beyond, passes, "fewer passes", _fewer_passes, of_one_row(becomes(facts, fidelity=LOFI)))
+    to_lofi = needed_phases(facts.ops) == FIDELITY_PHASES[LOFI]  # there the same change is no trial
+    beyond[np.intersect1d(spoken_of(fidelity_above_operands.look, facts), np.flatnonzero(to_lofi))] = False
+    yield _of(beyond, passes, "fewer passes", _fewer_passes)
     float32 = _reads_or_writes_float32(facts)
     untold = able & facts.roofline.why.among(WHY_PLACE, WHY_WINDOWS)
     untold &= (phases(facts.ops) > FIDELITY_PHASES[HIFI2]) & ~float32
