@@ -90,15 +90,6 @@ def test_blocks_of_k_that_explain_the_time_are_no_bytes(check):
     check.pair(lambda block: of_decode(program_config=given.format(block)), silent=2, fires=4)
 
 
-def test_heads_stay(check):
-    def head(columns):
-        program = Program("wormhole_b0")
-        linear(program, 32, 4096, columns, 24 * columns, weights=EIGHT)
-        return program
-
-    check.pair(head, silent=32_000, fires=31_968)
-
-
 def test_wider_weights_that_are_waited_for_come_first(check):
     def program(kernel_ns):
         made = of_decode()

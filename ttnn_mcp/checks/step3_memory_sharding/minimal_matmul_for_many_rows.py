@@ -5,12 +5,12 @@ rows and more it was quicker than 2D configs wherever it was tried: an encoder's
 projections back 95 for 120 and 200 for 261; at 32768 rows 1540 for 2394; the feed-forward of a prefill of 8192 rows 9
 ms for 22 where the 2D config had blocks of one tile; Llama-3.3 70B on Galaxy won from 4096 rows on and lost below
 (tt-metal PR #32476). Against configs it lost at 512 rows and at 128 (public ledgers of LAYA, Muse and CLM-8B). Of what
-TTNN guessed 51 to 85 % went in ten tries of Kev 9B over 512 to 2048 rows, 43 % in Solar Open 100B over 1024,
-and nothing in Z-Image, where an activation came out of the matmul.
+TTNN guessed 51 to 85 % went in ten tries of Kev 9B over 512 to 2048 rows, 43 % in Solar Open 100B over 1024, a third of
+three linears of Orb-v3 (K of 768 and 1024, 23552 rows), 39 % in X-VLA over 244, and nothing in Z-Image and VGGT.
 
-The line: Matmul or Linear over 4096 rows and more in all batches together and a K of 1024 and more, one weight for all
+The line: Matmul or Linear over 4096 rows and more in all batches together and a K of 768 and more, one weight for all
 of them, operands interleaved, 5 us and more, under 60 % of the roofline; 1 % of the window to save. Where TTNN chose,
-from 512 rows on: a trial. The bound is the roofline.
+from 256 rows on, padded to tiles: a trial. The bound is the roofline.
 
 Silent on fewer rows, on a turned first operand, on sharded operands, and on scores and values of attention (both
 operands in batches).
@@ -39,9 +39,9 @@ from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
-DEEP = 1024  # values of K: less was not measured
+DEEP = 768  # values of K: less was not measured
 MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
-MANY_OF_A_GUESS = 512  # measured: the fewest rows at which it won against what TTNN chose
+MANY_OF_A_GUESS = 256  # measured: the fewest padded rows at which it won against what TTNN chose
 
 
 @check(
@@ -58,7 +58,7 @@ def look(facts: WindowFacts) -> Problems:
     rows = facts.matmuls.rows[below(facts, WELL_USED)]
     able = (x.logical[:, 3] >= DEEP) & (w.logical[:, :2] == 1).all(axis=1)
     rows = rows[(able & ~x.sharded & ~w.sharded & ~facts.ops.outputs[0].sharded)[rows]]
-    high, saved = x.elements / np.maximum(x.logical[:, 3], 1), facts.kernel_ns - achievable_ns(facts)
+    high, saved = x.padded[:, :3].prod(axis=1), facts.kernel_ns - achievable_ns(facts)
     guessed = np.isin(rows, facts.matmuls.rows[facts.matmuls.chosen])
     many = high[rows] >= MANY_ROWS
     for these, least in (

@@ -3,12 +3,12 @@
 `ttnn.experimental.dit_minimal_matmul_addcmul_fused` is a minimal_matmul that writes residual + s * (x W + b) * gate:
 the product is neither written nor read again. The gate is one row; without one in the model it holds ones. TTNN 0.81.1
 takes it on Wormhole with and without a bias, in batches, on 32 rows and more, if weights and residual have one format,
-and refuses others. Public ledgers of Gaze-LLE, MASt3R and RF-DETR (tt-metal) had gains from it, Chronos-2 a refusal for
-its formats, and MoonViT 30.5 -> 27.1 ms with too low a PCC.
+and refuses others. Public ledgers of Gaze-LLE, MASt3R and RF-DETR (tt-metal) and of X-VLA had gains from it, Chronos-2
+a refusal for its formats, and MoonViT 30.5 -> 27.1 ms with too low a PCC.
 
 The line: a sum of two full tensors, or a product with one row and that sum, or their addcmul, that alone reads a
-matmul over 512 rows and more with one weight, all of it interleaved; 1 % of the window in the sums. The bound is the
-sums, and what the matmuls take above their roofline: they become another program.
+matmul over 256 padded rows and more with one weight, all of it interleaved; 1 % of the window in the sums. The bound is
+the sums, and what the matmuls take above their roofline: they become another program.
 
 Silent where weights and residual differ in format, on fewer rows, where other programs stream weights faster, on
 functions, and on a turned first operand.
@@ -31,9 +31,9 @@ from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
 from ttnn_mcp.checks.shared.activations import as_stored, plain
 from ttnn_mcp.checks.shared.floors import achievable_ns
 from ttnn_mcp.checks.shared.minimal_call import beside_operands, multiplies_alone
+from ttnn_mcp.checks.step3_memory_sharding.minimal_matmul_for_many_rows import MANY_OF_A_GUESS
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-ROWS = 512  # measured: the fewest at which minimal_matmul won (minimal-matmul-for-many-rows)
 SUM, PRODUCT, BOTH = "BinaryOpType::ADD", "BinaryOpType::MUL", "ADDCMUL"
 
 
@@ -81,7 +81,7 @@ def _chains(facts: WindowFacts) -> tuple[Rows, Rows, Rows]:
 
 def _able(facts: WindowFacts) -> Mask:
     x, w, out = *facts.ops.inputs[:2], facts.ops.outputs[0]
-    many = out.elements >= ROWS * np.maximum(out.logical[:, 3], 1)
+    many = out.padded[:, :3].prod(axis=1) >= MANY_OF_A_GUESS
     able = facts.named(*DENSE) & multiplies_alone(facts) & many & (w.logical[:, :2] == 1).all(axis=1)
     able &= ~x.sharded & ~w.sharded & ~out.sharded
     rows = np.flatnonzero(able)
