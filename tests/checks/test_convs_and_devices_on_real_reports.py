@@ -31,9 +31,9 @@ def ask(tmp_path):
 def test_every_claim_fits_its_answer_and_its_ops(ask, check, name):
     outcome = ask(check, name)
     assert len(outcome.claims) <= 3
-    for claim in outcome.claims:  # the longest fix is a Conv2dConfig on a grid with both double buffers
+    for claim in outcome.claims:  # the longest fix is a Conv2dConfig on a grid, with all that the op has
         sizes = [len(text or "") for text in (claim.claim, claim.assumption, claim.fix, claim.verify, claim.caveat)]
-        assert all(size <= most for size, most in zip(sizes, (200, 120, 345, 120, 160), strict=True)), sizes
+        assert all(size <= most for size, most in zip(sizes, (200, 120, 365, 120, 160), strict=True)), sizes
         assert (claim.at_most_ns <= outcome.case.kernel_ns[claim.rows]).all()
         assert (claim.at_most_ns >= 0).all()
         assert len(set(claim.rows.tolist())) == len(claim.rows)

@@ -68,7 +68,7 @@ def test_a_fix_that_cannot_be_leaves_the_op_as_it_is(tmp_path):
     assert not set_alone(case, 0, lambda _: None).changes
 
 
-def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has(tmp_path):
+def test_of_a_conv_config_what_changes_is_named_and_what_the_op_has(tmp_path):
     case = case_of(tmp_path, with_conv())
     now = present(case, 0)
     assert now.conv_fields == {}
@@ -77,18 +77,44 @@ def test_of_a_conv_config_only_what_changes_is_named_and_the_buffers_that_it_has
     assert larger.changed_fields == ("act_block_h_override",)
     doubled = replace(now, conv=replace(now.conv, act_double=True))
     assert doubled.conv_fields == {"enable_act_double_buffer": "True"}
-    assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128)"}
+    assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128); other fields as now"}
     assert larger.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128)  # line 3: 0.")
+    assert doubled.changes["conv"].startswith(
+        "ttnn.Conv2dConfig(enable_act_double_buffer=True, act_block_h_override=64);"
+    )
+    whole = doubled.with_conv_field("reallocate_halo_output", "False")
+    assert whole.conv_text.endswith(" MB L1; other fields as now")
+    assert whole.changed_fields == ("enable_act_double_buffer", "reallocate_halo_output")
 
 
-def test_a_function_that_a_conv_applies_stays_in_its_config(tmp_path):
-    """It is a field of the same config: real TTNN runs a conv without it where a new config leaves it out."""
-    now = present(case_of(tmp_path, with_conv(activation="RELU")), 0)
-    larger = replace(now, conv=replace(now.conv, block_h=4))
-    assert larger.changes == {"conv": "ttnn.Conv2dConfig(act_block_h_override=128, activation=<as now>)"}
-    assert larger.changed_fields == ("act_block_h_override",)
-    other = larger.with_conv_field("activation", "f")
-    assert other.conv_text.startswith("ttnn.Conv2dConfig(act_block_h_override=128, activation=f)")
+@for_all(
+    ("printed", "kept"),
+    [
+        ({}, ""),
+        ({"config_tensors_in_dram": True}, ", config_tensors_in_dram=True"),
+        ({"config_tensors_in_dram": False, "force_split_reader": None}, ""),
+        ({"enable_act_double_buffer": True}, ", enable_act_double_buffer=True"),
+        ({"enable_weights_double_buffer": True}, ", enable_weights_double_buffer=True"),
+        ({"enable_activation_reuse": True}, ", enable_activation_reuse=True"),
+        ({"full_inner_dim": True}, ", full_inner_dim=True"),
+        ({"force_split_reader": False}, ", force_split_reader=False"),
+        ({"untilize_out": True}, ", output_layout=ttnn.ROW_MAJOR_LAYOUT"),
+        (
+            {"activation": "BasicUnaryWithParam<float>(op_type=UnaryOpType::RELU,param={})"},
+            ", activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)",
+        ),
+        ({"activation": "UnaryWithParam(op_type=UnaryOpType::RELU)"}, ", activation=<as now>"),
+    ],
+)
+def test_a_pasted_conv_config_keeps_what_the_op_prints_and_ttnn_would_not_take(tmp_path, printed, kept):
+    """A call takes one config: what a new one leaves out falls to TTNN's default, config_tensors_in_dram to False."""
+    case = case_of(tmp_path, with_conv(block=(8, 6), more=tuple(printed.items())))
+    changed = present(case, 0).with_conv_field("reallocate_halo_output", "False")
+    assert changed.conv_text.partition("  #")[0] == f"ttnn.Conv2dConfig(reallocate_halo_output=False{kept})"
+    assert changed.changed_fields == ("reallocate_halo_output",)
+    other = changed.with_conv_field("activation", "f")
+    assert "reallocate_halo_output=False, activation=f" in other.conv_text
+    assert other.conv_text.count(" activation=") == 1
 
 
 @for_all(("above", "fits"), [(0, True), (1, False)])
@@ -119,7 +145,8 @@ def test_what_has_no_model_of_l1_says_no_size_and_counts_as_fitting(tmp_path):
     assert [one.l1_bytes for one in (matmul, depthwise)] == [None, None]
     assert matmul.fits
     assert depthwise.fits
-    assert depthwise.conv_text == f"ttnn.Conv2dConfig(act_block_h_override=128)  # line {case.line(0)}"
+    alone = f"ttnn.Conv2dConfig(act_block_h_override=128)  # line {case.line(0)}"
+    assert depthwise.conv_text == f"{alone}; other fields as now"
 
 
 def test_without_a_known_limit_of_l1_a_conv_config_tells_no_room(tmp_path):
@@ -128,7 +155,8 @@ def test_without_a_known_limit_of_l1_a_conv_config_tells_no_room(tmp_path):
     now = present(case, 0)
     assert now.l1_bytes is not None
     larger = replace(now, conv=replace(now.conv, block_h=4))
-    assert larger.conv_text == f"ttnn.Conv2dConfig(act_block_h_override=128)  # line {case.line(0)}"
+    alone = f"ttnn.Conv2dConfig(act_block_h_override=128)  # line {case.line(0)}"
+    assert larger.conv_text == f"{alone}; other fields as now"
     assert larger.fits
 
 

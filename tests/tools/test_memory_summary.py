@@ -332,7 +332,9 @@ async def test_a_clash_of_circular_buffers_with_tensors_is_explained(tmp_path):
     assert remedies[1]["bytes"] == (1_403_712 - BASE) // 2
     # half of the buffers is an upper bound; a and b would give 32,768 bytes, but tensor 6 stays in the way
     assert [one["enough"] for one in remedies] == [None, None, False]
-    assert remedies[1]["how"] == "`ttnn.Conv2dConfig(act_block_h_override=32)`, or half of the present value"
+    assert remedies[1]["how"] == (
+        "`ttnn.Conv2dConfig(act_block_h_override=32)`, other fields as now; or half of the present value"
+    )
 
 
 async def test_circular_buffers_beyond_l1_are_helped_by_smaller_blocks_not_by_freeing(tmp_path):

@@ -17,9 +17,11 @@ from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.replay.expressions import Unwritable, activation
 
 COMPUTE_AS_NOW = "compute_kernel_config=<as now>"  # of a fix that gives an op a program: with its present passes
 DOUBLES = {"enable_act_double_buffer": "act_double", "enable_weights_double_buffer": "weights_double"}
+CONV_FLAGS = (*DOUBLES, "config_tensors_in_dram", "enable_activation_reuse", "full_inner_dim")  # off in TTNN 0.81.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class OpConfig:
 
     @property
     def conv_fields(self) -> dict[str, str]:
-        """The fields of Conv2dConfig that change, and the double buffers that it has."""
+        """The fields of Conv2dConfig that change."""
         conv, now = self.conv, self.now.conv
         if conv is None or now is None:
             return dict(self.conv_also)
@@ -117,30 +119,40 @@ class OpConfig:
             fields |= {"shard_layout": layout, "reshard_if_not_optimal": "True"}
         if fields or conv.block_h != now.block_h:
             fields["act_block_h_override"] = str(TILE_SIDE * conv.block_h)
-        doubled = {name: (getattr(now, side), getattr(conv, side)) for name, side in DOUBLES.items()}
-        kept = {name: str(after) for name, (before, after) in doubled.items() if before or after}
-        changed = fields or any(before != after for before, after in doubled.values())
-        return (fields | kept if changed else {}) | dict(self.conv_also)
+        doubles = {name: (getattr(now, side), getattr(conv, side)) for name, side in DOUBLES.items()}
+        fields |= {name: str(after) for name, (before, after) in doubles.items() if before != after}
+        return fields | dict(self.conv_also)
+
+    @property
+    def _conv_kept(self) -> dict[str, str]:
+        """What the row prints of its Conv2dConfig, other than TTNN's defaults: a config without them drops them."""
+        attributes, now = self.facts.attributes(self.row), self.now.conv
+        kept = {"act_block_h_override": str(TILE_SIDE * now.block_h)} if now and now.blocks > 1 else {}
+        kept |= {name: "True" for name in CONV_FLAGS if attributes.flag(name)}
+        split, applied = attributes.flag("force_split_reader"), attributes.text_of("activation")
+        kept |= {} if split is None else {"force_split_reader": str(split)}
+        kept |= {"output_layout": "ttnn.ROW_MAJOR_LAYOUT"} if attributes.flag("untilize_out") else {}
+        return kept | ({"activation": function_text(applied)} if applied else {})
 
     @property
     def conv_text(self) -> str:
-        """'ttnn.Conv2dConfig(act_block_h_override=64)  # line 948: 0.61 MB of 1.40 MB L1'.
-
-        A function that the conv applies now is a field of the same config (TTNN 0.81.1): it stays.
-        """
-        applied = self.facts.attributes(self.row).text_of("activation")
-        named = self.conv_fields
-        if applied:
-            named.setdefault("activation", "<as now>")
-        fields = ", ".join(f"{name}={value}" for name, value in named.items())
+        """'ttnn.Conv2dConfig(act_block_h_override=64)  # line 948: 0.61 MB of 1.40 MB L1; other fields as now'."""
         limit, size = self.facts.l1_limit, self.l1_bytes
         room = f": {megabytes(size)} of {megabytes(limit.limit_bytes)} L1" if limit and size is not None else ""
-        return f"ttnn.Conv2dConfig({fields})  # line {self.facts.line(self.row)}{room}{self._fused}"
+        return f"{self._conv_call}  # line {self.facts.line(self.row)}{room}{self._conv_beside}"
 
     @property
-    def _fused(self) -> str:
-        """That an activation is not applied twice."""
-        return "; without the op of its activation behind it" * ("activation" in self.conv_fields)
+    def _conv_call(self) -> str:
+        """Its Conv2dConfig as code: what changes, then what stays."""
+        fields = self.conv_fields
+        kept = {name: value for name, value in self._conv_kept.items() if name not in fields}
+        return f"ttnn.Conv2dConfig({', '.join(f'{name}={value}' for name, value in (fields | kept).items())})"
+
+    @property
+    def _conv_beside(self) -> str:
+        """That fields which no row prints stay, and that an activation is not applied twice."""
+        fused = "; without the op of its activation behind it" * ("activation" in self.conv_fields)
+        return f"; other fields as now{fused}"
 
     @property
     def with_compute(self) -> OpConfig:
@@ -168,7 +180,7 @@ class OpConfig:
         """Each argument that changes, as code."""
         texts = {
             "compute": self.compute_text if self.compute != self.now.compute else "",
-            "conv": self.conv_text.partition("  #")[0] + self._fused if self.conv_fields else "",
+            "conv": self._conv_call + self._conv_beside if self.conv_fields else "",
             "program": self.with_compute.program,
         }
         return {argument: text for argument, text in texts.items() if text}
@@ -176,6 +188,14 @@ class OpConfig:
 
 Sets: TypeAlias = "Callable[[OpConfig], OpConfig | None]"
 """What a fix changes of an op's configs, on top of what others changed; None where it cannot, beside them."""
+
+
+def function_text(printed: str) -> str:
+    """A printed function as code; that it stays, where that is not known."""
+    try:
+        return activation(printed)
+    except Unwritable:
+        return "<as now>"
 
 
 def present(facts: WindowFacts, row: int) -> OpConfig:

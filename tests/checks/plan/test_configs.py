@@ -195,10 +195,10 @@ def test_one_conv_config_for_line_289_of_deeplab():
     told = _fixes_of(real_case(DEEPLAB), "act-block-h-below-maximum", "conv-cores-idle")
     assert "core_grid" in told["act-block-h-below-maximum"]
     assert fields(told["act-block-h-below-maximum"])["act_block_h_override"] == "192"
+    assert "config_tensors_in_dram=True" in told["act-block-h-below-maximum"]
     assert told["conv-cores-idle"] == (
-        "override_sharding_config, shard_layout, core_grid, transpose_shards, act_block_h_override, "
-        "enable_act_double_buffer, enable_weights_double_buffer: in the config of act-block-h-below-maximum, one value "
-        "for both"
+        "override_sharding_config, shard_layout, core_grid, transpose_shards, act_block_h_override: in the config of "
+        "act-block-h-below-maximum, one value for both"
     )
 
 

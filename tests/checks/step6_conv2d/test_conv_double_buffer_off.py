@@ -26,7 +26,7 @@ def test_a_conv_of_several_blocks_without_double_buffer_may_gain_half(check):
     assert "enable_act_double_buffer off" in claim.claim
     assert "line 3: HEIGHT_SHARDED, 4 x 3 blocks" in claim.claim
     assert claim.at_most_ns.tolist() == [50_000]
-    assert "enable_act_double_buffer=True)  # line 3: 0.22 MB of 1.39 MB L1" in claim.fix
+    assert "=True, act_block_h_override=64)  # line 3: 0.22 MB of 1.39 MB L1; other fields as now" in claim.fix
     assert {one.column: one.value for one in claim.evidence}["ATTRIBUTES.enable_act_double_buffer"] == "false"
     assert "op_detail(op=3)" in claim.verify
     assert "no memory report" in claim.caveat
@@ -94,7 +94,7 @@ def test_where_only_one_second_block_fits_it_is_the_activations(check):
     both = check.ask(with_conv(**CUT_OFF, allocated=room)).claim
     one = check.ask(with_conv(**CUT_OFF, allocated=room + 1)).claim
     assert ["enable_weights_double_buffer" in claim.fix for claim in (both, one)] == [True, False]
-    assert "enable_act_double_buffer=True)" in one.fix
+    assert "enable_act_double_buffer=True" in one.fix
 
 
 def test_where_only_the_second_weights_fit_they_are_doubled_alone(check):
@@ -105,7 +105,7 @@ def test_where_only_the_second_weights_fit_they_are_doubled_alone(check):
         silent=SAFE_L1 - needed + 1,
         fires=SAFE_L1 - needed,
     )
-    assert "Conv2dConfig(enable_weights_double_buffer=True)" in found.claim.fix
+    assert "Conv2dConfig(enable_weights_double_buffer=True, act_" in found.claim.fix
 
 
 def test_no_conv_is_in_two_claims(check):

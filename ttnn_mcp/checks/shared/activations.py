@@ -9,7 +9,7 @@ import numpy as np
 from ttnn_mcp.analyses.laws.printed_op import FUNCTION
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import Evidence, Mask, WindowFacts
-from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW
+from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, function_text
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.replay.expressions import Unwritable, activation
@@ -38,10 +38,7 @@ def applied_by(facts: WindowFacts, row: int) -> str:
     config = attributes.struct("program_config")
     text = attributes.text_of("user_fused_activation", "fused_activation")
     text = text or (config and config.text_of("fused_activation"))
-    try:
-        return activation(text) if text else "None"
-    except Unwritable:
-        return "<as now>"
+    return function_text(text) if text else "None"
 
 
 def also_applied(facts: WindowFacts, row: int) -> str:

@@ -76,7 +76,10 @@ def _fix(replayed: Replayed, peak: int) -> str:
     if late:
         return "; ".join(f"ttnn.deallocate(tensor {one.tensor}): {one.bytes_per_bank} bytes" for one in late[:3])
     if circular > tensors and "conv" in replayed.memory.operations.names[peak]:
-        return "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b) shrinks its buffers"
+        return (
+            "ttnn.Conv2dConfig(act_block_h_override=<smaller>, weights_dtype=ttnn.bfloat8_b), other fields as now, "
+            "shrinks its buffers"
+        )
     if circular > tensors:
         return "smaller blocks in program_config (in0_block_w, per_core_M) or bfloat8_b operands shrink its buffers"
     return "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) for what it does not read: see memory_summary.live"

@@ -57,7 +57,7 @@ def _tell(conv_of: dict[int, int], ops: Affected) -> Words:
             f"{ops.line}, {ops.facts.ops.inputs[0].shape_text(ops.row)}"
         ),
         assumption="each conv fits with its halo tensor left where it is (L1 by model, 5 % kept free)",
-        fix=f"{text}, on these convs; back to True if one runs out of L1",
+        fix=f"{text}; on these convs; back to True if one runs out of L1",
         verify="re-profile; list_ops(op_code='MoveDeviceOperation').total falls, no circular-buffer clash",
         caveat="fragmentation is not modelled: try the largest conv first",
     )

@@ -31,13 +31,15 @@ HOW: dict[Measure, str] = {
     "move_to_dram": "ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG) until it is needed: tensors {tensors}",
     "narrower_dtype": "dtype=ttnn.bfloat8_b (bfloat16 for float32) where its producer writes it: tensors {tensors}",
     "reallocate": "ttnn.reallocate(x) moves tensors together",
-    "reallocate_halo_output": "ttnn.Conv2dConfig(reallocate_halo_output=True) moves tensors together",
-    "smaller_act_block_h": "ttnn.Conv2dConfig(act_block_h_override=32), or half of the present value",
+    "reallocate_halo_output": "ttnn.Conv2dConfig(reallocate_halo_output=True), other fields as now, moves tensors "
+    "together",
+    "smaller_act_block_h": "ttnn.Conv2dConfig(act_block_h_override=32), other fields as now; or half of the present "
+    "value",
     "smaller_blocks": "smaller blocks in program_config (in0_block_w, per_core_M/N, chunk sizes)",
     "dram_slicing": "slice_config=ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=2), "
     "from 0.64.0; more slices take less. Without slice_config a conv whose input is in DRAM slices itself",
     "larger_l1_small": "ttnn.open_device(..., l1_small_size=<now + this>), or "
-    "ttnn.Conv2dConfig(config_tensors_in_dram=True)",
+    "ttnn.Conv2dConfig(config_tensors_in_dram=True), other fields as now",
 }
 
 
