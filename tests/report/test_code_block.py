@@ -66,6 +66,25 @@ def test_what_is_to_be_filled_in_is_told_once_in_front():
 
 
 @for_all(
+    ("between", "passed"),
+    [
+        ("; or no config and ", "either program_config or core_grid"),
+        ("; keep the rest. or with it ", "either program_config or core_grid"),
+        (", ", "program_config, core_grid"),
+        ("; with this one or that ", "program_config, core_grid"),
+        ("; order by ", "program_config, core_grid"),
+        ("; or `dtype=ttnn.a` with ", "either program_config or dtype and core_grid"),
+        ("; `core_grid=ttnn.b`, or ", "either program_config and core_grid or core_grid"),
+        ("; or `program_config=ttnn.a`, or ", "either program_config or core_grid"),
+    ],
+)
+def test_arguments_that_stand_for_each_other_are_not_passed_together(between, passed):
+    """Real TTNN: "Cannot use both user core grid/coordinates and a program config"."""
+    block = code_block(f"or as it is: `ttnn.ProgramConfig(a=1)`{between}`core_grid=ttnn.b`", 200)
+    assert block[0] == f"# pass {passed} to your call"
+
+
+@for_all(
     ("code", "line"),
     [
         ("ttnn.Conv2dConfig(a=1)", "conv_config = ttnn.Conv2dConfig(a=1)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import field
@@ -14,6 +15,7 @@ from ttnn_mcp.records import dataclass
 INDENT = 4
 KNOWN = frozenset({*dir(builtins), "ttnn", "torch"})
 ARGUMENTS = {"ProgramConfig": "program_config", "Conv2dConfig": "conv_config"}  # what takes a config made alone
+ALTERNATIVE = re.compile(r"(?:.*[;.] )?or\b[^;.]*", re.DOTALL)  # words before a code that stands for those above
 
 
 def code_block(fix: str, width: int) -> list[str]:
@@ -23,7 +25,7 @@ def code_block(fix: str, width: int) -> list[str]:
     """
     block = _Block(width)
     for part in parts_of(fix):
-        block.lines += block.code(part.text) if part.code else _comment(part.text, width)
+        block.lines += block.code(part.text) if part.code else block.words(part.text)
     return [*_comment(block.explained(), width), *block.lines] if block.calls else []
 
 
@@ -32,11 +34,17 @@ class _Block:
     width: int
     lines: list[str] = field(default_factory=list[str])
     calls: bool = False
-    passed: dict[str, None] = field(default_factory=dict[str, None])  # what the reader passes to a call
+    passed: list[list[str]] = field(default_factory=lambda: [[]])  # to a call, of each alternative
     left: dict[str, str] = field(default_factory=dict[str, str])  # names for what the fix leaves open
     missing: dict[str, None] = field(default_factory=dict[str, None])
     made: set[str] = field(default_factory=set[str])
     rest: bool = False
+
+    def words(self, text: str) -> list[str]:
+        """What stands between statements."""
+        if self.passed[-1] and ALTERNATIVE.fullmatch(text):
+            self.passed.append([])
+        return _comment(text, self.width)
 
     def code(self, text: str) -> list[str]:
         """One statement."""
@@ -53,7 +61,7 @@ class _Block:
         self.made |= {name.id for name in names}  # those that are read are known by now, or missing
         into, argument = _target(statement)
         if argument:
-            self.passed[argument] = None
+            self.passed[-1].append(argument)
         return [*_laid(statement.node.value, f"{into} = " if into else "", "", 0, self.width)]
 
     def explained(self) -> str:
@@ -61,7 +69,9 @@ class _Block:
         notes = [f"fill in {', '.join(sorted(self.missing))}"] if self.missing else []
         notes += [f"{name}: {words}" for name, words in self.left.items()]
         notes += ["...: the rest of your call, as it is"] if self.rest else []
-        notes += [f"pass {', '.join(self.passed)} to your call"] if self.passed else []
+        ways = [*dict.fromkeys(tuple(dict.fromkeys(names)) for names in self.passed if names)]
+        either, comma = ("either ", " and ") if len(ways) > 1 else ("", ", ")
+        notes += [f"pass {either}{' or '.join(map(comma.join, ways))} to your call"] if ways else []
         return "; ".join(notes)
 
 

@@ -97,12 +97,15 @@ def test_sharded_weights_and_unknown_configs_are_left_alone(check, which, config
 
 @for_all("which", [0, 1])
 def test_a_matmul_left_to_ttnn_gets_a_core_grid_too(check, which):
-    """L1 alone would lead it to few cores."""
+    """L1 alone would lead it to few cores. Real TTNN takes no core grid beside a program config."""
     outcome = check.ask(configured(which, None))
-    line = outcome.case.line(1 + which)
-    assert f"; core_grid=ttnn.CoreGrid(y=10, x=11) at line {line}; program_config" in outcome.claim.fix
+    line, other = outcome.case.line(1 + which), outcome.case.line(2 - which)
+    told = f"; core_grid=ttnn.CoreGrid(y=10, x=11) at line {line}; program_config of line {other}, compute_kernel_"
+    assert told in outcome.claim.fix
+    both = " and ".join(map(str, sorted((line, other))))
+    assert f"; program_config of line {both}, compute_kernel_config as now; " in check.ask(pair()).claim.fix
     assert "core_grid" not in check.ask(pair()).claim.fix
-    assert f"at line {line - which} and {line - which + 1}; " in check.ask(pair(configs=(None, None))).claim.fix
+    assert f"at line {both}; compute_kernel_config as" in check.ask(pair(configs=(None, None))).claim.fix
 
 
 def test_without_a_known_grid_the_choice_of_ttnn_is_not_known(check, tmp_path):

@@ -75,10 +75,13 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(readers: Rows, ops: Affected) -> Words:
     facts, row, after, out = ops.facts, ops.row, int(readers[ops.at]), ops.facts.ops.outputs[0]
-    left = np.isin((row, after), facts.matmuls.rows[facts.matmuls.chosen])
-    lines = " and ".join(str(facts.line(each)) for each in np.array((row, after))[left])
-    x, y = worker_grid(facts.chip) or DEFAULT_GRID
-    core_grid = f"; core_grid=ttnn.CoreGrid(y={y}, x={x}) at line {lines}" if lines else ""
+    choice, (x, y) = facts.matmuls, worker_grid(facts.chip) or DEFAULT_GRID
+    left, configured = (
+        " and ".join(str(facts.line(each)) for each in (row, after) if each in choice.rows[which])
+        for which in (choice.chosen, ~choice.chosen)
+    )
+    core_grid = f"; core_grid=ttnn.CoreGrid(y={y}, x={x}) at line {left}" if left else ""
+    program = f"program_config of line {configured}, " if configured else ""  # TTNN takes none beside a core grid
     return Words(
         claim=(
             f"{ops.many('activation', ('passes', 'pass'))} through DRAM to the next op ({ops.time_together}): "
@@ -88,7 +91,7 @@ def _tell(readers: Rows, ops: Affected) -> Words:
         evidence=(*cite_op(facts, row, (out, "MEMORY")), *cite_op(facts, after, (facts.input(0), "MEMORY"))),
         fix=(
             f"memory_config=ttnn.L1_MEMORY_CONFIG at line {ops.line} (or the shards that its reader takes: "
-            f"BLOCK_SHARDED for a 2D config){core_grid}; program_config, compute_kernel_config as now; "
+            f"BLOCK_SHARDED for a 2D config){core_grid}; {program}compute_kernel_config as now; "
             "ttnn.deallocate(y) after the second"
         ),
         verify="re-profile; both kernel_us fall together; memory_summary.l1_peak has room; PCC unchanged",
