@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.checks.asking import real_case
+from tests.checks.conv_programs import into_shards, put_conv, put_halo, row_major, with_conv
 from tests.checks.rows import pass_time, put
 from tests.checks.step3_programs import assert_cannot_tell, cells, no_such_ops, timeless, without
 from tests.for_all import for_all
@@ -32,10 +33,24 @@ def test_a_clone_that_changes_nothing_is_told(check):
     claim, line = outcome.claim, outcome.case.line(1)
     assert claim.claim == f"1 copy changes nothing (20 us, 46.5%): Clone 1024x1024 -> 1024x1024 at line {line}"
     assert (claim.rows.tolist(), claim.at_most_ns.tolist(), claim.at_least_ns) == ([1], [20_000], None)
-    assert "deallocate_activation=False" in claim.fix
+    assert claim.fix.startswith(f"drop the clone at line {line} and pass its input on; no output_tensor= that")
     assert cells(outcome) == [
         (line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_0_MEMORY"), (line, "OUTPUT_0_MEMORY"),
     ]  # fmt: skip
+
+
+def test_a_conv_that_reads_the_copy_must_leave_its_input(check):
+    program = Program("wormhole_b0")
+    copy = put(program, DeviceOp("CloneOperation", (row_major(program),), (row_major(program),), 20_000))
+    put_conv(program, x=put_halo(program, into_shards(program, copy)))
+    outcome = check.ask(program)
+    told = f"; the conv at line {outcome.case.line(3)} must keep its input: deallocate_activation=False in its "
+    assert told in outcome.claim.fix
+    assert check.assert_sound(program).fix.endswith("fields as now; no output_tensor= that writes over it")
+    copied_last = with_conv()
+    put(copied_last, DeviceOp("CloneOperation", (row_major(copied_last),), (row_major(copied_last),), 20_000))
+    put_halo(copied_last, row_major(copied_last))  # the last op stands at nobody's place
+    assert "Conv2dConfig" not in check.ask(copied_last).claim.fix
 
 
 def test_texts_are_short_and_cells_its_own(check):

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
-from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import LOGICAL_SHAPES, OPERANDS
 from ttnn_mcp.checks.worth import SAFE, Worth
 
 COPIES = ("Clone", "Copy", "Slice", "Pad", "Repeat", "Concat", "Typecast")
+OF_A_CONV = ("InterleavedToSharded", "PaddedSlice", "Move", "Halo")  # ops that ttnn.conv2d runs in front (0.81.1)
 
 
 @check(
@@ -45,13 +47,20 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(ops: Affected) -> Words:
     copies = f"{len(ops.rows)} copies change" if ops.s else "1 copy changes"
+    convs = _convs_behind(ops.facts, ops.rows)
+    kept = (
+        f"; the conv at line {ops.facts.line(int(convs[0]))} must keep its input: deallocate_activation=False in its "
+        "Conv2dConfig, other fields as now"
+        if len(convs)
+        else ""
+    )
     return Words(
         claim=f"{copies} nothing ({ops.time}): {ops.name} {ops.example}",
         assumption="no op frees or changes one of the two tensors in place while the other is needed",
         cells=((ops.facts.input(0), "MEMORY"), (ops.facts.output(), "MEMORY")),
         fix=(
-            f"drop the {ops.name.lower()} at line {ops.line} and pass its input on; before a conv: "
-            "ttnn.Conv2dConfig(deallocate_activation=False) keeps the input; no output_tensor= that writes over it"
+            f"drop the {ops.name.lower()} at line {ops.line} and pass its input on{kept}; no output_tensor= that "
+            "writes over it"
         ),
         verify="re-profile; compare_runs.removed lists them; PCC unchanged",
         caveat="an op in place (output_tensor=, fill or update of a cache) would then change both readers' tensor",
@@ -64,3 +73,12 @@ def _unchanged(facts: WindowFacts) -> Mask:
     for other in facts.ops.inputs[1:]:
         same &= ~other.present
     return same & ~x.sharded
+
+
+def _convs_behind(facts: WindowFacts, copies: Rows) -> Rows:
+    """The convs that read one of these copies."""
+    convs, makers = np.flatnonzero(facts.named("Conv2d")), facts.joins.makers
+    passes, read = facts.named(*OF_A_CONV), makers[convs]
+    for _ in OF_A_CONV:
+        read = np.where((read != NOBODY) & passes[read], makers[read], read)
+    return convs[np.isin(read, copies)]
