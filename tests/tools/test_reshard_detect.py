@@ -154,6 +154,8 @@ async def test_segformer(at):
     by_kind = {one["kind"]: one for one in said["patterns"]}
     assert by_kind["eltwise-detour"]["count"] == 24
     assert by_kind["eltwise-detour"]["total_us"] == pytest.approx(245.7, abs=0.1)
+    fix = "drop it: `ttnn.multiply(a, 0.176777, memory_config=a.memory_config(), ...)`"
+    assert by_kind["eltwise-detour"]["fix"] == fix
     assert said["share"] == pytest.approx(0.2034, abs=0.0001)
 
 

@@ -16,6 +16,7 @@ from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.checks.shared.conv_ops import UNTILIZED, WRITTEN
+from ttnn_mcp.checks.shared.eltwise_calls import IN_SHARDS, call_in_shards
 from ttnn_mcp.errors import shown
 from ttnn_mcp.run.ops.groups import Group, grouped
 from ttnn_mcp.run.ops.op_names import canonical
@@ -41,7 +42,7 @@ WHY: dict[MovePattern, tuple[str, str | None]] = {
     "chain": ("moves in a row on one tensor", "one ttnn.to_memory_config(x, cfg) to the last one's config"),
     "eltwise-detour": (
         "out of shards for element-wise ops only, which take shards",
-        "drop it: ttnn.add(a, b, memory_config=a.memory_config())",
+        f"drop it: {IN_SHARDS} in the call that reads it",
     ),
     "norm-to-matmul": (
         "a norm or softmax wrote interleaved, the matmul wants shards",
@@ -107,7 +108,7 @@ def reshard_detect(facts: WindowFacts, asked: Arguments) -> Answer:
     linked = run.linked is not None and run.linked.link.status == "linked"
     return Answer(
         moves=MOVES.table([_row(moves, group) for group in page]),
-        patterns=tuple(_patterns(moves)),
+        patterns=tuple(_patterns(facts)),
         count=len(moves),
         total_us=moved_ns / 1e3,
         share=moved_ns / total_ns if total_ns else 0.0,
@@ -162,14 +163,16 @@ def _why(name: MovePattern) -> tuple[str, str | None]:
     return why, fix and marked(fix)
 
 
-def _patterns(moves: Moves) -> list[Pattern]:
-    totals: list[Pattern] = []
+def _patterns(facts: WindowFacts) -> list[Pattern]:
+    moves, totals = facts.moves, list[Pattern]()
     for name in PATTERNS:
         within = moves.among(name)
         if not len(within):
             continue
         heaviest = within[np.argsort(-moves.kernel_ns[within], kind="stable")][:OPS_SHOWN]
         why, fix = _why(name)
+        if name == "eltwise-detour":
+            fix = marked(f"drop it: {call_in_shards(facts, int(moves.rows[heaviest[0]]))}")
         saved = float(moves.at_most_ns[within].sum()) / 1e3
         kept = int((moves.avoidable[within] == AVOIDABLE.index("no")).sum()) if name == "round-trip" else 0
         totals.append(

@@ -53,16 +53,31 @@ def test_up_to_five_ops_may_stand_between(tmp_path, side):
 
 
 @for_all(
-    ("between", "found"),
+    ("between", "kind", "second", "masked"),
     [
-        ("TypecastDeviceOperation", 1),
-        ("MoveDeviceOperation", 1),
-        ("SliceDeviceOperation", 1),
-        ("TilizeDeviceOperation", 0),
+        ("TypecastDeviceOperation", "", False, [False]),
+        ("MoveDeviceOperation", "", False, [False]),
+        ("MoveDeviceOperation", "", True, [False]),
+        ("SliceDeviceOperation", "", False, [False]),
+        ("TilizeDeviceOperation", "", False, []),
+        ("BinaryNgDeviceOperation", "BinaryOpType::ADD", True, [True]),
+        ("BinaryNgDeviceOperation", "BinaryOpType::SUB", True, [True]),
+        ("BinaryNgDeviceOperation", "BinaryOpType::MUL", True, [False]),
+        ("BinaryNgDeviceOperation", "BinaryOpType::DIV", True, [False]),
+        ("BinaryNgDeviceOperation", "BinaryOpType::ADD", False, [False]),
     ],
 )
-def test_scaling_moving_and_casting_may_stand_between(tmp_path, between, found):
-    assert len(chains(tmp_path, attention(between=between))) == found
+def test_scaling_moving_and_casting_may_stand_between_and_a_tensor_that_is_added_is_a_mask(
+    tmp_path, between, kind, second, masked
+):
+    program = attention(between=between)
+    one = program.device_ops[1]
+    one.attributes, mask = {"binary_op_type": kind}, program.tensor([1, HEADS, ROWS, ROWS])
+    one.inputs += (mask,) * second
+    assert [each.is_masked for each in chains(tmp_path, program)] == masked
+    if masked:
+        one.inputs, program.device_ops[2].inputs = one.inputs[:1], (one.outputs[0], mask)  # ttnn.scale_mask_softmax
+        assert [each.is_masked for each in chains(tmp_path, program)] == [True]
 
 
 def with_positions(keys=2 * ROWS - 1, before=0):

@@ -36,8 +36,37 @@ def test_leaving_shards_for_an_elementwise_op_is_a_detour(check):
         f"Matmul -> ShardedToInterleaved -> Binary, 2048x512 at line {line}"
     )
     assert f"drop the move at line {line}" in claim.fix
-    assert f"sharded as line {outcome.case.line(0)} writes it" in claim.fix
+    assert ": ttnn.add(a, b, memory_config=a.memory_config(), ...) with a sharded" in claim.fix
+    assert f"sharded as line {outcome.case.line(0)} writes it, b in the same shards or one that " in claim.fix
     assert cells(outcome) == [(line, "DEVICE KERNEL DURATION [ns]"), (line, "INPUT_0_MEMORY")]
+
+
+@for_all(
+    ("change", "call"),
+    [
+        ({"binary_op_type": "BinaryOpType::SUB"}, "ttnn.subtract(a, b, memory_config=a.memory_config(), ...) with"),
+        ({"binary_op_type": "BinaryOpType::SUB", "turned": True}, "ttnn.subtract(b, a, memory_config=a.memory_"),
+        ({"binary_op_type": "BinaryOpType::MUL", "scalar": 0.125}, "ttnn.multiply(a, 0.125, memory_config=a."),
+        ({"binary_op_type": "BinaryOpType::DIV", "scalar": 8}, "ttnn.divide(a, 8, memory_config=a.memory_"),
+        ({"binary_op_type": "BinaryOpType::GT"}, ": memory_config=a.memory_config() at line 7 with a sharded"),
+        (
+            {"op_chain": "{BasicUnaryWithParam<float>(op_type=UnaryOpType::RELU,param={})}"},
+            "ttnn.unary_chain(a, [ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)], memory_config=a.memory_config(), ...)",
+        ),
+        ({"op_chain": "{op_type}"}, ": memory_config=a.memory_config() at line 7 with a sharded"),
+    ],
+)
+def test_the_readers_own_function_is_told(check, change, call):
+    program = of_detour()
+    reader = program.device_ops[-1]
+    reader.attributes = {**({} if "op_chain" in change else reader.attributes), **change}
+    alone = not {"scalar", "op_chain"}.isdisjoint(change)
+    copy, other = reader.inputs
+    wide = program.tensor(other.shape, "FLOAT32")  # no copy of the shards
+    reader.inputs = (wide, copy) if "turned" in change else (copy, other)[: 2 - alone]
+    fix = check.ask(program).claim.fix
+    assert call in fix
+    assert ("b in the same shards" in fix) is not alone
 
 
 def test_a_copy_that_others_read_too_is_no_detour(check):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.checks.rows import put
@@ -21,6 +23,8 @@ def attention(
     heads=HEADS,
     gates=(),
     before=1,
+    kind="ADD",
+    scalar=None,
     after=0,
     weights=False,
     values_are_weights=False,
@@ -28,7 +32,10 @@ def attention(
     times=(30_000, 4_000, 20_000, 50_000),
     cores=(1, 2),
 ):
-    """q @ k, `before` scalings, softmax, `after` scalings, @ v; `times` of matmul, scaling, softmax, matmul."""
+    """q @ k, `before` masks, softmax, `after` scalings, @ v; `times` of matmul, mask, softmax, matmul.
+
+    With a `scalar` what stands before is of this `kind`, and reads no second tensor.
+    """
     q, k, v = (put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3))
     if weights:
         k = program.weight([1, 1, *heads[2:]])
@@ -36,7 +43,10 @@ def attention(
         v = program.weight([1, 1, *heads[2:]])
     scores = put(program, matmul(q, k, program.tensor(heads), times[0], cores=cores[0]))
     for _ in range(before):
-        scores = put(program, binary("MUL", scores, program.tensor(heads), program.tensor(heads), times[1]))
+        between = binary(kind, scores, program.tensor(heads), program.tensor(heads), times[1])
+        if scalar is not None:
+            between = replace(between, inputs=(scores,), attributes={**between.attributes, "scalar": scalar})
+        scores = put(program, between)
     softmax = DeviceOp("SoftmaxDeviceOperation", (scores,), (program.tensor(heads),), times[2], fidelity="HiFi4")
     scores = put(program, softmax)
     for name in gates:
@@ -90,10 +100,20 @@ def test_heads_fill_whole_tiles_and_masks_all_rows(check):
     )
 
 
-def test_nothing_between_means_no_mask(check):
+def test_without_a_second_tensor_there_is_no_mask_and_a_single_number_is_the_scale(check):
     outcome = check.ask(written_out(before=0))
     assert outcome.at_most_ns == pytest.approx(95_000)
-    assert "(q, k, v, is_causal=False, scale=" in outcome.claim.fix
+    assert "(q, k, v, is_causal=False, scale=..., " in outcome.claim.fix
+    scaled = check.ask(written_out(kind="MUL", scalar=0.125)).claim
+    assert "(q, k, v, is_causal=False, scale=0.125, compute_kernel" in scaled.fix
+    assert "BFLOAT16 mask" not in scaled.caveat
+    assert "is_causal=False, scale=1 / 8, compute" in check.ask(written_out(kind="DIV", scalar=8)).claim.fix
+    for how in ({"kind": "MUL"}, {"before": 2, "kind": "MUL", "scalar": 0.5}, {"kind": "ADD", "scalar": 1}):
+        assert "(q, k, v, is_causal=False, scale=..., " in check.ask(written_out(**how)).claim.fix, how
+    program = written_out(kind="MUL", scalar=0.125)
+    softmax = next(op for op in program.device_ops if "Softmax" in op.op_code)
+    softmax.attributes = {"scale": 0.125}
+    assert "scale=..., " in check.ask(program).claim.fix
 
 
 @for_all("side", ["before", "after"])

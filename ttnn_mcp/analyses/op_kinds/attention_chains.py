@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +17,8 @@ from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.op_table import OpTable
 
 BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, shift, mask, typecast
-PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, and stands for a mask
+PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, which are added as a mask
+FACTOR = re.compile(r"BinaryOpType::(MUL|DIV)\b")
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
 _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
@@ -29,16 +31,13 @@ class AttentionChain:
         scores: the matmul of Q and K.
         softmax: the softmax over its result.
         context: the matmul with V.
+        is_masked: whether an op up to the softmax adds a second tensor: a mask.
     """
 
     scores: int
     softmax: int
     context: int
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether an op stands between scores and softmax: usually a mask."""
-        return self.softmax - self.scores > 1
+    is_masked: bool
 
     @property
     def rows(self) -> range:
@@ -58,6 +57,8 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
     role = ops.texts("op_code").mapped(_role, missing=0, dtype=np.int64)
     made, taken = ops.outputs[0].elements, ops.inputs[0].elements
     no_weight = (flow.producers[1] != NOBODY) | (ops.inputs[1].logical[:, :2].prod(axis=1) > 1)
+    masks = (ops.of_family("eltwise") & ~ops.texts("attributes").where(_is_factor)) | (role == _SOFTMAX)
+    masks &= ops.inputs[1].present
     chains: list[AttentionChain] = []
     for softmax in np.flatnonzero(role == _SOFTMAX):
         context = next(_matmuls_near(role, int(softmax), 1), None)
@@ -68,13 +69,18 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
         if scores is None:
             continue
         if no_weight[scores] and no_weight[context]:
-            chains.append(AttentionChain(scores, int(softmax), context))
+            is_masked = bool(masks[scores : softmax + 1].any())
+            chains.append(AttentionChain(scores, int(softmax), context, is_masked))
     return chains
 
 
 def rows_of_chains(chains: list[AttentionChain]) -> Integers:
     """All ops of all chains, in order."""
     return np.array(sorted({row for chain in chains for row in chain.rows}), dtype=np.int64)
+
+
+def _is_factor(attributes: str) -> bool:
+    return FACTOR.search(attributes) is not None
 
 
 def _role(op_code: str) -> int:

@@ -17,6 +17,7 @@ from ttnn_mcp.checks.check import Affected, Problem, Problems, Subject, WindowFa
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.shared.compiled import optimized
+from ttnn_mcp.checks.shared.eltwise_calls import call_in_shards, has_second
 from ttnn_mcp.checks.wording import moved, op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 
@@ -40,6 +41,8 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     facts, row, joins = ops.facts, ops.row, ops.facts.moves.joins
     reader, maker, x = next(iter(joins.readers(row))), int(joins.makers[row]), facts.ops.inputs[0]
+    call = call_in_shards(facts, row)
+    beside = ", b in the same shards or one that broadcasts" * has_second(facts, reader)
     return Words(
         claim=(
             f"{ops.many('move')} only for element-wise ops {ops.verb('take')} a tensor out of its shards "
@@ -50,8 +53,7 @@ def _tell(ops: Affected) -> Words:
         cells=((x, "MEMORY"),),
         cited=3,
         fix=(
-            f"drop the move at line {ops.line}: ttnn.add(a, b, memory_config=a.memory_config()) with a "
-            f"sharded as line {facts.line(maker)} writes it, b in the same shards or one that broadcasts"
+            f"drop the move at line {ops.line}: {call} with a sharded as line {facts.line(maker)} writes it{beside}"
         ),
         verify="re-profile; reshard_detect.patterns: eltwise-detour count falls; PCC unchanged",
         caveat="joins are inferred from shapes and order; other operands may need the same shards",

@@ -20,10 +20,11 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import AttentionChain, fusing_saves, rows_of_chains
+from ttnn_mcp.analyses.op_kinds.attention_chains import FACTOR, AttentionChain, fusing_saves, rows_of_chains
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
+from ttnn_mcp.checks.shared.eltwise_calls import scalar_of
 from ttnn_mcp.checks.wording import cite_each, example
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -61,14 +62,29 @@ def _tell(chains: list[AttentionChain], ops: Affected) -> Words:
         evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
-        caveat="needs heads as [B,H,S,d], a BFLOAT16 mask of all rows, no use of the scores elsewhere; joins by shape",
+        caveat=(
+            f"needs heads as [B,H,S,d], {'a BFLOAT16 mask of all rows, ' * chain.is_masked}no use of the scores "
+            "elsewhere; joins by shape"
+        ),
     )
 
 
+def _scale(facts: WindowFacts, chain: AttentionChain) -> str:
+    """The number that the scores are multiplied with; an ellipsis where that is told nowhere, or in several places."""
+    printed = {row: facts.attributes(row).get("binary_op_type", "") for row in chain.rows if row < chain.softmax}
+    factors = {row: kind[1] for row, text in printed.items() if (kind := FACTOR.search(text))}
+    if len(factors) != 1 or facts.attributes(chain.softmax).text_of("scale"):
+        return "..."
+    [(row, kind)] = factors.items()
+    scalar = scalar_of(facts, row)
+    return "..." if scalar is None else f"{'1 / ' * (kind == 'DIV')}{scalar}"
+
+
 def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
+    scale = _scale(facts, chain)
     if int(facts.ops.inputs[0].logical[chain.scores, 2]) == 1:
         return (
-            "ttnn.transformer.scaled_dot_product_attention_decode(q, k, v, cur_pos_tensor=..., scale=...) with q "
+            f"ttnn.transformer.scaled_dot_product_attention_decode(q, k, v, cur_pos_tensor=..., scale={scale}) with q "
             "[1,B,H,d], k and v [B,H_kv,S,d]; heads by ttnn.experimental.nlp_create_qkv_heads_decode, back by "
             "nlp_concat_heads_decode"
         )
@@ -77,6 +93,6 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
     whole = -(-wide // TILE_SIDE) * TILE_SIDE
     padded = f", d={wide} padded to {whole} (zeros, scale as now)" if whole > wide else ""
     return (
-        f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale=..., compute_kernel_config=...) with k "
-        f"not transposed{padded}; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+        f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale={scale}, compute_kernel_config=...) "
+        f"with k not transposed{padded}; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
     )
