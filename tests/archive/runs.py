@@ -74,6 +74,7 @@ class Night:
     label: str | None = None
     build: str | None = None
     clock_mhz: float | None = None
+    doubts: str | None = None
 
 
 def nights(of: RunRows, each: Iterable[Night], *, first: int = 0) -> list[RunRows]:
@@ -99,6 +100,7 @@ def _night(of: RunRows, night: Night, day: int) -> RunRows:
         "kernel_us": kernel_us,
         "window_us": kernel_us + night.gap_us,
         "clock_mhz": night.clock_mhz or of.run["clock_mhz"],
+        "doubts": night.doubts,
     }
     return RunRows({**of.run, **changed}, ops)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.archive.runs import OP, Night, archive_of, even, model, nights, remembering, report_of
+from tests.for_all import for_all
 from ttnn_mcp.archive.history import _of_windows, history_of
 from ttnn_mcp.archive.rows import rows_of
 from ttnn_mcp.archive.turns import Course, Turn
@@ -87,6 +88,15 @@ async def test_one_op_has_a_history_of_its_own(told):
 async def test_runs_at_another_clock_are_counted_and_left_out(told):
     history = told(*even(6), *even(3, 1.25, clock_mhz=800.0), *even(2))
     assert (len(history.runs), history.elsewhere, history.turns) == (8, 3, ())
+
+
+@for_all("op", [None, OP])
+async def test_runs_whose_times_are_in_doubt_are_named_and_count_for_nothing(told, op):
+    wrong = [Night(0.1, doubts="clocks_differ"), Night(0.001, doubts="kernels_too_short")]
+    history = told(*even(3), *wrong, *even(3), op=op)
+    assert [run.name for run in history.doubtful] == ["night_3.csv", "night_4.csv"]
+    assert [run.name for run in history.runs] == [f"night_{day}.csv" for day in (0, 1, 2, 5, 6, 7)]
+    assert (history.course.noise_share < 0.01, history.turns) == (True, ())
 
 
 async def test_a_model_of_other_ops_is_left_out(told, tmp_path):

@@ -92,9 +92,9 @@ async def test_within_the_noise_nothing_is_faster(asked):
 
 
 async def test_the_noise_is_that_of_the_noisier_side(asked):
-    noisy = [model(us, block=8) for us in (50, 61, 75, 88)]
+    noisy = [model(us, block=8) for us in (58, 61, 75, 80)]
     (faster,) = rows(await asked(HERE, *noisy))
-    assert faster["noise_share"] > 0.5
+    assert 0.35 < faster["noise_share"] < 0.5
     assert (faster["was"], faster["runs"], faster["ops"]) == ("alike", 4, 16)
 
 

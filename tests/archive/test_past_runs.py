@@ -10,7 +10,7 @@ SUBJECT = PastRun("subject", None, "s.csv", 10**6, "blackhole", 1000.0, 1, None,
 MADE = """
 CREATE VIEW runs AS SELECT 'run ' || range AS run_key, NULL AS label, 'r.csv' AS name, range AS recorded_at,
     'blackhole' AS arch, {clock} AS clock_mhz, {devices} AS devices, NULL AS build, NULL AS commit,
-    {kernel_us} AS kernel_us, 6.0 AS window_us, true AS warm FROM range({count})
+    {kernel_us} AS kernel_us, 6.0 AS window_us, true AS warm, NULL AS doubts FROM range({count})
 """
 OPS = "CREATE VIEW ops AS SELECT run_key, 7 AS signature, true AS in_window FROM runs"
 

@@ -48,6 +48,8 @@ def against(*entries, noise=0.0):
         (97.9, 0.03, "alike"),
         (75, 0.25, "alike"),
         (125, 0.25, "alike"),
+        (99, 0.5, "alike"),
+        (49, 0.501, "faster"),
     ],
 )
 def test_a_difference_counts_beyond_two_percent_and_beyond_the_noise(us, noise, verdict):
@@ -61,6 +63,7 @@ def test_the_fastest_comes_first_and_what_cannot_be_told_from_ours_is_left_out()
     told = against(*entries)
     assert [each.earlier.timing.median_us for each in told] == [60, 80]
     assert [each.differences and each.differences[0].value for each in told] == [(), "8"]
+    assert against(entry(99, noise=0.501)) == against(entry(51), noise=0.501) == []  # alike, by a noise above half
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from tests.archive.reports import OPS, WARM, report, small_model
+from tests.doubtful_rows import KERNEL, scaled
 from tests.for_all import for_all
-from tests.profiles import write_performance_report
+from tests.profiles import header_of, performance_rows, write_performance_report, write_rows
 from tests.shared_reports import CLIP, DEEPLAB, shared
 from ttnn_mcp.archive.rows import Provenance, hashes, op_name, op_settings, recorded_at, rows_of
 from ttnn_mcp.archive.schema import OPS as OP_COLUMNS
@@ -39,6 +40,11 @@ def test_a_run_has_a_row_per_op_with_its_time_and_whether_it_is_in_the_window(tm
     assert kept.ops["line"].tolist() == list(range(2, 2 + len(kept.ops)))
     assert (kept.run["arch"], kept.run["devices"], kept.run["warm"]) == ("wormhole_b0", 1, True)
     assert kept.run["clock_mhz"] == pytest.approx(1000, rel=0.01)
+    assert kept.run["doubts"] is None
+    short = performance_rows(small_model(), WARM)
+    scaled(0.1, KERNEL)(short)
+    doubts = rows(write_rows(tmp_path / "short.csv", short, header_of(short, "C7"))).run["doubts"]
+    assert doubts == "kernels_below_their_cores, gaps_at_odds"
 
 
 def test_the_same_work_has_the_same_signature_in_another_run_but_not_on_another_chip(tmp_path):

@@ -9,9 +9,11 @@ import pytest
 from tests.archive.reports import ROWS, report
 from tests.archive.test_rows import rows
 from tests.for_all import for_all
+from ttnn_mcp.archive import engine as engine_of
 from ttnn_mcp.archive import store
 from ttnn_mcp.archive.passes import keep_within, pack_small
 from ttnn_mcp.archive.precedents import Alike, earlier_of
+from ttnn_mcp.archive.schema import RUNS
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.errors import ArchiveUnusable
 
@@ -86,6 +88,22 @@ def test_what_was_kept_is_read_back(archive, days):
     assert {name: run[name] for name in ("run_key", "arch", "window_us", "ops")} == {
         name: kept.run[name] for name in ("run_key", "arch", "window_us", "ops")
     }
+
+
+def test_a_part_from_before_a_column_has_none_of_it_and_times_in_doubt_are_no_precedent(archive, days, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(engine_of, "RUNS", RUNS[:-1])
+        archive.add(days[:1])
+    assert seen(archive, days[0]).runs == 1
+    wrong = days[1]._replace(run={**days[1].run, "doubts": "clocks_differ"})
+    archive.add([wrong, days[2]])
+    for packed in (False, True):
+        if packed:
+            archive.pack(archive.parts())
+        with archive.connection() as engine:
+            told = dict(engine.execute("SELECT run_key, doubts FROM runs").fetchall())
+        assert told == {key(days[0]): None, key(days[1]): "clocks_differ", key(days[2]): None}
+        assert seen(archive, days[0]).runs == 2
 
 
 def test_a_writer_that_dies_leaves_no_half_a_run(archive, days, monkeypatch):

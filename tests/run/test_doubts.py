@@ -25,7 +25,7 @@ from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
-from ttnn_mcp.run.doubt import Doubt, doubt_at, some_lines
+from ttnn_mcp.run.doubt import NOT_OF_TIMES, Doubt, doubt_at, some_lines
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 
@@ -53,7 +53,9 @@ def test_a_report_that_agrees_with_itself_is_not_doubted(examined, devices, wind
 @for_all("lie", LIES)
 def test_a_lie_is_doubted_by_its_name(examined, lie):
     change, codes = LIES[lie]
-    assert set(examined(change)[0]) == codes
+    told, run = examined(change)
+    assert set(told) == codes
+    assert {*filter(None, run.scope().times_in_doubt.split(", "))} == codes - NOT_OF_TIMES
 
 
 def passes(*scales):

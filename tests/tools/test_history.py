@@ -13,7 +13,7 @@ from ttnn_mcp.archive.past_runs import PastRun
 from ttnn_mcp.archive.rows import Provenance, rows_of
 from ttnn_mcp.archive.turns import Course, Turn
 from ttnn_mcp.errors import QuestionRefused, RunUnknown
-from ttnn_mcp.tools.history import left_out, ops_behind, runs, turns, why
+from ttnn_mcp.tools.history import left_out, ops_behind, runs, turns, verdict, why
 from ttnn_mcp.tools.history import newest as newest_of
 from ttnn_mcp.wire import bytes_of
 
@@ -191,6 +191,7 @@ def test_a_turn_says_which_build_came_with_it(before, after, told):
     assert row[-1] == told
 
 
+NOISY, UNTOLD = Course((), 0.51, None), "whether it is steady cannot be told"
 ALIKE, CHIP = "70% or more of their ops alike", "on wormhole_b0 at 1000 MHz"
 
 
@@ -202,11 +203,15 @@ ALIKE, CHIP = "70% or more of their ops alike", "on wormhole_b0 at 1000 MHz"
         (history(5, op_code="Matmul"), f"5 runs, with this Matmul, {CHIP}; a turn takes 3 on either side"),
         (history(200, through=2), f"200 runs, {ALIKE}, {CHIP}; 2 of them alike only to others of them"),
         (history(201), f"201 runs, {ALIKE}, {CHIP}; the newest 200 were searched for turns"),
+        (history(6, course=NOISY), f"6 runs, {ALIKE}, {CHIP}; they differ by more than 50%: {UNTOLD}"),
+        (history(6, course=Course((), 0.5, None)), f"6 runs, {ALIKE}, {CHIP}"),
+        (history(6, course=NOISY, turns=turning(3)), f"6 runs, {ALIKE}, {CHIP}"),
     ],
-    ids=["enough", "one", "an op", "as many as are searched", "more"],
+    ids=["enough", "one", "an op", "as many as are searched", "more", "noise", "less noise", "turned in it"],
 )
 def test_what_a_series_is_and_what_it_takes_to_turn_is_told(series, said):
     assert why(series) == said
+    assert (verdict(series) == "cannot_tell") == (UNTOLD in said)
 
 
 @pytest.mark.parametrize(("change", "word"), [(0.123, "12.3% slower"), (-0.123, "12.3% faster")])
@@ -218,7 +223,10 @@ def test_a_newest_run_beyond_noise_is_told_as_such(change, word):
 
 def test_runs_that_do_not_count_are_told_with_the_reason():
     assert left_out(history()) == ()
-    unsure, elsewhere = left_out(history(unsure=tuple(past(number) for number in range(5)), elsewhere=2))
+    wrong = past(6, doubts="clocks_differ, kernels_too_short")
+    series = history(unsure=tuple(past(number) for number in range(5)), elsewhere=2, doubtful=(wrong,))
+    unsure, doubtful, elsewhere = left_out(series)
+    assert doubtful == "1 whose times are in doubt: run6.csv (clocks_differ, kernels_too_short)"
     assert unsure.startswith(
         "cannot tell whether 5 more are of the same model, by their ops they may be: run2.csv, run3.csv, run4.csv;"
     )

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.archive.parts import Share
     from ttnn_mcp.archive.places import Place
     from ttnn_mcp.archive.rows import RunRows
-    from ttnn_mcp.archive.schema import ArchiveColumn
 
 # of a row group: a signature is in few of them, as they are sorted by it, and only these are read
 GROUP_ROWS = 16_384  # unmoved: groups of any size hold the same rows
@@ -78,21 +77,19 @@ def views(connection: DuckDBPyConnection, place: Place, chosen: Sequence[Share])
     """Define the views `runs` and `ops` over these parts."""
     for view, ending, columns in (("runs", RUNS_FILE, RUNS), ("ops", OPS_FILE, OPS)):
         whole = [place.address(share.part.id + ending) for share in chosen if not share.elsewhere]
-        selects = [_select(columns, whole)] if whole else []
-        selects += [
-            _select(columns, [place.address(share.part.id + ending)], share.elsewhere)
-            for share in chosen
-            if share.elsewhere
-        ]
         nothing = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in columns)
-        text = " UNION ALL ".join(selects) or f"SELECT {nothing} WHERE false"
+        selects = [f"SELECT {nothing} WHERE false"]  # so that a column which no part has yet is NULL
+        selects += [_select(whole)] if whole else []
+        selects += [
+            _select([place.address(share.part.id + ending)], share.elsewhere) for share in chosen if share.elsewhere
+        ]
+        text = " UNION ALL BY NAME ".join(selects)
         connection.execute(f"CREATE OR REPLACE VIEW {view} AS {text}")
 
 
-def _select(columns: tuple[ArchiveColumn, ...], addresses: list[str], without: Collection[str] = ()) -> str:
-    listed = ", ".join(f'"{name}"' for name in names(columns))
+def _select(addresses: list[str], without: Collection[str] = ()) -> str:
     files = ", ".join(map(_quoted, addresses))
-    return f"SELECT {listed} FROM read_parquet([{files}], union_by_name = true){_leaving_out(without)}"  # noqa: S608 - quoted
+    return f"SELECT * FROM read_parquet([{files}], union_by_name = true){_leaving_out(without)}"  # noqa: S608 - quoted
 
 
 def _leaving_out(run_keys: Collection[str]) -> str:

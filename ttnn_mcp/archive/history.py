@@ -146,6 +146,7 @@ class History(NamedTuple):
         through: how many runs are alike only to others of them.
         unsure: runs that may be of the same model; ops cannot tell.
         elsewhere: how many runs did the heaviest work at another clock or on other devices.
+        doubtful: runs of the same model or op whose times are in doubt; no other attribute counts them.
     """
 
     subject: PastRun
@@ -157,6 +158,7 @@ class History(NamedTuple):
     through: int
     unsure: tuple[PastRun, ...]
     elsewhere: int
+    doubtful: tuple[PastRun, ...] = ()
 
 
 def history_of(archive: Archive, run: Run | str, line: int | None) -> History:
@@ -195,10 +197,11 @@ def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, l
         return _of_op(cursor, subject, runs, work, _op_at(cursor, subject, fresh, line))
     kin = kin_of(place, counts_by(work, "signature"), counts_by(work, "op_code"), [run.label for run in runs])
     heaviest = int(mine.groupby("signature")["kernel_us"].sum().idxmax())
-    same = tuple(runs[each] for each in kin.same)
+    places = _proven(kin.same, runs)
+    same = tuple(runs[each] for each in places)
     times = tuple(run.kernel_us for run in same)
     course = course_of(times)
-    turns = [Turned("kernel", turn, behind(work, kin.same, turn, course, subject.devices)) for turn in course.turns]
+    turns = [Turned("kernel", turn, behind(work, places, turn, course, subject.devices)) for turn in course.turns]
     return History(
         subject,
         None,
@@ -206,10 +209,20 @@ def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, l
         times,
         course,
         (*turns, *_of_windows(same, course)),
-        len(kin.through),
+        len(_proven(kin.through, runs)),
         tuple(runs[each] for each in kin.unsure),
         runs_elsewhere(cursor, subject, heaviest),
+        _doubtful(kin.same, runs),
     )
+
+
+def _proven(places: Sequence[int], runs: Sequence[PastRun]) -> tuple[int, ...]:
+    """Those whose times are not in doubt."""
+    return tuple(place for place in places if not runs[place].doubts)
+
+
+def _doubtful(places: Sequence[int], runs: Sequence[PastRun]) -> tuple[PastRun, ...]:
+    return tuple(runs[place] for place in places if runs[place].doubts)
 
 
 def _of_windows(runs: tuple[PastRun, ...], kernels: Course) -> list[Turned]:
@@ -233,7 +246,9 @@ def _of_op(
     mine = work[work["signature"] == signature]
     summed = mine.groupby("run")[["ops", "kernel_us"]].sum()
     summed = summed[summed["kernel_us"] > 0]  # a counter that stood still tells no time
-    places = tuple(int(place) for place in summed.index)
+    everywhere = [int(place) for place in summed.index]
+    places = _proven(everywhere, runs)
+    summed = summed.loc[list(places)]
     times = tuple((summed["kernel_us"] / summed["ops"]).tolist())
     course = course_of(times)
     turns = tuple(
@@ -241,7 +256,7 @@ def _of_op(
     )
     elsewhere = runs_elsewhere(cursor, subject, signature)
     series = tuple(runs[place] for place in places)
-    return History(subject, op_code, series, times, course, turns, 0, (), elsewhere)
+    return History(subject, op_code, series, times, course, turns, 0, (), elsewhere, _doubtful(everywhere, runs))
 
 
 def _op_at(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, line: int) -> tuple[int, str]:

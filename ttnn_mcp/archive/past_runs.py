@@ -28,7 +28,8 @@ UNSURE = 0.3  # below it, they are of different ones
 SAME_KINDS = 0.9  # of the ops by their names alone: the same model with other shapes or formats, or another like it
 RUNS_AT_MOST = 500  # the newest: what a person calls a history
 _RUNS = """
-SELECT run_key, label, name, recorded_at, arch, clock_mhz, devices, build, commit, kernel_us, window_us, warm FROM runs
+SELECT run_key, label, name, recorded_at, arch, clock_mhz, devices, build, commit, kernel_us, window_us, warm,
+    doubts FROM runs
 """
 _ALIKE = f"""{_RUNS} WHERE run_key <> ? AND arch = ? AND abs(clock_mhz / ? - 1) <= ? AND devices = ? AND kernel_us > 0
 ORDER BY recorded_at DESC, run_key LIMIT {RUNS_AT_MOST}"""
@@ -59,6 +60,7 @@ class PastRun(NamedTuple):
     kernel_us: float
     window_us: float | None
     warm: bool | None
+    doubts: str | None = None
 
     @property
     def called(self) -> str:

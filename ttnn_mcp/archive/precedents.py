@@ -15,7 +15,7 @@ import numpy as np
 from ttnn_mcp.analyses.comparison.clocks import SAME_CLOCK
 from ttnn_mcp.analyses.comparison.noise import DEFAULT_SHARE
 from ttnn_mcp.archive.settings_apart import Apart, Setup, apart, written
-from ttnn_mcp.archive.turns import CERTAIN
+from ttnn_mcp.archive.turns import CERTAIN, TELLING
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.errors import shown
 from ttnn_mcp.quoting import figure
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SEEN = """
 WITH alike AS (
     SELECT run_key FROM runs WHERE run_key <> $4 AND arch = $5 AND abs(clock_mhz / $6 - 1) <= $7 AND devices = $8
+        AND doubts IS NULL
 ), seen AS MATERIALIZED (
     SELECT signature, settings_hash, settings, fidelity, kernel_us, run_key, line
     FROM ops SEMI JOIN alike USING (run_key)
@@ -128,7 +129,7 @@ class Precedent(NamedTuple):
 
 
 def earlier_of(cursor: DuckDBPyConnection, signatures: Sequence[int], alike: Alike) -> dict[int, list[Earlier]]:
-    """The entries of each signature in runs of the same architecture, clock and number of devices."""
+    """The entries of each signature in runs of the same architecture, clock and number of devices, none in doubt."""
     wanted = sorted({*signatures})
     parameters = [
         wanted,
@@ -159,14 +160,19 @@ def timing_of(kernel_us: Floats) -> Timing:
 
 
 def compared(ours: Timing, setup: Setup, settings_hash: int, entries: Sequence[Earlier]) -> list[Precedent]:
-    """The entries beside our ops, the fastest first; those whose settings cannot be told from ours are left out."""
+    """The entries beside our ops, the fastest first.
+
+    Those whose settings cannot be told from ours are left out, and those of which so much noise tells nothing.
+    """
     precedents: list[Precedent] = []
     for entry in entries:
         differences = () if entry.settings_hash == settings_hash else apart(setup, entry.setup)
         if not differences and entry.settings_hash != settings_hash:
             continue
         noise = max(DEFAULT_SHARE, ours.noise_share, entry.timing.noise_share)
-        precedents.append(Precedent(entry, differences, noise, entry.timing.median_us / ours.median_us - 1))
+        precedent = Precedent(entry, differences, noise, entry.timing.median_us / ours.median_us - 1)
+        if noise <= TELLING or precedent.verdict != "alike":
+            precedents.append(precedent)
     return sorted(precedents, key=lambda each: each.earlier.timing.median_us)
 
 

@@ -131,6 +131,7 @@ def rows_of(
         "warm": scope.window.warm,
         "traced": report.traced,
         "reading": reading_digest(),
+        "doubts": scope.times_in_doubt or None,
     }
     return RunRows(row, _op_rows(ops, run.chip.arch, key, inside))
 

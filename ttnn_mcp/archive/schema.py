@@ -39,6 +39,7 @@ RUNS: tuple[ArchiveColumn, ...] = (
     ArchiveColumn("warm", "BOOLEAN", "whether all programs of the window were compiled before it"),
     ArchiveColumn("traced", "BOOLEAN", "whether any op is a trace replay"),
     ArchiveColumn("reading", "VARCHAR", "version of the code that read the report"),
+    ArchiveColumn("doubts", "VARCHAR", "codes of what speaks against its times, with commas; NULL without"),
 )
 
 OPS: tuple[ArchiveColumn, ...] = (

@@ -22,6 +22,7 @@ SIDE = 3  # runs on either side: two odd runs in a row happen where one in ten i
 LONGEST = 200  # runs looked at, the newest: 40,000 stretches
 FLOOR_SHARE = 0.005  # the least noise between runs, as compare_runs has it inside one
 CERTAIN = 1.96 * sqrt(2)  # in 19 of 20 cases, two single measurements differ by no more sigmas
+TELLING = 0.5  # of noise at most: beyond it half of the time may come or go, and "steady" says nothing (ours)
 _ANGLES = 2_000  # steps of the integral below  # unmoved: its error is far below a hundredth of the result
 
 

@@ -38,6 +38,10 @@ Code: TypeAlias = Literal[
 ]
 # what is said of all other ops still holds
 OF_SOME_OPS: frozenset[Code] = frozenset(("told_from_firmware", "beyond_peak", "shapes_lost"))
+# the times of the window are what was measured: cores, devices or operands are false, or the pass was an odd one
+NOT_OF_TIMES: frozenset[Code] = frozenset(
+    ("cores_outside_grid", "device_at_odds", "operands_at_odds", "pass_unlike_others")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,11 @@ class Doubt:
     def of_all(self) -> bool:
         """Whether sums over the window are in doubt, not only what is said of some ops."""
         return self.code not in OF_SOME_OPS
+
+    @property
+    def of_times(self) -> bool:
+        """Whether the times of the window are in doubt: no other run is compared with them."""
+        return self.of_all and self.code not in NOT_OF_TIMES
 
     def __str__(self) -> str:
         return f"{self.code}: {self.what}"

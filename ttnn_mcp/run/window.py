@@ -61,6 +61,11 @@ class Scope:
         codes = ", ".join(doubt.code for doubt in self.doubts if doubt.of_all)
         return f"the report contradicts itself: {codes}" if codes else ""
 
+    @property
+    def times_in_doubt(self) -> str:
+        """The codes of the doubts for which no other run is compared with these times; empty where it may be."""
+        return ", ".join(doubt.code for doubt in self.doubts if doubt.of_times)
+
     @cached_property
     def critical_device(self) -> int:
         """The device with the most kernel time: the other devices wait for it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from ttnn_mcp.archive.past_runs import SAME
-from ttnn_mcp.archive.turns import LONGEST, SIDE
+from ttnn_mcp.archive.turns import LONGEST, SIDE, TELLING
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, RunUnknown, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.tools.budget import fitted
@@ -41,7 +41,7 @@ class Answer(Wire):
 
     run: Quoted
     op_code: Quoted | None = None
-    verdict: Literal["turned", "steady", "too_few_runs"]
+    verdict: Literal["turned", "steady", "too_few_runs", "cannot_tell"]
     why: Quoting
     noise_share: Share | None = None
     turns: Annotated[Table, TURNS] | None = None
@@ -82,11 +82,10 @@ async def _asked(session: Session, archive: Archive, asked: Arguments) -> Histor
 def told(history: History) -> Answer:
     """The answer."""
     course = history.course
-    enough = len(history.runs) >= 2 * SIDE
     return Answer(
         run=called(history.subject),
         op_code=history.op_code,
-        verdict="turned" if history.turns else "steady" if enough else "too_few_runs",
+        verdict=verdict(history),
         why=why(history),
         noise_share=course.noise_share,
         turns=turns(history),
@@ -106,6 +105,21 @@ TOOL = Tool(
     budget=BUDGET,
     search_hint="trend over time nightly regression change point when did it get slower archive earlier runs",
 )
+
+
+def verdict(history: History) -> Literal["turned", "steady", "too_few_runs", "cannot_tell"]:
+    """Whether it turned; nothing where runs are few, or differ by so much that a turn would not be seen."""
+    if history.turns:
+        return "turned"
+    if len(history.runs) < 2 * SIDE:
+        return "too_few_runs"
+    return "cannot_tell" if is_noisy(history) else "steady"
+
+
+def is_noisy(history: History) -> bool:
+    """Whether runs differ by so much that no turn tells nothing."""
+    noise = history.course.noise_share
+    return noise is not None and noise > TELLING
 
 
 def called(run: PastRun) -> str:
@@ -185,6 +199,8 @@ def why(history: History) -> str:
         parts.append(f"{history.through} of them alike only to others of them")
     if count < 2 * SIDE:
         parts.append(f"a turn takes {SIDE} on either side")
+    elif not history.turns and is_noisy(history):
+        parts.append(f"they differ by more than {figure(TELLING, '.0%')}: whether it is steady cannot be told")
     if count > LONGEST:
         parts.append(f"the newest {LONGEST} were searched for turns")
     return "; ".join(parts)
@@ -212,6 +228,9 @@ def left_out(history: History) -> tuple[str, ...]:
             f"cannot tell whether {len(history.unsure)} more are of the same model, by their ops they may be: {names}; "
             "runs that were archived with one --label count as one model"
         )
+    if history.doubtful:
+        names = ", ".join(f"{called(run)} ({shown(run.doubts or '')})" for run in history.doubtful[-NAMED:])
+        sentences.append(f"{len(history.doubtful)} whose times are in doubt: {names}")
     if history.elsewhere:
         sentences.append(
             f"{history.elsewhere} with the same work at another clock or on another number of devices: never compared"
