@@ -128,6 +128,11 @@ async def test_nothing_is_predicted_of_a_program_that_died_in_its_first_op(tmp_p
     made = MockCapture([], "n150", None, 1, None, tmp_path, print)
     made.report = Path(report(tmp_path / "memory", ("ttnn.matmul", died, {})))
     assert "predicted" not in await answers_of(session(tmp_path), made, as_json=False)
+    unknown = graph("XDeviceOperation", "x(", [(32, 32)], (32, 32))
+    made.report = Path(report(tmp_path / "no_law", ("ttnn.x", unknown, {})))
+    text = await answers_of(session(tmp_path), made, as_json=False)
+    assert "predicted    not measured: laws of time speak of 0 of 1 device ops" in text
+    assert "with these settings" not in text
 
 
 async def test_the_demo_is_told_with_what_comes_next(tmp_path):

@@ -75,11 +75,13 @@ async def test_ops_that_a_law_knows_have_its_time_and_all_others_their_least(tol
     assert f"{high:.0f}), at most {share:.0%} of the time; the others take {least_us:.0f} us" in predicted["why"]
 
 
-async def test_without_a_law_no_time_is_told_and_without_an_op_nothing(told):
+async def test_without_a_law_no_time_is_told_and_without_an_op_nothing(told, tmp_path):
     alone = await told(("ttnn.x", graph("XDeviceOperation", "x(", [(32, 32)], (32, 32)), {}))
     assert alone["predicted"]["why"] == (
         "predicted, not measured: laws of time speak of 0 of 1 device ops; the others take 0 us at the very least"
     )
+    plan = (await ask(session(tmp_path), "optimization_check", run=str(tmp_path / "memory")))["predicted"]
+    assert plan.keys() == {"why", "others_at_least_us", "changes"}
     assert kinds(alone) == {"X": [1, 0, None, None, None, 0.37, "its graph does not print what a law asks for"]}
 
 

@@ -132,7 +132,7 @@ def _plan(answer: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """What laws of time expect of a run, and of what settings and moves they expect to change it."""
     if answer is None:
         return []
-    before, after = (_within(one, "predicted") for one in answering.records(answer["total"]))
+    totals = [_within(one, "predicted") for one in answering.records(answer.get("total"))]
     rows = answering.records(answer["changes"])
     timed = [one for one in rows if "then_us" in one and one["then_us"] is not None]
     moves = len(rows) - len(timed) + answer.get("more_changes", 0)
@@ -145,7 +145,7 @@ def _plan(answer: Mapping[str, Any] | None) -> list[tuple[str, str]]:
                 f"{_within(one, 'then')} instead of {_within(one, 'predicted')}"
                 for one in timed
             ),
-            *([f"with these settings {after} instead of {before}"] if timed else []),
+            *([f"with these settings {totals[1]} instead of {totals[0]}"] if timed else []),
             *([f"and {moves} more that may change: {own_name()} check"] if moves else []),
         ],
     )

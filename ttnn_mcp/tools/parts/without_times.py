@@ -141,7 +141,7 @@ class PredictedPlan(Wire):
     """
 
     why: Quoting
-    total: Annotated[Table, TOTAL]
+    total: Annotated[Table, TOTAL] | None = None
     others_at_least_us: Us
     changes: Annotated[Table, CHANGES]
     more_changes: int = 0
@@ -192,6 +192,7 @@ async def predicted_plan(run: Run) -> PredictedPlan:
     from ttnn_mcp.analyses.settings.unmeasured import promising_changes, unmeasured_ops  # noqa: PLC0415
 
     ops, replayed = await unmeasured_ops(run), await replay_of(run)
+    by_laws = any(op.expected is not None for op in ops)
     before = after = _times(op.expected for op in ops)
     ranked: list[tuple[float, tuple[Cell, ...]]] = []
     for one in await promising_changes(run, ops, CHANGED_OPS):
@@ -208,7 +209,7 @@ async def predicted_plan(run: Run) -> PredictedPlan:
             rows.append((*_place(replayed, op), 1, change, *times, *[None] * len(ENDS)))
     plan = PredictedPlan(
         why=why,
-        total=TOTAL.table([("as it is", *before), ("with the settings below", *after)]),
+        total=TOTAL.table([("as it is", *before), ("with the settings below", *after)]) if by_laws else None,
         others_at_least_us=_rest_us(ops),
         changes=CHANGES.table(rows[:CHANGES_SHOWN]),
         more_changes=max(len(rows) - CHANGES_SHOWN, 0),
