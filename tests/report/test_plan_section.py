@@ -96,6 +96,8 @@ def test_the_total_is_what_is_left(check):
         f">{total['after_us']:,.1f}<",
     ):
         assert words in foot
+    part = plan_section({**check, "total": {**total, "modelled_share": 0.4103}})
+    assert f"speed of light at least {total['speed_of_light_us']:,.1f} us, of the 41% that can be told" in part
 
 
 def test_a_run_without_an_edit_says_so(check):

@@ -78,6 +78,8 @@ def test_the_plan_stands_before_the_findings_and_names_every_edit():
     ]
     narrower = report({**ANSWER, "total": {**ANSWER["total"], "after_us": 700.0, "floor_us": 600.0}})
     assert "light 0.800 ms in today's formats, 0.600 ms after the plan" in " ".join(narrower.split())
+    part = report({**ANSWER, "total": {**ANSWER["total"], "modelled_share": 0.4103}})
+    assert "best; speed of light at least 0.800 ms, of the 41% that can be told\n" in part
     assert lines[first + 2 : first + 8] == [
         " 1  ops on more cores: expected 1.000 ms (20.0%), at most 2.500 ms (50.0%)",
         "    more-cores, line 57",

@@ -36,6 +36,9 @@ def test_the_first_lines_say_run_window_times_and_what_they_mean():
         "demo: iteration 3 of 3, warm, 1,200 ops",
         "kernels 5.000 ms; wall time unknown: it has no gaps; speed of light 0.800 ms",
     ]
+    part = screen({**ANSWER, "total": {**ANSWER["total"], "modelled_share": 0.4103}}, width=200).splitlines()
+    assert part[1].endswith("; speed of light at least 0.800 ms, of the 41% that can be told")
+    assert part[2].startswith("At most 6.2 times its speed of light. The plan")
 
 
 def test_a_warm_window_has_a_wall_time_and_a_share_that_waits():

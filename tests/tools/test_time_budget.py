@@ -84,9 +84,13 @@ async def test_at_the_floor_takes_bounds_of_95_percent_of_the_kernels(at, tmp_pa
     """An op of a kind never seen takes 4.98 or 5.05 % of the kernel time; with all of it the window is at its floor."""
     program = multiplication(141_000)
     program.op("NeverSeenDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=unknown_ns)
-    answer = await ask(at, "time_budget", run=report(tmp_path, program))
+    path = report(tmp_path, program)
+    answer = await ask(at, "time_budget", run=path)
     assert answer["verdict"] == verdict
-    assert answer["floors"]["rows"][0][3] == pytest.approx(141_000 / (141_000 + unknown_ns), abs=1e-4)
+    modelled = answer["floors"]["rows"][0][3]
+    assert modelled == pytest.approx(141_000 / (141_000 + unknown_ns), abs=1e-4)
+    total = (await ask(at, "optimization_check", run=path))["total"]
+    assert total.get("modelled_share") == (None if verdict == "at_floor" else modelled)
 
 
 async def test_passes_that_the_operands_cannot_use_are_fidelity(at, tmp_path):

@@ -155,6 +155,12 @@ class WindowFacts:
         """The least time of each op, step by step."""
         return least_times_of(self.ops, self.chip, self.flow, len(self.balance.devices))
 
+    @cached_property
+    def modelled_share(self) -> float:
+        """Share of the kernel time on ops whose least time leaves out no known cost."""
+        # unmoved: no op is known whose bound is complete and 0
+        return self.share(np.flatnonzero(self.least_times.complete & self.least_times.bounded))
+
     @property
     def layering(self) -> Layering | None:
         """The layers of `scope.ops` (all devices); None if nothing names them and no block of ops repeats."""

@@ -136,6 +136,12 @@ def _is_number(cell: Any) -> bool:
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
+def light_words(total: Mapping[str, Any], spoken: Callable[[float], str]) -> str:
+    """'2.86 ms', or 'at least 2.86 ms, of the 41% that can be told' where bounds leave kernel time out."""
+    light, part = spoken(total["speed_of_light_us"]), total.get("modelled_share")
+    return light if part is None else f"at least {light}, of the {part:.0%} that can be told"
+
+
 def saving_words(saving: Mapping[str, Any], spoken: Callable[[float], str]) -> str:
     """'expected 164 us (150 to 176 in 8 of 10; law: ...), at most 206 us'; `spoken` tells microseconds.
 

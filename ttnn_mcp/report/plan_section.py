@@ -13,6 +13,7 @@ from ttnn_mcp.report.markup import (
     element,
     gained_words,
     joined,
+    light_words,
     microseconds,
     number,
     percent,
@@ -119,7 +120,7 @@ def _told(us: float | None) -> str:
 
 def _total(total: Answer) -> list[str]:
     left = f"Left of {microseconds(total['before_us'])} of {total['of']}"
-    light = f"speed of light {microseconds(total['speed_of_light_us'])}"
+    light = f"speed of light {light_words(total, microseconds)}"
     return ["", left, light, *(f"{total[name]:,.1f}" for name in ("expected_after_us", "after_us")), "", ""]
 
 

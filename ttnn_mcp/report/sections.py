@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttnn_mcp.report.markup import Markup, budget_bars, element, joined, microseconds, number, rows_told, worded
+from ttnn_mcp.report.markup import (
+    Markup,
+    budget_bars,
+    element,
+    joined,
+    light_words,
+    microseconds,
+    number,
+    rows_told,
+    worded,
+)
 from ttnn_mcp.tools.answering import records
 
 if TYPE_CHECKING:
@@ -118,7 +128,7 @@ def _measured(answers: Answers) -> list[tuple[str, str]]:
             ("kernel time", microseconds(answers.budget["kernel_us"])),
             ("expected after the plan", microseconds(check["total"]["expected_after_us"])),
             ("at best after the plan", microseconds(check["total"]["after_us"])),
-            ("speed of light", microseconds(check["total"]["speed_of_light_us"])),
+            ("speed of light", light_words(check["total"], microseconds)),
             ("findings", number(len(check["findings"]))),
         ]
     if answers.memory:

@@ -12,7 +12,7 @@ from ttnn_mcp.checks.check import STEP_TITLES
 from ttnn_mcp.checks.fixes import marked
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.report.code_block import code_block
-from ttnn_mcp.report.markup import saving_words, tried_words
+from ttnn_mcp.report.markup import light_words, saving_words, tried_words
 from ttnn_mcp.report.sections import window_words
 from ttnn_mcp.shell.questions import command, following, more
 from ttnn_mcp.tools.answering import records
@@ -126,10 +126,10 @@ class _Report:
         """The window before and at best after the plan, beside the speed of light."""
         total = self.answer.get("total")
         if total:
-            before, after, light = (
-                duration(total[name], total["before_us"]) for name in ("before_us", "after_us", "speed_of_light_us")
+            before, after, likely = (
+                duration(total[name], total["before_us"]) for name in ("before_us", "after_us", "expected_after_us")
             )
-            likely = duration(total["expected_after_us"], total["before_us"])
+            light = light_words(total, partial(duration, beside=total["before_us"]))
             if total["after_us"] < total["speed_of_light_us"]:
                 light += f" in today's formats, {duration(total['floor_us'], total['before_us'])} after the plan"
             text = (

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 from ttnn_mcp.records import dataclass
-from ttnn_mcp.report.markup import TRIAL
+from ttnn_mcp.report.markup import TRIAL, light_words
 from ttnn_mcp.report.sections import ops_counted
 from ttnn_mcp.shell.check_report import duration, in_lines
 from ttnn_mcp.shell.questions import command
@@ -65,7 +66,7 @@ class _Screen:
         """'kernels 5.00 ms; wall time 10.00 ms; speed of light 0.80 ms'."""
         kernel_us = self.answer["kernel_ms"] * 1000
         longest = max(total["before_us"], kernel_us)
-        kernel, light = duration(kernel_us, longest), duration(total["speed_of_light_us"], longest)
+        kernel, light = duration(kernel_us, longest), light_words(total, partial(duration, beside=longest))
         window: dict[str, Any] = self.answer.get("window") or {}
         why = "it has no gaps" if window.get("warm") else "not a warm window"
         wall = duration(total["before_us"]) if total["of"] == "kernels and gaps" else f"unknown: {why}"
@@ -74,7 +75,8 @@ class _Screen:
     def verdict(self, total: dict[str, Any]) -> str:
         """How far from the speed of light it is, what of it are gaps, and what the plan is worth."""
         before, light = total["before_us"], total["speed_of_light_us"]
-        far = [f"{before / light:.1f} times its speed of light"] if light else []
+        most = "At most " if total.get("modelled_share") is not None else ""
+        far = [f"{most}{before / light:.1f} times its speed of light"] if light else []
         gaps = 1 - self.answer["kernel_ms"] * 1000 / before if before else 0.0
         if total["of"] == "kernels and gaps":
             far.append(f"{gaps:.0%} of it waiting between kernels")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ttnn_mcp.analyses.time_budget.least_times import MODELLED
 from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.checks.diagnosis import Diagnosis, diagnose
@@ -29,7 +30,7 @@ from ttnn_mcp.tools.parts.plan_tables import (
 )
 from ttnn_mcp.tools.parts.without_times import PredictedPlan, predicted_plan, refuse_device_arguments
 from ttnn_mcp.tools.tool import Budget, OfWindow, Tool, WallMs, refuse_other_rows
-from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, StepStatus, Table, Us, Window, Wire
+from ttnn_mcp.wire import Finding, Ms, NextCall, Quoting, Share, StepStatus, Table, Us, Window, Wire
 
 CAVEATS_SHOWN = 4
 
@@ -49,7 +50,8 @@ class Total(Wire):
 
     `of` names the whole that every share speaks of; `expected_after_us` is what is left if each edit saves what is
     expected of it, and trials nothing; `floor_us` is what is left at peak rates after the plan, and at least a launch
-    for each op, `speed_of_light_us` the same of the program as it is.
+    for each op, `speed_of_light_us` the same of the program as it is. Where they model only a part of the kernel
+    time, `modelled_share` is that part, and more is needed.
     """
 
     of: Literal["kernels and gaps", "kernels"]
@@ -58,6 +60,7 @@ class Total(Wire):
     expected_after_us: Us
     floor_us: Us
     speed_of_light_us: Us
+    modelled_share: Share | None = None
 
 
 class Answer(Wire):
@@ -118,6 +121,7 @@ async def optimization_check(facts: WindowFacts, asked: Arguments) -> Answer:
         expected_after_us=plan.expected_ns / 1e3,
         floor_us=float(plan.floors_ns.sum()) / 1e3,
         speed_of_light_us=float(plan.ground.floors.sum()) / 1e3,
+        modelled_share=facts.modelled_share if facts.modelled_share < MODELLED else None,
     )
     if asked.details is not None:
         settings = settings_table(facts, diagnosis.configs, plan.edits)

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, WHY_IMPOSSIBLE
+from ttnn_mcp.analyses.time_budget.least_times import MODELLED
 from ttnn_mcp.analyses.time_budget.ledger import Entry, ledger_of
 from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.errors import QuestionRefused, shown
@@ -25,7 +26,6 @@ from ttnn_mcp.wire import Columns, Quoted, Quoting, Table, Us, Window, Wire
 FLOORS = Columns("what", "time_us", "share", "modelled_share", "assumption")
 LEDGER = Columns("what", "time_us", "share", "heaviest_ops", quoted=("heaviest_ops",))
 AT_THE_FLOOR = 0.8  # of the window: well-placed ops reach 0.83 to 0.85 of the DRAM peak (`hardware`), engines less
-MODELLED = 0.95  # share of the kernel time that bounds must cover before a window can be called at its floor
 NAMED, ABOVE_NAMED = 3, 5  # kinds of op per entry
 MINOR = 0.01  # of the time: an entry below it names its heaviest kind only
 AS_IT_IS = "these ops and formats at peak rates on all cores; no gaps, no vector arithmetic"
@@ -77,8 +77,7 @@ def time_budget(facts: WindowFacts, _asked: Arguments) -> Answer:
     if not window_ns:
         raise QuestionRefused(f"All kernel times of this window are 0: {REPROFILE}.")
     floors = [(what, min(ns, window_ns), why) for what, ns, why in _floors(facts) if ns <= IMPOSSIBLE * window_ns]
-    bounded = least.complete & least.bounded  # unmoved: no op is known whose bound is complete and 0
-    modelled = facts.share(np.flatnonzero(bounded))
+    modelled = facts.modelled_share
     on_cores, on_cores_caveat = cores_of_window(facts)
     as_it_is_ns = next((ns for what, ns, _ in floors if what == "as_it_is"), None)
     unbounded = "no rate of this architecture is known" if facts.chip.foreign else f"{TOO_SHORT}: {REPROFILE}"

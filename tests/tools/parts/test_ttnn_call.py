@@ -125,9 +125,9 @@ async def test_accuracy_is_the_lowest_of_the_call_s_own_outputs_in_each_mode(cal
     assert (await called(program, *local, failed)).below_bound is True
 
 
-def op_of(folder, inputs=1, **attributes):
+def op_of(folder, inputs=1, dtype_of_input="BFLOAT16", **attributes):
     program = Program("wormhole_b0")
-    x = [program.tensor([1, 1, 32, 32 * (place + 1)]) for place in range(inputs)]
+    x = [program.tensor([1, 1, 32, 32 * (place + 1)], dtype_of_input) for place in range(inputs)]
     put(program, DeviceOp("ConcatDeviceOperation", x, (program.tensor([1, 1, 32, 32]),), attributes=attributes))
     return ops_of(folder, program)
 
@@ -139,6 +139,9 @@ def test_five_operands_are_shown_the_output_among_them_and_the_others_counted(tm
     ]:
         placed, more = operands_of_op(op_of(tmp_path, inputs))
         assert ([one.name for one in placed], more) == (shown, left)
+        assert placed[1].bytes == 32 * 64 * 2
+    (unknown, _), _ = operands_of_op(op_of(tmp_path, dtype_of_input="FP7"))
+    assert unknown.bytes is None
 
 
 def test_attributes_without_a_value_are_left_out_and_telling_ones_come_first(tmp_path):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 ASSUMED = "weights read once per op from DRAM as BFLOAT4_B, one pass of arithmetic on all cores, nothing else"
 LOFI_PASSES = 1.0
+MODELLED = 0.95  # share of the kernel time that bounds must cover before they tell what a window needs
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def operands_of_op(ops: OpTable) -> tuple[tuple[Placed, ...], int]:
             layout=shown(one.layout[0]),
             dtype=shown(one.dtype[0]),
             placement=shown(one.placement[0]),
-            bytes=int(one.bytes[0]),
+            bytes=int(one.bytes[0]) if np.isfinite(one.element_bytes[0]) else None,
         )
         for one in shown_first
     )
