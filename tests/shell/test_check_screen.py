@@ -48,6 +48,13 @@ def test_a_warm_window_has_a_wall_time_and_a_share_that_waits():
         "12.5 times its speed of light, 50% of it waiting between kernels. The plan is",
         "all trials, at most 7.60 ms (76%).",
     ]
+    assert (
+        screen({**ANSWER, "total": total, "kernel_ms": 10.0})
+        .splitlines()[2]
+        .startswith("12.5 times its speed of light, 0% of it waiting")
+    )
+    side_by_side = screen({**ANSWER, "total": total, "kernel_ms": 10.01}).splitlines()[2]
+    assert side_by_side.startswith("12.5 times its speed of light. The plan is")
 
 
 def test_the_plan_is_a_table_of_what_where_expected_at_most_and_accuracy():

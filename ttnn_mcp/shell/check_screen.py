@@ -77,9 +77,9 @@ class _Screen:
         before, light = total["before_us"], total["speed_of_light_us"]
         most = "At most " if total.get("modelled_share") is not None else ""
         far = [f"{most}{before / light:.1f} times its speed of light"] if light else []
-        gaps = 1 - self.answer["kernel_ms"] * 1000 / before if before else 0.0
-        if total["of"] == "kernels and gaps":
-            far.append(f"{gaps:.0%} of it waiting between kernels")
+        gaps_us = before - self.answer["kernel_ms"] * 1000
+        if total["of"] == "kernels and gaps" and gaps_us >= 0:  # below 0 kernels ran at one time
+            far.append(f"{gaps_us / before:.0%} of it waiting between kernels")
         known, most = before - total["expected_after_us"], before - total["after_us"]
         if not records(self.answer.get("plan")):
             return f"{', '.join(far)}: no check found anything that would pay."

@@ -151,6 +151,15 @@ def test_the_time_before_an_op_in_which_none_ran_is_idle(tmp_path):
     assert beside.idle_ns.sum() == pytest.approx(beside.gap_ns, abs=2)
     after = timeline(tmp_path / "after", (9_000, 10_000), (2_000, 20_000), (-100, 10_000))
     assert after.idle_ns.tolist() == [0, 2_000, 0]
+    rows = performance_rows(program_of((0, 40_000), (15_000, 45_000)), [Iteration()])
+    idle = {}
+    for gap in ("9900", "10100", "19900", "20100", ""):  # cycles leave 15 us; a twentieth of the wall time is 5
+        rows[-1]["OP TO OP LATENCY [ns]"] = gap
+        csv = read_performance_csv(write_rows(tmp_path / f"{gap}.csv", rows, header_of(rows, "C7")))
+        line = timeline_of(Performance(csv).ops, 1.0)
+        assert (line.wall_ns, line.side_by_side) == (pytest.approx(100_000, abs=2), False)
+        idle[gap] = line.idle_ns[1]
+    assert idle == pytest.approx({"9900": 15_000, "10100": 10_100, "19900": 19_900, "20100": 15_000, "": 0}, abs=2)
 
 
 def test_ops_one_after_the_other_share_nothing(tmp_path):

@@ -164,7 +164,8 @@ def caveats_of(comparison: Comparison) -> list[str]:
     if comparison.clock_ratio != 1.0:
         clocks = (run.performance_report.clock_ghz for run in (before.run, after.run))
         moved = " -> ".join(f"{figure(clock, '.3g')}" for clock in clocks)
-        caveats.append(f"clock {moved} GHz: the candidate's times are its cycles at the baseline's clock")
+        scaled = "the candidate's kernel times are its cycles at the baseline's clock, its wall time is as measured"
+        caveats.append(f"clock {moved} GHz: {scaled}")
     if not comparison.alignment.complete:
         caveats.append("too many ops to align: groups only, nothing is said of shapes")
     elif comparison.little_in_common:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ttnn_mcp.arrays import Floats
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.doubts_of_cycles import TIME_MISSING
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.artefact import artefact
 
@@ -43,7 +44,8 @@ class Timeline:
         gaps_ns: gap before each op but the first; NaN where not measured, negative where ops overlap.
         busy_ns: time in which at least one kernel ran: less than `kernel_ns` where sub-devices work side by side.
         spent_ns: per op, its part of `busy_ns`: its kernel time, less where it shared the time with others.
-        idle_ns: per op, the time before it in which no kernel ran; 0 before the first op.
+        idle_ns: per op, the time before it in which no kernel ran; 0 before the first op. Where gaps and cycles do not
+            agree, it is told from the cycles, as `wall_ns` is.
     """
 
     device: int
@@ -102,10 +104,14 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
     if clock_ghz and np.isfinite(ends[[0, -1]]).all():
         # gap = kernel start - previous end, so a kernel starts at FW END - KERNEL DURATION (measured on 7 reports)
         wall = float(np.nanmax(ends) - ends[0]) / clock_ghz + float(kernel[0])
-        if ((gaps < -OVERLAP_NS).any() or took - wall > OVERLAP_NS) and np.isfinite(ends).all():
+        overlap = (gaps < -OVERLAP_NS).any() or took - wall > OVERLAP_NS
+        apart = np.isfinite(gaps).any() and abs(took + idle.sum() - wall) > TIME_MISSING * wall
+        if (overlap or apart) and np.isfinite(ends).all():
             ends_ns = (ends - ends[0]) / clock_ghz
-            wall, spent = float(ends_ns.max() - (ends_ns - kernel).min()), _shared_out(ends_ns - kernel, ends_ns)
             idle = _idle_before(ends_ns - kernel, ends_ns)
+            if overlap:
+                wall = float(ends_ns.max() - (ends_ns - kernel).min())
+                spent = _shared_out(ends_ns - kernel, ends_ns)
     else:
         wall = took + float(np.nansum(np.maximum(gaps, 0.0)))
     busy = took if spent is kernel else float(spent.sum())
