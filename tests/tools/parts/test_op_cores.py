@@ -228,7 +228,7 @@ async def test_a_window_s_log_that_is_large_is_named_and_left(at, tmp_path, monk
     assert "op_detail(op, whole='cores')" in answer["on_cores_caveat"]
 
 
-@pytest.mark.parametrize("content", ["", "no log", "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\nno columns\n"])
+@for_all("content", ["", "no log", "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\nno columns\n"])
 async def test_a_broken_log_takes_nothing_from_the_time_budget(at, tmp_path, content):
     path = report(tmp_path)
     (path.parent / "profile_log_device.csv").write_text(content)
@@ -248,7 +248,7 @@ async def test_of_a_window_the_five_heaviest_ops_are_told_core_by_core(at, tmp_p
     assert [row[table["columns"].index("in_report_us")] for row in table["rows"]] == [70, 60, 50, 40, 30]
 
 
-@pytest.mark.parametrize(("kernel_ns", "is_told"), [(10_080, False), (10_120, True), (9_880, True)])
+@for_all(("kernel_ns", "is_told"), [(10_080, False), (10_120, True), (9_880, True)])
 async def test_a_difference_of_a_percent_between_report_and_log_is_told(at, tmp_path, kernel_ns, is_told):
     path = report(tmp_path, kernel_ns)
     both = [line for count in (CALL_COUNT, 2 * CALL_COUNT) for line in zone_lines(zones(), count)]
@@ -258,7 +258,7 @@ async def test_a_difference_of_a_percent_between_report_and_log_is_told(at, tmp_
     assert ("on_cores_caveat" in answer) == is_told
 
 
-@pytest.mark.parametrize(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
+@for_all(("size", "is_read"), [(32 << 20, True), ((32 << 20) + 1, False)])
 async def test_a_log_of_32_mib_beside_a_window_is_read_and_a_larger_one_is_named(at, tmp_path, size, is_read):
     path = report(tmp_path)
     write_no_log(path.parent, size)

@@ -169,7 +169,7 @@ async def names(at, run):
     ]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("width", "up", "down"),
     [
         (640, "up: widens 2 times", "down: narrows 2 times"),
@@ -182,7 +182,7 @@ async def test_a_matmul_that_doubles_the_width_is_one_of_an_mlp(at, tmp_path, wi
     assert await names(at, run) == ["LayerNormDeviceOperation", up, unary, down, unary]
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("between", "scores"),
     [(1, "attention scores: softmax follows"), (2, "MatmulDeviceOperation")],
 )
@@ -202,7 +202,7 @@ async def test_a_compiler_s_run_names_the_lines_of_the_model(at, tmp_path):
     assert all(".py:" in name for name in await names(at, run))
 
 
-@pytest.mark.parametrize(
+@for_all(
     ("lost", "named"),
     [
         (tuple(f"INPUT_{number}_" for number in range(2, 10)), True),
@@ -216,7 +216,7 @@ async def test_a_matmul_is_named_where_both_its_operands_and_its_output_are_told
     assert ("up: widens 2 times" in await names(at, write_rows(tmp_path / "ops.csv", rows, header))) is named
 
 
-@pytest.mark.parametrize("blank", ["INPUT_0_", "OUTPUT_0_"])
+@for_all("blank", ["INPUT_0_", "OUTPUT_0_"])
 async def test_a_matmul_whose_width_is_not_told_is_not_named(at, tmp_path, blank):
     rows = performance_rows(model(widened(640)), PASSES)
     for row in rows:
