@@ -40,13 +40,16 @@ demo: $(VENV)/ready  ## what ttnn-mcp finds in a bundled profile
 	@$(HERE) -m ttnn_mcp demo
 
 test: $(VENV)/ready  ## run the tests, of long sweeps a sample; those on real reports too, where ../shared lies beside the checkout
-	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow" --ignore tests/house
+	@$(HERE) -m pytest -n auto --dist worksteal -m "not slow and not sweep" --ignore tests/house
 
 test-shared: $(VENV)/ready  ## run only the tests that read the real reports beside the checkout (../shared)
 	@$(HERE) -m pytest -n auto -m shared
 
+sweeps: $(VENV)/ready  ## run the cases of long sweeps that make test and make check leave out (minutes)
+	@$(HERE) -m pytest -n auto -m "slow or sweep" $$(grep -rl "checked=" tests --include='test_*.py')
+
 lowest: .lowest/ready  ## run the tests of every door with the oldest versions that pyproject.toml allows
-	@.lowest/bin/python -m pytest -n auto -m "not slow" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
+	@.lowest/bin/python -m pytest -n auto -m "not slow and not sweep" tests/test_golden.py tests/test_stdio.py tests/readers tests/server \
 		tests/tools/test_every_tool.py tests/tools/test_answering.py tests/archive tests/session/test_registry.py \
 		--ignore tests/readers/graph --ignore tests/readers/printed --ignore tests/archive/test_turns.py
 

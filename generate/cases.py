@@ -1,5 +1,7 @@
 """Write ttnn_mcp/checks/cases.json: what measured changes brought of the bounds that checks gave them.
 
+With it tests/frozen/by_others.csv: verdicts on each model's layers without its own cases and measured times.
+
 python -m generate.cases        or `make fix`
 
 The cases are the stories and the whole layers of the tests, whose bounds are computed, and those of
@@ -20,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
-from generate.frozen import MEETINGS_THAT_WERE, promises_about, summary
+from generate.frozen import FOLDER, MEETINGS_THAT_WERE, promises_about, read_verdicts, summary, write_verdicts
 from generate.law_fit import fits
 from generate.law_rows import measured, port, ports
 from generate.laws import coefficients
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 SAVINGS = ROOT / "measurements" / "savings.csv"
 TRACES = ROOT / "measurements" / "traces.csv"
+MODELS = {model: layers for meeting in MEETINGS_THAT_WERE for model, layers in meeting.models.items()}
+BY_OTHERS = FOLDER / "by_others.csv"  # what is said of each without its own cases and times
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_TRIES = 8  # fewer do not tell a third from a half (ours)
 LEAST_SOURCES = 3  # one ledger's habits say nothing about the next one
@@ -342,23 +346,27 @@ def _by_others(told: list[Case], case: Case) -> dict[str, float] | None:
     return by["checks"][case.check] if case.check in by["checks"] else by["levers"].get(LEVERS[case.check])
 
 
-def _layers_by_others(told: list[Case], tried: list[Case]) -> Iterator[tuple[str, str]]:
-    """Per meeting, what is said of its layers now without the cases and the measured times of their own model."""
+def verdicts_by_others(model: str, told: list[Case], tried: list[Case]) -> list[Verdict]:
+    """What is said of the layers of a model now, without its own cases and measured times."""
+    layers = MODELS[model]
+    others = {
+        **shares(case for case in told if case.source != model),
+        "tries": tries_by_check(case for case in tried if case.source != model),
+    }
+    laws = _laws_without({port(one.source) for layer in layers for one in (layer, *layer.levers)})
+    with (
+        patch.object(expectation, "measured_cases", partial(dict, others)),
+        patch.object(law, "fitted_laws", lambda laws=laws: laws),
+        TemporaryDirectory() as folder,
+    ):
+        return [one for layer in layers for one in judged(layer, Path(folder))]
+
+
+def _layers_by_others() -> Iterator[tuple[str, str]]:
+    """Per meeting, as they were judged when all was generated: it takes minutes."""
+    verdicts = read_verdicts(BY_OTHERS)
     for meeting in MEETINGS_THAT_WERE:
-        verdicts: dict[str, list[Verdict]] = {}
-        for model, layers in meeting.models.items():
-            others = {
-                **shares(case for case in told if case.source != model),
-                "tries": tries_by_check(case for case in tried if case.source != model),
-            }
-            laws = _laws_without({port(one.source) for layer in layers for one in (layer, *layer.levers)})
-            with (
-                patch.object(expectation, "measured_cases", partial(dict, others)),
-                patch.object(law, "fitted_laws", lambda laws=laws: laws),
-                TemporaryDirectory() as folder,
-            ):
-                verdicts[model] = [one for layer in layers for one in judged(layer, Path(folder))]
-        yield meeting.title, summary(verdicts)
+        yield meeting.title, summary({model: verdicts[model] for model in meeting.models})
 
 
 def _laws_without(without: set[str]) -> dict[str, dict[str, law.Fitted]]:
@@ -394,7 +402,7 @@ def section() -> str:
         tries_gained=_gained(tried),
         tries_left_out=_table(tries_left_out(tried)),
         left_out=_table([[*tested], [*tested.values()]]),
-        layers="\n".join(f"* {title}: {said}." for title, said in _layers_by_others(told, tried)),
+        layers="\n".join(f"* {title}: {said}." for title, said in _layers_by_others()),
         pairs=len(traced),
         ledgers=len({pair.source for pair in traced}),
         gained_pairs=sum(pair.saved > FASTER * pair.eager for pair in traced),
@@ -421,6 +429,8 @@ def main() -> None:
         expectation.CASES.write_text(text, encoding="utf-8")
         expectation.measured_cases.cache_clear()  # answers that are generated next are told by the new ones
         promises_about.cache_clear()
+    told, tried = cases(), tries()
+    write_verdicts(BY_OTHERS, {model: verdicts_by_others(model, told, tried) for model in MODELS})
 
 
 if __name__ == "__main__":

@@ -156,7 +156,11 @@ def verdicts_now(meeting: Meeting) -> ByModel:
 
 
 def verdicts_at_first(meeting: Meeting) -> ByModel:
-    with meeting.file.open(encoding="utf-8", newline="") as file:
+    return read_verdicts(meeting.file)
+
+
+def read_verdicts(path: Path) -> ByModel:
+    with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     near = {word: told for told, word in TOLD.items()}
     return {
@@ -166,6 +170,15 @@ def verdicts_at_first(meeting: Meeting) -> ByModel:
         ]
         for model, of_it in groupby(rows, key=lambda row: row["model"])
     }
+
+
+def write_verdicts(path: Path, by_model: ByModel) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["model", "lever", "kind", "said", "near", "near_if"])
+        for model, verdicts in by_model.items():
+            for one in verdicts:
+                writer.writerow([model, one.lever, one.kind, one.said, TOLD[one.near], TOLD[one.near_if]])
 
 
 def section() -> str:
@@ -229,12 +242,7 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__ if arguments else "each of these met the checks once: nothing is judged at first again")
         return 1
     for meeting in new:
-        with meeting.file.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["model", "lever", "kind", "said", "near", "near_if"])
-            for model, verdicts in verdicts_now(meeting).items():
-                for one in verdicts:
-                    writer.writerow([model, one.lever, one.kind, one.said, TOLD[one.near], TOLD[one.near_if]])
+        write_verdicts(meeting.file, verdicts_now(meeting))
     return 0
 
 

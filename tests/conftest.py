@@ -107,7 +107,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if sampled is not None:
             test = item.nodeid.partition("[")[0]
             if cases[test] % sampled.args[0]:
-                item.add_marker("slow")
+                item.add_marker("sweep" if cases[test] % sampled.kwargs.get("checked", 1) else "slow")
             cases[test] += 1
 
 

@@ -5,6 +5,8 @@ Of the stories that no check was written for, tests/stories/test_stories.py spea
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
 from generate import advice, cases, frozen
@@ -12,6 +14,8 @@ from generate.frozen import MEETINGS_THAT_WERE
 from tests.shared_reports import shared
 from tests.stories import page
 from ttnn_mcp.checks.expectation import CASES
+
+SAMPLED = 12  # models of which one is judged without its own cases each time
 
 
 @pytest.mark.slow
@@ -31,7 +35,13 @@ def test_the_page_tells_of_whole_layers_by_meetings():
 
 @pytest.mark.slow
 def test_meetings_and_what_is_expected_are_told_as_they_would_be_now():
-    """In one test, because processes share no promises: these are 350 layers."""
+    """In one test, because processes share no promises: these are 400 layers."""
     assert [frozen.part_of(meeting) for meeting in MEETINGS_THAT_WERE] == page.MEETINGS, page.RENEW
     assert cases.section() == page.CASES, page.RENEW
-    assert CASES.read_text("utf-8") == cases.text_of(cases.told_by(cases.cases(), cases.tries())), page.RENEW
+    told, tried = cases.cases(), cases.tries()
+    text = cases.text_of(cases.told_by(told, tried))
+    assert CASES.read_text("utf-8") == text, page.RENEW
+    by_others, turn = frozen.read_verdicts(cases.BY_OTHERS), crc32(text.encode()) % SAMPLED
+    assert [*by_others] == [*cases.MODELS], page.RENEW
+    for model in [*by_others][turn::SAMPLED]:  # all of them take minutes: which these are changes with the cases
+        assert by_others[model] == cases.verdicts_by_others(model, told, tried), page.RENEW

@@ -83,13 +83,13 @@ async def faults(at, report):
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.stem)
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, checked=3)
 async def test_plans_of_real_reports_can_be_true(tmp_path, report):
     assert await faults(reader(tmp_path), report) == []
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.id)
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(30, checked=4)
 async def test_plans_of_stories_can_be_true(tmp_path, story):
     report = write_performance_report(tmp_path / "made", story.build(), story.iterations)
     assert await faults(reader(tmp_path), report) == []

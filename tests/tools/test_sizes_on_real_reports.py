@@ -51,7 +51,7 @@ async def test_a_default_answer_takes_at_most_six_kilobytes(tmp_path, name):
     assert await answers_of(at, path, heaviest) >= 10
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(18, checked=3)
 @pytest.mark.parametrize("name", MEMORY or ["none"])
 async def test_a_default_answer_about_a_memory_report_takes_no_more(tmp_path, name):
     shared("memory")  # skips where the reports are not beside the checkout
