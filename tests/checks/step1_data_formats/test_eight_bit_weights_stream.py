@@ -50,8 +50,15 @@ def test_the_bound_ends_where_the_bytes_at_achievable_bandwidth_do(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(79_000 * spared / (WEIGHTS + OTHERS))]
 
 
-def test_one_percent_of_the_window_is_the_line(check):
+def test_one_percent_of_the_window_is_the_line_and_heads_are_tried_elsewhere(check):
     check.share_pair(decode, 0.01, of="saving")
+
+    def head(columns):
+        program = Program("wormhole_b0")
+        linear(program, 32, 4096, columns, 24 * columns, weights=EIGHT)
+        return program
+
+    check.pair(head, silent=32_000, fires=31_968)
 
 
 @for_all(

@@ -52,6 +52,7 @@ def test_weights_that_wait_for_bytes_are_another_checks_but_beside_narrower_ones
     waiting = {"m": 32, "n": 4096, "ns": 100_000, "weights": "BFLOAT8_B"}
     assert check.ask(of(**waiting)).status == "clean"
     assert texts(check.ask(linear(of(**waiting)))) == ["1 matmul could do with narrower weights"]
+    check.pair(lambda n: of(**{**waiting, "n": n, "ns": 25 * n}), silent=31_968, fires=32_000)  # a head
 
 
 def test_results_of_matmuls_in_bfloat16_are_told(check):

@@ -11,10 +11,9 @@ never below arithmetic or the launch. At least is 0: PCC may forbid every one of
 
 Where a matmul reads BFLOAT4_B already, the author chose per op. Gate and up (29 us a layer), down (17), experts (40)
 and a shared one (8) were still narrowed beside such (Qwen2.5-Coder's and GLM-4.7-Flash's ports in tt-metal), attention
-projections brought nothing, 76 us, or were refused for PCC: so only the largest are told there. Heads took 0.47 to
-1.08 ms less a token in three ledgers, with as many words right, and missed the PCC in a fourth. Silent while
-a matmul waits for wider weights (wide-weights comes first), on compute-bound ops, where blocks of K explain the time,
-and on convs.
+projections brought nothing, 76 us, or were refused for PCC: so only the largest are told there. Silent while a matmul
+waits for wider weights (wide-weights comes first), on heads (32,000 columns and more; formats-untried tells them), on
+compute-bound ops, where blocks of K explain the time, and on convs.
 """
 
 from __future__ import annotations
@@ -43,6 +42,8 @@ TRIED = "BFLOAT4_B"
 LARGE = (
     0.4  # of the largest weights: down beside packed gate and up has half, attention a seventh to a third (ours)
 )
+# columns: the smallest vocabulary of the models tt-metal serves, and above their feed-forwards (28,672)
+HEAD = 32_000
 
 
 def _weighted(facts: WindowFacts) -> Mask:
@@ -68,7 +69,7 @@ def look(facts: WindowFacts) -> Problems:
     if (able & weight.dtype.among(TRIED)).any():
         sizes = weight.padded[:, 2:].prod(axis=1)
         waiting &= sizes >= LARGE * sizes[able].max()
-    rows = np.flatnonzero(waiting)  # BFLOAT8_B is left: others are no weights
+    rows = np.flatnonzero(waiting & (weight.logical[:, 3] < HEAD))  # BFLOAT8_B is left: others are no weights
     spared = spared_bytes(weight, TRIED) * share_read(facts.ops)
     at_most = fewer_bytes_save(facts.ops, facts.roofline, spared)[rows]
     tell = partial(_tell, int(able.sum()), float(at_most.sum()))

@@ -9,16 +9,17 @@ from dead ends in four ledgers, most within a tenth.
 
 The line: matmuls and fused attention of 5 us and more. Weights wider than BFLOAT4_B that no byte count speaks of:
 experts of which the report does not tell how many are read, matmuls whose arithmetic outweighs their bytes, BFLOAT8_B
-beside BFLOAT4_B. Where passes are the limit those that narrower weights have no bits for go with them, as in four
-ledgers. Results of matmuls in BFLOAT16, those in L1 too (fc of Janus-Pro's tower 8 % less); both where their bytes take
-a tenth of the time and more, or would in DRAM. Keys and values in BFLOAT16. Passes of matmuls above LoFi, where
-arithmetic takes half of the time, and of experts in 8 bits and narrower of which the report does not tell how many are
-read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Passes above HiFi2 of attention in windows or a ring, whose
-arithmetic no report tells (a quarter of Mistral Medium's ring attention). Passes of rotary_embedding_llama, which turns
-pairs by a matmul: HiFi2 saved 25 % and LoFi 51 % of pplx-embed's (HiFi4). Any op that reads or writes FLOAT32: BFLOAT16
-saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a projection's in three ledgers. Each 1 % of the
-window to save; the bound is the part of the bytes or passes that goes, of all the time: of bytes no more than what is
-above the arithmetic; of a cast to or from FLOAT32 all of it.
+beside BFLOAT4_B, and heads of 32,000 columns and more (BFLOAT4_B took 0.5 to 1.1 ms a token off three, with as many
+words right, and missed the PCC of a fourth). Where passes are the limit those that narrower weights have no bits for go
+with them, as in four ledgers. Results of matmuls in BFLOAT16, those in L1 too (fc of Janus-Pro's tower 8 % less);
+both where their bytes take a tenth of the time and more, or would in DRAM. Keys and values in BFLOAT16. Passes of
+matmuls above LoFi, where arithmetic takes half of the time, and of experts in 8 bits and narrower of which the report
+does not tell how many are read (LoFi saved 9 % of gate and up of Qwen3 Coder 30B). Passes above HiFi2 of attention in
+windows or a ring, whose arithmetic no report tells (a quarter of Mistral Medium's ring attention). Passes of
+rotary_embedding_llama, which turns pairs by a matmul: HiFi2 saved 25 % and LoFi 51 % of pplx-embed's (HiFi4). Any op
+that reads or writes FLOAT32: BFLOAT16 saved 46 % of an activation's ops, 47 % of a matmul and a tenth of a
+projection's in three ledgers. Each 1 % of the window to save; the bound is the part of the bytes or passes that goes,
+of all the time: of bytes no more than what is above the arithmetic; of a cast to or from FLOAT32 all of it.
 
 Silent on passes of which second-pass-for-eight-bits speaks, on FLOAT32 of which float32-between-bfloat16 does, on
 element-wise ops in BFLOAT16 (wide-activations), and on convs.
@@ -64,6 +65,7 @@ from ttnn_mcp.checks.step1_data_formats import (
     float32_between_bfloat16,
     second_pass_for_eight_bits,
 )
+from ttnn_mcp.checks.step1_data_formats.eight_bit_weights_stream import HEAD
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import FIDELITY_PHASES
 
@@ -95,7 +97,7 @@ def look(facts: WindowFacts) -> Problems:
     long = (took >= SMALL_NS) & ~facts.roofline.impossible  # operands or times of the others are false
     matmul, able = facts.of_family("matmul"), ENGINE.mask(facts) & long
     beside = bool(weight.dtype.among("BFLOAT4_B").any()) & weight.dtype.among("BFLOAT8_B")
-    untold = beside | ~waits_for_bytes(facts.ops, facts.roofline)
+    untold = beside | ~waits_for_bytes(facts.ops, facts.roofline) | (weight.logical[:, 3] >= HEAD)
     untold &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     weights = able & reads_weights(facts.ops, facts.flow) & untold
