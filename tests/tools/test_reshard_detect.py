@@ -143,6 +143,7 @@ async def test_deeplab(at):
     assert trip["total_us"] == pytest.approx(33.6, abs=0.1)
     assert trip["avoidable_at_most_us"] == pytest.approx(15.1, abs=0.1)
     assert "a copy with other readers stays (1 here)" in trip["why"]
+    assert "else one `ttnn.reshard(x, cfg)` from" in trip["fix"]
     rows = {row[0]: dict(zip(said["moves"]["columns"], row, strict=True)) for row in said["moves"]["rows"]}
     assert rows[111]["consumer"] == "112 InterleavedToSharded, 117 Matmul"
     assert rows[111]["avoidable"] == "no"

@@ -158,8 +158,8 @@ class WindowFacts:
     @cached_property
     def modelled_share(self) -> float:
         """Share of the kernel time on ops whose least time leaves out no known cost."""
-        # unmoved: no op is known whose bound is complete and 0
-        return self.share(np.flatnonzero(self.least_times.complete & self.least_times.bounded))
+        known = self.least_times.complete & self.least_times.bounded  # unmoved: no complete bound is known to be 0
+        return self.share(np.flatnonzero(known))
 
     @property
     def layering(self) -> Layering | None:

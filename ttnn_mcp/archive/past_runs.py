@@ -111,7 +111,7 @@ def work_of(cursor: DuckDBPyConnection, runs: list[PastRun], fresh: RunRows | No
     by = ["signature", "op_code", "settings_hash"]
     grouped = ops.groupby(by, observed=True, sort=False)
     ours = grouped.agg(ops=("line", "size"), kernel_us=("kernel_us", "sum"), line=("line", "min")).reset_index()
-    ours["op_code"] = ours["op_code"].astype(object)  # unmoved: the oldest pandas warns of a category beside texts
+    ours["op_code"] = ours["op_code"].astype(object)  # the oldest pandas warns of a category beside texts
     return pd.concat([work[work["run"] != place], ours.assign(run=place)], ignore_index=True)
 
 

@@ -52,6 +52,7 @@ def test_fewer_passes_save_time_and_more_take_longer(made, weights, now, value, 
     trial = math_fidelity(made(weights=weights, fidelity=now, kernel_ns=550_000 * FIDELITY_PHASES[now]), value)
     assert (trial.now, trial.effect, trial.at_most_ns > 0, trial.same_l1) == (now, now != value, saves, True)
     assert told in f"{trial.change} {trial.needs}"
+    assert ("the result stays" in trial.needs) == (told == "the result stays")
 
 
 def test_an_op_without_fidelity_says_so(made):

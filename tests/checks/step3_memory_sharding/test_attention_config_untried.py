@@ -32,6 +32,7 @@ def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
     assert "with k_chunk_size 32 or 128 (64 now)" in fix
     assert "q_chunk_size" not in fix
     assert "max_cores_per_head_batch=32" in fix
+    assert "k_chunk_size 128 or 256 (TTNN chose)" in check.ask(decoded(chunk=0)).claim.fix
     assert "max_cores_per_head_batch" not in check.ask(attending()).claim.fix
 
 

@@ -107,6 +107,7 @@ def test_without_a_second_tensor_there_is_no_mask_and_a_single_number_is_the_sca
     scaled = check.ask(written_out(kind="MUL", scalar=0.125)).claim
     assert "(q, k, v, is_causal=False, scale=0.125, compute_kernel" in scaled.fix
     assert "BFLOAT16 mask" not in scaled.caveat
+    assert "scale=0.125, compute" in check.ask(written_out(kind="MUL", scalar=0.125, after=1)).claim.fix
     assert "is_causal=False, scale=1 / 8, compute" in check.ask(written_out(kind="DIV", scalar=8)).claim.fix
     for how in ({"kind": "MUL"}, {"before": 2, "kind": "MUL", "scalar": 0.5}, {"kind": "ADD", "scalar": 1}):
         assert "(q, k, v, is_causal=False, scale=..., " in check.ask(written_out(**how)).claim.fix, how
