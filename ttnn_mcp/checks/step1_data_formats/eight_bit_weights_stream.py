@@ -42,8 +42,7 @@ TRIED = "BFLOAT4_B"
 LARGE = (
     0.4  # of the largest weights: down beside packed gate and up has half, attention a seventh to a third (ours)
 )
-# columns: the smallest vocabulary of the models tt-metal serves, and above their feed-forwards (28,672)
-HEAD = 32_000
+HEAD = 32_000  # columns: the smallest vocabulary that tt-metal serves; feed-forwards have up to 28,672
 
 
 def _weighted(facts: WindowFacts) -> Mask:

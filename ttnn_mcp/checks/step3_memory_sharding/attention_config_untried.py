@@ -25,7 +25,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
-FEWER = (8, 8)  # cores: such a part of larger grids gained in some of the ledgers
+FEWER = (8, 8)  # cores, measured: such a part of larger grids gained in some of the ledgers
 
 
 @check(

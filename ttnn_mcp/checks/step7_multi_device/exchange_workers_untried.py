@@ -24,6 +24,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, SAME_OPS
 from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, collectives_named
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.quoting import figure
 
 WORKERS = "num_workers_per_link"
 MANY, ONE = (
@@ -57,7 +58,7 @@ def look(facts: WindowFacts) -> Problems:
 def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     now = facts.attributes(row).number(WORKERS)
-    has = f"{now:.0f} workers" if now else "as many workers as TTNN chose"
+    has = f"{figure(now, '.0f')} workers" if now else "as many workers as TTNN chose"
     short = facts.kernel_ns[row] < LATENCY_NS
     workers = ONE if short else MANY
     chunks = "" if short else ", chunks_per_sync=16, then 40"
