@@ -273,7 +273,7 @@ def test_as_many_shards_as_cores_now_are_no_advice(check, cores, advice):
     """128 rows are split on four cores, and shards of its input are four."""
     program = Program("wormhole_b0")
     x, y = program.tensor([1, 1, 128, 6144]), program.tensor([1, 32, 128, 128])
-    put(program, DeviceOp("PermuteDeviceOperation", (x,), (y,), 100_000, cores=cores))
+    put(program, DeviceOp("SoftmaxDeviceOperation", (x,), (y,), 100_000, cores=cores))
     assert advice in check.ask(program).claim.fix
 
 
@@ -284,6 +284,11 @@ def test_a_matmul_on_shards_gets_finer_shards_for_ttnn_passes_a_core_grid_over(c
     fix = check.ask(program).claim.fix
     assert fix.startswith("the shards of x choose the cores: cut it finer: ttnn.MemoryConfig(")
     assert "num_cores_to_corerangeset(64, device.compute_with_storage_grid_size(), True), (64, 64)" in fix
+    given = "MatmulMultiCoreReuseMultiCast1DProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=3)"
+    program.device_ops[0].attributes["program_config"] = given  # it chooses the cores, whatever the shards are
+    assert check.ask(program).claim.fix.startswith(
+        "a program_config with smaller per_core_M and per_core_N, on a larger"
+    )
 
 
 @for_all(
@@ -373,13 +378,27 @@ def test_what_cannot_be_done_in_its_time_is_not_free_to_save(check):
         ("UnaryDeviceOperation", "keep the shards that line {line} gives up: no move there"),
         ("NlpCreateHeadsDeviceOperation", "a core takes a row of its tiles"),  # TTNN 0.81.1 refuses shards as these
         ("NLPConcatHeadsDeviceOperation", "a core takes a row of its tiles"),
+        ("RotaryEmbeddingLlamaDeviceOperation", "more pieces in one call"),
+        ("SDPAOperation", "more pieces in one call"),
+        ("ScatterDeviceOperation", "more pieces in one call"),
     ],
 )
 def test_what_was_moved_out_of_its_shards_can_stay_there_if_its_reader_takes_any(check, reader, advice):
     outcome = check.ask(behind_a_move(reader=reader))
     assert outcome.claim.fix.startswith(advice.format(line=outcome.case.line(0)))
     assert len(outcome.claim.fix) <= 260
-    assert outcome.claim.is_trial == ("Heads" in reader)
+    assert outcome.claim.is_trial == (reader != "UnaryDeviceOperation")
+
+
+def test_a_core_for_each_user_is_no_finding(check):
+    """TTNN 0.81.1 gives a user one core, whatever shards the call asks for."""
+    shards, flat = height_sharded(32, 64, 2), L1
+    for name, into, told in (
+        ("NLPCreateQKVHeadsDecodeDeviceOperation", shards, False),
+        ("RotaryEmbeddingLlamaDeviceOperation", shards, False),
+        ("RotaryEmbeddingLlamaDeviceOperation", flat, True),
+    ):
+        assert check.ask(behind_a_move(reader=name, into=into)).fires == told, name
 
 
 def behind_a_move(*, again=False, into=None, reader="UnaryDeviceOperation"):
@@ -421,7 +440,7 @@ def test_what_another_op_made_has_no_shards_to_keep(check):
     y = put(program, DeviceOp("UnaryDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
     put(
         program,
-        DeviceOp("TransposeDeviceOperation", (y,), (program.tensor([1, 20, 32, 128]),), 22_000, cores=1),
+        DeviceOp("SoftmaxDeviceOperation", (y,), (program.tensor([1, 20, 32, 128]),), 22_000, cores=1),
     )
     assert check.ask(program).claim.fix.startswith("give it more rows")
 
@@ -471,9 +490,9 @@ def test_an_op_that_takes_shards_and_gives_them_is_a_trial_of_its_own(check):
     program = upsampled(cores=4)
     few = width_sharded(32, 64, 4)
     x, y = (program.tensor([1, 1, 4096, 256], placement=few) for _ in range(2))
-    put(program, DeviceOp("MadeUpDeviceOperation", (x,), (y,), 100_000, cores=4))
+    put(program, DeviceOp("UpsampleOperation", (x,), (y,), 100_000, cores=4))
     z = program.tensor([1, 1, 4096, 256], placement=L1)
-    put(program, DeviceOp("MadeUpDeviceOperation", (y,), (z,), 90_000, cores=4))
+    put(program, DeviceOp("UpsampleOperation", (y,), (z,), 90_000, cores=4))
     others, shards = check.ask(program).claims
     assert (others.rows.tolist(), shards.rows.tolist()) == ([0, 2], [1])
     assert (others.expected is None, shards.expected is None) == (False, True)

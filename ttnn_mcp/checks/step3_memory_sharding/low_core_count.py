@@ -12,12 +12,14 @@ out of shards that such an op alone reads goes away with the fix, and counts who
 
 Where an op takes shards and gives them it is a trial, because its neighbours hold the same ones: activations of a
 feed-forward on 104 cores in place of 52 cost 52 us, norms and residuals on more than their neighbours 91 (ports of
-Muse-Glimmer 30B and Llama 3.3 70B in tt-metal).
+Muse-Glimmer 30B and Llama 3.3 70B in tt-metal). So are ops of which no placement is known that brings them cores:
+attention, scatter, rotary and heads of a prefill refuse shards in TTNN 0.81.1.
 
 Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
 in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
 which use few cores on purpose, about moves, whose cores depend on their neighbours, and about updates of caches, whose
-output is more than they write. Matmuls on DRAM-sharded weights use as many cores as DRAM has banks, and rings use the
+output is more than they write; about heads of a decode and its rotary in shards, which take a core for each user.
+Matmuls on DRAM-sharded weights use as many cores as DRAM has banks, and rings use the
 cores of the ring. Small element-wise ops can be faster on fewer cores (tt-metal #54915).
 """
 
@@ -71,7 +73,7 @@ def look(facts: WindowFacts) -> Problems:
     at_most = facts.kernel_ns - best
     rows = rows[at_most[rows] > 0]
     in_shards = facts.ops.inputs[0].sharded & facts.ops.outputs[0].sharded
-    uncertain = (in_shards | _heads(facts))[rows]  # whether rows are tokens or users, no report tells
+    uncertain = (in_shards | ~_takes_any_shards(facts) & ~facts.of_family("matmul"))[rows]
     for these, is_trial in ((rows[~uncertain], False), (rows[uncertain], True)):
         moves = _moves(facts, these)
         saved = np.concatenate([at_most[these], facts.kernel_ns[moves]])
@@ -110,6 +112,7 @@ def _rows(facts: WindowFacts, cores: int) -> Rows:
     )
     few[trapped(facts.ops, facts.matmuls, cores)] = False
     few[rows_of_chains(facts.attentions)] = False
+    few[_of_a_core_each(facts)] = False
     few[facts.matmuls.rows[facts.matmuls.dram_sharded | facts.matmuls.ring]] = False
     few[shares_left(facts.ops, facts.chip) < 1] = False
     return np.flatnonzero(few)
@@ -124,8 +127,18 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
 
 
 def _takes_any_shards(facts: WindowFacts) -> Mask:
-    """Ops that read any shards: matmuls and head ops of TTNN 0.81.1 want shards of their own."""
-    return ~facts.of_family("matmul") & ~_heads(facts)
+    """Ops that read any shards. Attention, rotary in a prefill, scatter and heads refuse them (TTNN 0.81.1, asked)."""
+    return facts.of_family("eltwise", "layout", "pool", "softmax") & ~facts.names.where(_rotates)
+
+
+def _rotates(op_code: str) -> bool:
+    return "Rotary" in op_code or "RotateHalf" in op_code
+
+
+def _of_a_core_each(facts: WindowFacts) -> Mask:
+    """Ops of a decode that give each user a core, whatever shards they are asked for (TTNN 0.81.1, asked)."""
+    decodes = facts.names.where(lambda op_code: "Heads" in op_code and "Decode" in op_code)
+    return decodes | (facts.names.where(_rotates) & facts.ops.outputs[0].sharded)
 
 
 def _heads(facts: WindowFacts) -> Mask:
@@ -145,6 +158,10 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
             "a core takes a row of its tiles: more tokens in one call; if each of its rows is another user's "
             f"(decode), ttnn.experimental.{form}, and attention for decode behind it"
         )
+    if not _takes_any_shards(facts)[row]:
+        return (
+            "more pieces in one call, or another op for this: no placement is known by which its program gets cores"
+        )
     maker = int(facts.joins.makers[row])
     if maker >= 0 and facts.named("ShardedToInterleaved")[maker]:
         return f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them"
@@ -153,12 +170,14 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
 
 def _matmul_fix(facts: WindowFacts, row: int, cores: int) -> str:
     """A core grid where it brings cores; it gives one to each pair of matrices, and shards choose their own."""
-    source = facts.ops.inputs[0]
+    source, has_config = facts.ops.inputs[0], facts.attributes(row).struct("program_config") is not None
+    block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
+    deep = f"; in its config in0_block_w up to 8, {figure(block, '.0f')} now" if block <= SHALLOW else ""
+    if source.sharded[row] and has_config:
+        return f"a program_config with smaller per_core_M and per_core_N, on a larger grid{deep}"
     if source.sharded[row]:
         wide = source.placement[row].endswith("WIDTH_SHARDED")
         return f"the shards of x choose the cores: cut it finer: {spread_config(source, row, cores, wide=wide)}"
-    block = config_numbers(facts.ops, np.array([row]), "in0_block_w")[0]
-    deep = f"; in its config in0_block_w up to 8, {figure(block, '.0f')} now" if block <= SHALLOW else ""
     grid = worker_grid(facts.chip)
     asked = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes, given_grid=True) if grid else None
     on_grid = cores_of(asked) if asked is not None else None
