@@ -7,6 +7,7 @@ import pytest
 from tests.checks.step3_memory_sharding.test_sdpa_small_chunks import attending, decoded, sdpa
 from tests.checks.step3_programs import assert_cannot_tell, no_such_ops, rewritten, without
 from tests.for_all import for_all
+from tests.profiles import Program
 
 ENGINE_NS = 262_144  # 34.4 GFLOP over 4096 rows at HiFi2 on 64 cores
 
@@ -18,7 +19,7 @@ def test_an_attention_under_60_percent_of_its_roofline_is_a_trial(check):
     claim = outcome.claim
     assert claim.claim.startswith("1 fused attention (444 us, 100.0%) with settings that this run did not try: ")
     assert "q_chunk_size 64 or 256 (128 now), k_chunk_size 128 or 512 (256 now)" in claim.fix
-    assert "compute_with_storage_grid_size=(8, 8)" in claim.fix
+    assert "compute_with_storage_grid_size" not in claim.fix  # it has no more cores
     assert claim.expected is None
 
 
@@ -32,27 +33,38 @@ def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
     assert "with k_chunk_size 32 or 128 (64 now)" in fix
     assert "q_chunk_size" not in fix
     assert "max_cores_per_head_batch=32" in fix
-    assert "k_chunk_size 128 or 256 (TTNN chose)" in check.ask(decoded(chunk=0)).claim.fix
+    assert "k_chunk_size 128 (TTNN chose)" in check.ask(decoded(chunk=0)).claim.fix  # of a cache of 128 keys
     assert "max_cores_per_head_batch" not in check.ask(attending()).claim.fix
 
 
-def test_chunks_are_halved_to_a_tile_and_no_further(check):
-    assert "q_chunk_size 64 (32 now), k_chunk_size 32 or 128 (64" in check.ask(attending(chunks=(32, 64))).claim.fix
-    assert (
-        "q_chunk_size 64 or 320 (160 now), k_chunk_size 32 or 192"
-        in check.ask(attending(chunks=(160, 96))).claim.fix
-    ), "TTNN takes whole tiles"
+def test_only_chunks_and_cores_that_the_op_can_take_are_told(check):
+    """Eight heads of 4096 rows: 128 chunks of 256 are two a core on 110 and on 64; 256 of 128 are three and four."""
+
+    def fix(**how):
+        claims = check.ask(attending(**how)).claims
+        return claims[0].fix if claims else None
+
+    def on_110(chunk, grid=""):
+        program = Program("blackhole", grid=(11, 10))
+        sdpa(program, chunks=(chunk, 128), grid=grid)
+        return "(8, 8)" in check.ask(program).claim.fix
+
+    assert "q_chunk_size 64 (32 now), k_chunk_size 32 or 128 (64" in fix(chunks=(32, 64))
+    assert "q_chunk_size 64 or 320 (160 now), k_chunk_size 32 or 192" in fix(chunks=(160, 96)), "whole tiles"
+    short = fix(rows=128, chunks=(128, 64), heads=64, kernel_ns=900_000)
+    assert "q_chunk_size 64 (128 now), k_chunk_size 32 or 128 (64 now)" in short
+    assert "q_chunk_size 128 (256 now), k_chunk_size 128 (256 now)" in fix(chunks=(256, 256), width=128)
+    assert "q_chunk_size 256 or 1024 (512 now)" in fix(chunks=(512, 512), width=128), "the model does not know it"
+    assert fix(rows=32, chunks=(32, 32), heads=512, kernel_ns=900_000) is None
+    assert [on_110(chunk) for chunk in (256, 128)] == [True, False]
+    assert not on_110(256, "compute_with_storage_grid_size=(x=8,y=8),")
 
 
 @for_all("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
 def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_their_chunks(check, name):
     """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""
     ring = check.pair(lambda chunks: attending(name=name, chunks=chunks), silent=None, fires=(128, 256)).claim
-    assert ("check_setting first" in ring.caveat, "(8, 8)" in ring.fix) == (False, True)  # their L1 is not modelled
-    on_64 = check.ask(
-        attending(name=name, chunks=(128, 256), grid="compute_with_storage_grid_size=(x=8,y=8),")
-    ).claim
-    assert "(8, 8)" not in on_64.fix
+    assert "check_setting first" not in ring.caveat  # it does not model their L1
     check.pair(lambda ns: attending(name=name, chunks=(128, 256), kernel_ns=ns), silent=70_000, fires=4_000_000)
 
 

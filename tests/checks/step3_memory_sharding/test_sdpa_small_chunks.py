@@ -150,6 +150,10 @@ def test_every_core_keeps_a_chunk_of_queries(check):
 
 
 def test_chunks_that_do_not_fit_l1_are_not_advised(check):
+    after = [
+        check.ask(attending(chunks=SMALL, width=width)).claim.fix.endswith("; then try 512") for width in (32, 64)
+    ]
+    assert after == [True, False]
     """Heads of 512 in FLOAT32 take 2 x 8 x 16 x 4096 bytes for K alone."""
     assert (
         "q_chunk_size=256, k_chunk_size=256"
@@ -243,12 +247,12 @@ def test_an_approximate_exponent_stays(check):
     made.device_ops[0].attributes["program_config"] = (
         "SDPAProgramConfig(q_chunk_size=32,k_chunk_size=32,exp_approx_mode=1)"
     )
-    assert "exp_approx_mode=True); then" in check.ask(made).claim.fix
+    assert "exp_approx_mode=True)" in check.ask(made).claim.fix
     made.device_ops[0].attributes["program_config"] = (
         "SDPAProgramConfig(q_chunk_size=32,k_chunk_size=32,sub_core_grids={[(x=0;y=0) - (x=7;y=1)]})"
     )
-    assert "exp_approx_mode=True, sub_core_grids=<as now>); then" in check.ask(made).claim.fix
-    assert "exp_approx_mode=False); then" in check.ask(attending(chunks=SMALL)).claim.fix
+    assert "exp_approx_mode=True, sub_core_grids=<as now>)" in check.ask(made).claim.fix
+    assert "exp_approx_mode=False)" in check.ask(attending(chunks=SMALL)).claim.fix
 
 
 def test_decode_of_five_microseconds_is_about_its_launch(check):

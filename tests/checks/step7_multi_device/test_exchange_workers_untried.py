@@ -26,11 +26,11 @@ def of(**how):
 @for_all(
     ("how", "says", "asks"),
     [
-        ({}, "with 2 workers on a link", "`ttnn.reduce_scatter(..., num_workers_per_link=4, chunks_per_sync=16"),
+        ({}, "with 2 workers on a link", "ttnn.reduce_scatter(..., num_workers_per_link=4, chunks_per_sync=16"),
         ({"workers": "std::nullopt"}, "as many workers as TTNN chose", "num_workers_per_link=4"),
-        ({"name": "AllGatherAsync"}, "with 2 workers", "`ttnn.experimental.all_gather_async(..., num_workers"),
+        ({"name": "AllGatherAsync"}, "with 2 workers", "ttnn.experimental.all_gather_async(..., num_workers"),
         ({"us": 30, "rows": 32}, "with 2 workers", "num_workers_per_link=4, chunks"),
-        ({"us": 29.9, "rows": 32}, "with 2 workers", "num_workers_per_link=1)`, the rest as now"),
+        ({"us": 29.9, "rows": 32}, "with 2 workers", "num_workers_per_link=1), the rest as now"),
     ],
 )
 def test_other_workers_are_a_trial(check, how, says, asks):

@@ -39,6 +39,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import (
     WHOLE_GRID,
     chunk_of_cache,
+    fits,
     larger_chunks,
     printed_chunks,
     program_text,
@@ -111,7 +112,8 @@ def _tell_prefill(now: Rows, then: Rows, ops: Affected) -> Words:
         assumption="time falls with the pairs of chunks, and ends at 81 % of the engine (tt-metal #55758)",
         columns=("attributes",),
         cited=2,
-        fix=(f"{program_text(facts, ops.row, WHOLE_GRID, q, k)}; then try 512"),
+        fix=program_text(facts, ops.row, WHOLE_GRID, q, k)
+        + ("; then try 512" if fits(facts, ops.row, DEEPEST_CHUNK, DEEPEST_CHUNK) else ""),
         caveat="larger chunks need L1, and some sizes hang: one per process, check_setting first",
     )
 

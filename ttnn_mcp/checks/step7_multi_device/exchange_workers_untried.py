@@ -61,14 +61,14 @@ def _tell(ops: Affected) -> Words:
     has = f"{figure(now, '.0f')} workers" if now else "as many workers as TTNN chose"
     short = facts.kernel_ns[row] < LATENCY_NS
     workers = ONE if short else MANY
-    chunks = "" if short else ", chunks_per_sync=16, then 40"
+    chunks = "" if short else ", chunks_per_sync=16"
     gathers = collectives_named(facts, "AllGather")[row]
     call = "ttnn.experimental.all_gather_async" if gathers else "ttnn.reduce_scatter"
     return Words(
         claim=(f"{ops.many('exchange')} ({ops.time}) with {has} on a link: {ops.example}, {ops.took_us}"),
         assumption="a trial: 4 to 38 % less where it gained, in public ledgers",
         evidence=(cite_attribute(facts, row, WORKERS), *facts.cite(row)),
-        fix=f"`{call}(..., {WORKERS}={workers}{chunks})`, the rest as now",
+        fix=f"{call}(..., {WORKERS}={workers}{chunks}), the rest as now" + ("" if short else "; then with 40"),
         verify=f"re-profile; kernel_us of op_detail(op={ops.line}) falls on all devices; PCC unchanged",
         caveat="ttnn.all_gather of 0.81.1 ignores both; more workers take more cores beside the links",
     )
