@@ -313,11 +313,14 @@ async def test_the_log_moves_to_another_machine_as_json(looped, tell, tmp_path):
 async def test_a_ledger_comes_in_once_and_tells_its_story(tmp_path, tell):
     (tmp_path / "Sweep.CSV").write_text(
         "id,status,pcc,traced_decode_ms\nbaseline,ok,0.9993,0.8990\nqkv,ok,0.9993,0.8882\ndown,ok,0.9993,0.7436\n"
-        "gate,ok,0.9993,0.8468\nall,error,,\n"
+        "gate,ok,0.9993,0.8468\nall,error,,\nodd,ok,0.9993,0.7x\n"
     )
     imported = await tell("import", path=str(tmp_path / "Sweep.CSV"))
     assert (imported["file"]["experiments"], imported["file"]["new"]) == (3, 3)
-    assert imported["notes"] == ["1 rows without a time were left out"]
+    assert imported["notes"] == [
+        "1 rows without a time were left out",
+        "1 rows whose time is not clear were left out: odd says 0.7x in traced_decode_ms",
+    ]
     again = await tell("import", path=str(tmp_path / "Sweep.CSV"))
     assert again["file"]["new"] == 0
     story = await tell()

@@ -2,9 +2,9 @@
 
 A table is one where a column names the candidates, a row is named as the control, and a column tells times or rates,
 as in the `sweep_results.csv` and work logs of tt-metal's models/autoports. Of several such columns the one with blocks
-counts, then the one of decode. Several figures in a cell, and rows of one name, are blocks of replays. A table without
-a control may have both sides in a row (`performance_matrix.csv` there). In a folder, each CSV of tt-perf-report is a
-candidate, told by its name; "_run1" at its end names a block.
+counts, then the one of decode; one in seconds counts last. Several figures in a cell, and rows of one name, are blocks
+of replays. A table without a control may have both sides in a row (`performance_matrix.csv` there). In a folder, each
+CSV of tt-perf-report is a candidate, told by its name; "_run1" at its end names a block.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from typing import TypeAlias
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
+from ttnn_mcp.experiments.ledger_cells import has_unit, is_usual, times_of
 from ttnn_mcp.experiments.rules import by_blocks, decide
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
 
 SUFFIXES = (".csv", ".md")
+NEEDS = "A table needs names, a control and a time, or both sides in a row (before_ms, after_ms)"
 LARGEST_BYTES = 2_000_000
 MOST_FILES, MOST_BYTES = 200, 50_000_000  # of a folder, ours: seconds
 DEVICE_TIME = "Device Time"  # of tt-perf-report, in us
@@ -40,19 +42,27 @@ CONTROL = re.compile(r"baseline|control|shipped|reference|^before", re.IGNORECAS
 BEFORE = re.compile(r"(?:before|baseline|control|reference|functional|default|old)[ _]?", re.IGNORECASE)
 AFTER = r"(after|candidate|new|fused|optimi[sz]ed)[ _]?"
 FAILED = re.compile(r"fail|error", re.IGNORECASE)
-UNIT = re.compile(r"(?<![a-z])(?:(ms|us)|(?:t|tok|tokens|samples)[_/]s)(?![a-z])", re.IGNORECASE)
 TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
-FIGURE = re.compile(r"\s*(\d{1,6}(?:\.\d{1,20})?)\s*(?:ms|us)?\s*", re.ASCII)
+DELIMITERS = ",;\t"  # spreadsheets write the second where the comma is the sign of decimals
+POINT, COMMA = re.compile(r"[0-9]\.[0-9]"), re.compile("(?<=[0-9]),(?=[0-9])")
+DIGIT = re.compile("[0-9]")
 PCC = re.compile(r"(?<![\d.-])-?[01](?:\.\d{1,20})?(?![\d.])", re.ASCII)
 Row: TypeAlias = "Mapping[str, str]"
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What a ledger holds: experiments, and how many candidates have no figure."""
+    """What a ledger holds.
+
+    Attributes:
+        experiments: one for each candidate whose time is known.
+        without: how many candidates have no figure.
+        unread: what the others say whose figure is not clear.
+    """
 
     experiments: tuple[Experiment, ...]
     without: int
+    unread: tuple[str, ...] = ()
 
 
 def read_ledger(path: Path, control: str | None = None) -> Ledger:
@@ -74,19 +84,43 @@ def read_ledger(path: Path, control: str | None = None) -> Ledger:
         else:
             _check_size(path, status.st_size, LARGEST_BYTES)
             text = text_of(path, LARGEST_BYTES)
-            tables = _markdown(text) if path.suffix.lower() == ".md" else [_csv(text)]
+            tables = [*_markdown(text)] if path.suffix.lower() == ".md" else [_csv(text)]
     except (OSError, ValueError):
         raise ReportMissing(f"{shown_path(path)} cannot be read. Check the path and its permissions.") from None
     tried = [one for table in tables for one in _experiments(path.name, table, control)]
-    experiments = [replace(one, recorded=recorded) for one in tried if one is not None]
+    experiments = [replace(one, recorded=recorded) for one in tried if isinstance(one, Experiment)]
+    unread = [one for one in tried if isinstance(one, str)]
     if not experiments:
+        kind = "A folder needs CSVs of tt-perf-report, one of them named baseline" if path.is_dir() else NEEDS
         raise QuestionRefused(
-            f"{shown(path.name)} is no ledger: a table needs a column of names ({', '.join(NAMES)}), a row named "
-            "baseline or control (or name it: `baseline`), and a column in ms, us or per second; or both sides in a "
-            "row (before_ms, after_ms). A folder needs CSVs of tt-perf-report, one of them named baseline. Reports "
-            "are opened with open_run."
+            f"{shown(path.name)} is no ledger: {_missing(tables, control, unread)}. {kind}. "
+            "Reports are opened with open_run."
         )
-    return Ledger(tuple(experiments), len(tried) - len(experiments))
+    return Ledger(tuple(experiments), tried.count(None), tuple(unread))
+
+
+def _missing(tables: Sequence[Sequence[Row]], control: str | None, unread: Sequence[str]) -> str:
+    """What the table lacks that has most of a ledger."""
+    if unread:
+        return f"no figure is clear, as {unread[0]}"
+    lacks = [_lack(rows, control) for rows in tables if rows]
+    return max(lacks, key=lambda lack: lack[0])[1] if lacks else "it has no table with rows"
+
+
+def _lack(rows: Sequence[Row], control: str | None) -> tuple[int, str]:
+    """(How much it has, what is missing then)."""
+    columns = f"among its columns ({shown(', '.join(rows[0]))})"
+    name = _column_of_names(rows)
+    if name is None:
+        return 0, f"no column of names ({', '.join(NAMES)}) and no pair of times is {columns}"
+    named = _named(rows, name)
+    names = shown(", ".join(named))
+    wanted = _control(named, "", control)
+    if wanted is None:
+        return 1, f"no row in {shown(name)} is named baseline or control, or name it: `baseline` ({names})"
+    if _timed(named[wanted]) is None:
+        return 2, f"no time of {shown(wanted)} in ms, us, s or per second is {columns}"
+    return 3, f"no other row beside {shown(wanted)} has a time ({names})"
 
 
 def _of_folder(folder: Path) -> list[Row]:
@@ -104,7 +138,7 @@ def _of_folder(folder: Path) -> list[Row]:
         except (OSError, ValueError):
             ops = []
         if ops and ops[0].keys() >= PERF_REPORT:
-            times = [time for op in ops for time in _times("us", op[DEVICE_TIME])]
+            times = [time for op in ops for time in times_of("us", op[DEVICE_TIME])]
             rows.append({NAMES[0]: name, KERNEL_SUM: figure(sum(times), ".6f")})
     return rows
 
@@ -117,10 +151,17 @@ def _check_size(place: Path, size: int, at_most: int) -> None:
 
 
 def _csv(text: str) -> list[Row]:
+    lines = text.splitlines(keepends=True)
     try:
-        return [_row(row) for row in csv.DictReader(text.splitlines(keepends=True), restval="")]
+        heads = {delimiter: next(csv.reader(lines, delimiter=delimiter), ()) for delimiter in DELIMITERS}
+        delimiter = max(heads, key=lambda one: len(heads[one]))
+        rows = [_row(row) for row in csv.DictReader(lines, restval="", delimiter=delimiter)]
     except csv.Error:  # a cell without end
         return []
+    has_points = any(POINT.search(cell) for row in rows for cell in row.values())
+    if delimiter == "," or has_points:
+        return rows
+    return [{name: COMMA.sub(".", cell) for name, cell in row.items()} for row in rows]
 
 
 def _row(cells: Mapping[str | None, str | list[str]]) -> Row:
@@ -141,13 +182,13 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")]
 
 
-def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterator[Experiment | None]:
-    """Those of a table; None for a candidate without a figure."""
+def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterator[Experiment | str | None]:
+    """Those of a table; None for a candidate without a figure, and its text for one whose figure is not clear."""
     columns = {name.lower(): name for name in (rows[0] if rows else ())}
-    if sides := _sides(list(columns.values())):
+    if sides := _sides(rows):
         yield from (_side_by_side(file, row, *sides) for row in rows)
         return
-    name = next((columns[one] for one in NAMES if one in columns), None)
+    name = _column_of_names(rows)
     if name is None:  # unmoved: a row without a name is none
         return
     groups: dict[tuple[str, ...], list[Row]] = {}
@@ -157,81 +198,108 @@ def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterato
         yield from _compared(file, _named(members, name), columns.get("decision", ""), control)
 
 
-def _sides(columns: Sequence[str]) -> tuple[str, str] | None:
-    """The first columns of times before and after: equal but for their first word."""
+def _column_of_names(rows: Sequence[Row]) -> str | None:
+    columns = {name.lower(): name for name in (rows[0] if rows else ())}
+    return next((columns[one] for one in NAMES if one in columns), None)
+
+
+def _sides(rows: Sequence[Row]) -> tuple[str, str] | None:
+    """The first columns of times before and after: equal but for their first word, and with a unit of time."""
+    columns = list(rows[0] if rows else ())
+    pairs: list[tuple[str, str]] = []
     for before in columns:
         if start := BEFORE.match(before):
             rest = re.escape(before[start.end() :])
             after = next((one for one in columns if re.fullmatch(AFTER + rest, one, re.IGNORECASE)), None)
-            if after is not None:
-                return before, after
-    return None
+            if after is not None and (
+                has_unit(before) or any(times_of(before, row.get(before, "")) for row in rows)
+            ):
+                pairs.append((before, after))
+    return max(pairs, key=lambda pair: any(is_usual(pair[0], row.get(pair[0], "")) for row in rows), default=None)
 
 
-def _side_by_side(file: str, row: Row, before: str, after: str) -> Experiment | None:
-    """The experiment of a row that tells both sides; None without a figure."""
-    was, now = _times(before, row.get(before, "")), _times(after, row.get(after, ""))
-    if not was or not now:
-        return None
+def _side_by_side(file: str, row: Row, before: str, after: str) -> Experiment | str | None:
+    """The experiment of a row that tells both sides; without a figure, as of a table."""
     name = " ".join(list(row.values())[: list(row).index(before)])
+    was, now = times_of(before, row.get(before, "")), times_of(after, row.get(after, ""))
+    if not was or not now:
+        return _unclear(name, before, [row]) or _unclear(name, after, [row])
     runs = (
         _run(file, f"{name}: {before}", {**row, "side": before}, was),
         _run(file, f"{name}: {after}", {**row, "side": after}, now),
     )
-    return _experiment(f"{name}: {after}", row, runs, before, (was, now))
+    return _experiment(f"{name}: {after}", [row], runs, before, (was, now))
 
 
-def _named(rows: Sequence[Row], name: str) -> dict[str, Row]:
-    """A row for each name; what several rows tell of it is joined."""
+def _named(rows: Sequence[Row], name: str) -> dict[str, list[Row]]:
+    """The rows of each name."""
     rows_of: dict[str, list[Row]] = {}
     for row in rows:
-        rows_of.setdefault(row.get(name, "").strip(), []).append(row)
-    return {
-        text: {column: ",".join(filter(None, (row.get(column) for row in same))) for column in same[0]}
-        for text, same in rows_of.items()
-        if text
-    }
+        if text := row.get(name, "").strip():
+            rows_of.setdefault(text, []).append(row)
+    return rows_of
 
 
-def _compared(file: str, rows: Mapping[str, Row], decision: str, wanted: str | None) -> Iterator[Experiment | None]:
+def _joined(rows: Sequence[Row]) -> Row:
+    """What several rows tell of a name, as one."""
+    return {column: ",".join(filter(None, (row.get(column) for row in rows))) for column in rows[0]}
+
+
+def _compared(
+    file: str, rows: Mapping[str, Sequence[Row]], decision: str, wanted: str | None
+) -> Iterator[Experiment | str | None]:
     """All of them with the control, which `wanted` may name."""
-    likely = (name for name, row in rows.items() if CONTROL.search(name) or CONTROL.match(row.get(decision, "")))
-    control = next(likely, None) if wanted is None else wanted if wanted in rows else None
+    control = _control(rows, decision, wanted)
     if control is None:
         return
     column = _timed(rows[control])
     if column is None:
+        unclear = (_unclear(control, one, rows[control]) for one in filter(has_unit, rows[control][0]))
+        yield from islice(filter(None, unclear), 1)
         return
-    before = _times(column, rows[control][column])
-    run = _run(file, control, rows[control], before)
-    times = {name: _times(column, row.get(column, "")) for name, row in rows.items() if name != control}
-    yield from (None for after in times.values() if not after)
+    before = _times(column, rows[control])
+    run = _run(file, control, _joined(rows[control]), before)
+    times = {name: _times(column, same) for name, same in rows.items() if name != control}
+    for name in (name for name, after in times.items() if not after):
+        yield _unclear(name, column, rows[name])
     for name in sorted(filter(times.get, times), key=lambda name: median(times[name])):
-        candidate = _run(file, name, rows[name], times[name])
+        candidate = _run(file, name, _joined(rows[name]), times[name])
         yield _experiment(name, rows[name], (run, candidate), column, (before, times[name]))
 
 
-def _timed(control: Row) -> str | None:
+def _control(rows: Mapping[str, Sequence[Row]], decision: str, wanted: str | None) -> str | None:
+    """The name of the control."""
+    if wanted is not None:
+        return wanted if wanted in rows else None
+    return next(
+        (name for name, same in rows.items() if CONTROL.search(name) or CONTROL.match(same[0].get(decision, ""))),
+        None,
+    )
+
+
+def _timed(control: Sequence[Row]) -> str | None:
     """The column that is judged."""
-    timed = [column for column, cell in control.items() if _times(column, cell)]
-    has_blocks = {column: len(_times(column, control[column])) > 1 for column in timed}
-    return max(timed, key=lambda column: (has_blocks[column], "decode" in column.lower()), default=None)
+    blocks = {column: _times(column, control) for column in control[0]}
+    usual = {column: any(is_usual(column, row.get(column, "")) for row in control) for column in blocks}
+    return max(
+        (column for column, times in blocks.items() if times),
+        key=lambda column: (usual[column], len(blocks[column]) > 1, "decode" in column.lower()),
+        default=None,
+    )
 
 
-def _times(column: str, cell: str) -> list[float]:
-    """The blocks of a cell in ms; none where it tells no time."""
-    unit = UNIT.search(cell) or UNIT.search(column)
-    parts = re.split(r"[,/]", cell.strip(" []"))
-    if unit is None or not (first := FIGURE.match(parts[0])):
+def _times(column: str, rows: Sequence[Row]) -> list[float]:
+    """The blocks of some rows; none where a figure of one is not clear."""
+    if _unclear("", column, rows):
         return []
-    blocks = [FIGURE.fullmatch(part) for part in parts]
-    figures = [float(block[1]) for block in blocks if block]
-    if len(figures) < len(parts):
-        figures = [float(first[1])]
-    if min(figures) <= 0:
-        return []
-    scale = {"ms": 1.0, "us": 1e-3}.get((unit[1] or "").lower())
-    return [1000 / one if scale is None else one * scale for one in figures]
+    return [time for row in rows for time in times_of(column, row.get(column, ""))]
+
+
+def _unclear(name: str, column: str, rows: Sequence[Row]) -> str | None:
+    """What the first row says whose cell has a figure that tells no time; None where there is none."""
+    cells = (row.get(column) or "" for row in rows)
+    unclear = (cell for cell in cells if DIGIT.search(cell) and not times_of(column, cell))
+    return next((f"{shown(name)} says {shown(cell)} in {shown(column)}" for cell in unclear), None)
 
 
 def _run(file: str, name: str, row: Row, times: Sequence[float]) -> RunSeen:
@@ -246,11 +314,12 @@ def _digest(file: str, row: Row) -> str:
 
 def _experiment(
     name: str,
-    row: Row,
+    rows: Sequence[Row],
     runs: tuple[RunSeen, RunSeen],
     column: str,
     blocks: tuple[Sequence[float], Sequence[float]],
 ) -> Experiment:
+    row = _joined(rows)
     cells = {column.lower(): text for column, text in row.items()}
     pccs = [float(one) for column, text in cells.items() if "pcc" in column for one in PCC.findall(text)]
     pcc = max(-1.0, min(*pccs, 1.0)) if pccs else None

@@ -67,12 +67,12 @@ def begin_of_named(path: Path, count: int) -> bytes:
 
 
 def text_of(path: Path, count: int) -> str:
-    """The first bytes as text, with what is not UTF-8 replaced.
+    """The first bytes as text without a byte order mark, with what is not UTF-8 replaced.
 
     Raises:
         OSError, ValueError: as `opened`.
     """
-    return begin_of(path, count).decode("utf-8", "replace")
+    return begin_of(path, count).decode("utf-8-sig", "replace")
 
 
 def _check(path: Path, status: os.stat_result) -> None:

@@ -94,8 +94,12 @@ async def bring_in(session: Session, path: str, control: str | None) -> Answer:
     if folder or source.suffix.lower() in SUFFIXES:
         ledger = await asyncio.to_thread(read_ledger, source, control)
         new = await Store(session.settings.state_folder).merge(ledger.experiments, ())
-        notes = (f"{ledger.without} rows without a time were left out",) if ledger.without else ()
-        return Answer(file=Moved(path=str(source), experiments=len(ledger.experiments), new=new), notes=notes)
+        notes = [f"{ledger.without} rows without a time were left out"] if ledger.without else []
+        if ledger.unread:
+            notes.append(f"{len(ledger.unread)} rows whose time is not clear were left out: {ledger.unread[0]}")
+        return Answer(
+            file=Moved(path=str(source), experiments=len(ledger.experiments), new=new), notes=tuple(notes)
+        )
     document = await asyncio.to_thread(read_document, source)
     new = await Store(session.settings.state_folder).merge(document.experiments, document.targets)
     return Answer(file=Moved(path=str(source), experiments=len(document.experiments), new=new))
