@@ -177,6 +177,48 @@ def test_a_figure_that_is_not_clear_is_left_out(read):
 
 
 @for_all(
+    ("columns", "control", "candidate", "pcc"),
+    [
+        ("pcc,pcc_threshold,pcc_delta", "0.9995,0.95,0", "0.9996,0.95,0.0001", 0.9996),
+        ("pcc,required PCC,PCC target,pcc_limit,pcc_pass,pcc_drop", "0.9995,0,0,0,1,0", "0.9996,0,0,0,0,0", 0.9996),
+        ("pcc,pcc_min", "0.9995,0.95", "0.9996,0.95", 0.9996),  # the limit of all
+        ("pcc,pcc_min", "0.9995,0.9991", "0.9996,0.9990", 0.9990),  # the least of each
+        ("min_pcc", "0.95", "0.95", None),
+        ("pcc_before,pcc_after", "0.97,0.97", "0.97,0.9996", 0.9996),
+        ("baseline_pcc,new_pcc", "0.97,0.97", "0.97,0.9996", 0.9996),
+        ("pcc_reference", "0.9995", "0.9996", 0.9996),  # against the reference
+        ("pcc", "0.9995", "0.9996 (layer 0)", 0.9996),
+        ("pcc", "0.9995", "layer 1: .9996.", 0.9996),
+        ("pcc", "0.9995", '"K 0.9996, V 0.9991"', 0.9991),
+        ("pcc", "0.9995", "[0.9996/0.9991]", 0.9991),
+        ("pcc", "0.9995", "0.9996-0.9991", 0.9991),
+        ("pcc", "0.9995", "0.9996 \u00b1 0.0001", 0.9996),
+        ("pcc", "0.9995", ">= 0.999", 0.999),
+        ("pcc,trace_pcc", "1,1", "0.9996,1", 0.9996),
+        ("pcc,pcc_layer", "1,1", "0.9996,5", 0.9996),
+        ("pcc,trace_pcc", "1,1", "n/a,0.9996", 0.9996),
+        ("pcc", "1", "0", 0),
+        *(
+            ("pcc,trace_pcc", "1,1", f'"{cell}",1', None)
+            for cell in (
+                "< 0.99",
+                "0.97 -> 0.9996",
+                "0.9996 vs 0.97",
+                "0.9996 -0.0002",
+                "drop 0.0002",
+                "0,9996",
+                "1.5",
+            )
+        ),
+        *(("trace_pcc,pcc", "1,1", f"1,{cell}", None) for cell in ("layer 0", "99.98%", "0.9e-3", "v0.9996")),
+    ],
+)
+def test_the_pcc_is_that_of_the_candidate(read, columns, control, candidate, pcc):
+    (one,) = read(f"candidate,ms,{columns}\nbaseline,2,{control}\nfast,1,{candidate}\n").experiments
+    assert one.pcc == pcc
+
+
+@for_all(
     "text",
     [
         "\ufeffcandidate,ms\nbaseline,2.5\nfast,1.5\n",
@@ -238,7 +280,9 @@ def test_both_sides_in_a_row(read):
     assert "no PCC was given" in second.why
     assert len({one.id for each in ledger.experiments for one in (each.baseline, each.candidate)}) == 4
     ledger = read("config,before_pcc,after_pcc,before_s,after_s,old_ms,new_ms\nmm,0.97,0.9995,3,2,10,8\n")
-    assert ledger.experiments[0].wall_after_ms == 8
+    assert (ledger.experiments[0].wall_after_ms, ledger.experiments[0].pcc) == (8, 0.9995)
+    (one,) = read("config,before_ms,after_ms,reference_pcc,pcc\nmm,10,8,0.97,0.9995\n").experiments
+    assert (one.pcc, one.verdict) == (0.9995, "keep")
     table = "| Change | PCC | Before | After |\n|---|---|---|---|\n| bfp8 MLP | 0.999 | 26.0 ms | 24.0 ms |\n"
     assert verdicts(read(table, "log.md")) == {"bfp8 MLP 0.999: After": "keep"}
 

@@ -1,4 +1,4 @@
-"""What a cell of a ledger tells: its times or rates. A cell that can be read in two ways tells nothing.
+"""What a cell of a ledger tells: its times or rates, or its PCCs. A cell that can be read in two ways tells nothing.
 
 A comma in a number is one of thousands, "1,234.5". Behind a figure may stand a unit, words, "±" or brackets.
 """
@@ -36,6 +36,16 @@ REST = rf" ?±.*| (?!{OTHER})[^\W\d_].*| ?[^\w\s.,%‰\u00d7→<>=+~-]\D*| - [^\
 FIGURE = re.compile(
     rf"({NUMBER})(?: ?(?:({SMALL}|s|secs?|seconds?)|({RATE}(?:/u(?:ser)?)?))(?![a-z]))?({REST})?", re.IGNORECASE
 )
+PCC = re.compile(r"(?<![\w.+-])(?:-?0?\.[0-9]+|-?1\.0[0-9]*|-1\.[0-9]+)(?![\w%]|\.\w)")
+HYPHEN = re.compile(r"(?<=[0-9])(?:-|\u2013| - | \u2013 )(?=[01]?\.)")  # of a range
+DEVIATION = re.compile(rf"± ?{NUMBER}", re.IGNORECASE)
+AT_LEAST = re.compile("(?:>=?|≥) ?")
+AGAINST = re.compile(  # one of the numbers is a limit, a change, or that of the other side
+    r"[<>≤≥→]|->| [-+] ?[0-9.]"
+    r"|\b(?:was|vs|from|against|below|under|threshold|target|limit|required|requires?|delta|diff|drop|loss|change)\b",
+    re.IGNORECASE,
+)
+DIGIT = re.compile("[0-9]")
 BEGUN = re.compile("[0-9.+-]")
 RANGE = re.compile(r" ?(?:±|to )", re.IGNORECASE)
 MS = {"n": 1e-6, "u": 1e-3, "µ": 1e-3, "μ": 1e-3, "m": 1.0, "s": 1e3}  # by the first letter
@@ -56,6 +66,18 @@ def times_of(column: str, cell: str) -> list[float]:
     counted = whole if len(whole) == len(figures) else figures[:1]
     times = [_ms(figure, column, within) for figure in counted if figure]
     return [time for time in times if time] if all(times) else []
+
+
+def pccs_of(cell: str) -> list[float] | None:
+    """The PCCs of a cell; None where a number in it may be one or not. A 0 or 1 is one only alone."""
+    text = " ".join(DEVIATION.sub(" ", ASIDE.sub(" ", cell.replace("+/-", "±"))).split()).strip(" []")
+    text = HYPHEN.sub(" to ", AT_LEAST.sub("", text, count=1) if AT_LEAST.match(text) else text)
+    if text.removeprefix("-").isdecimal():
+        return [float(text)] if text in ("0", "1", "-1") else []
+    pccs = [float(one) for one in PCC.findall(text)]
+    if AGAINST.search(text) or not pccs:
+        return None if DIGIT.search(cell) else []
+    return pccs
 
 
 def is_usual(column: str, cell: str) -> bool:

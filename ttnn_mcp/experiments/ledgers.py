@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
-from ttnn_mcp.experiments.ledger_cells import has_unit, is_usual, times_of
+from ttnn_mcp.experiments.ledger_cells import DIGIT, has_unit, is_usual, pccs_of, times_of
 from ttnn_mcp.experiments.rules import by_blocks, decide
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.readers.regular_file import text_of
@@ -45,8 +45,15 @@ FAILED = re.compile(r"fail|error", re.IGNORECASE)
 TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
 DELIMITERS = ",;\t"  # spreadsheets write the second where the comma is the sign of decimals
 POINT, COMMA = re.compile(r"[0-9]\.[0-9]"), re.compile("(?<=[0-9]),(?=[0-9])")
-DIGIT = re.compile("[0-9]")
-PCC = re.compile(r"(?<![\d.-])-?[01](?:\.\d{1,20})?(?![\d.])", re.ASCII)
+# columns with "pcc" in their name that hold no PCC of the candidate
+BESIDES = re.compile(
+    r"(?<![a-z])(?:before|old|previous|thresh(?:old)?|required?|requirement|target|expected|limit|bound|floor|tolerance"
+    r"|delta|diff|difference|drop|loss|change|pass(?:ed|es)?|ok|status)(?![a-z])",
+    re.IGNORECASE,
+)
+SIDE_BEFORE = re.compile(r"(?<![a-z])(?:baseline|control|reference|functional|default)(?![a-z])", re.IGNORECASE)
+SIDE_AFTER = re.compile(r"(?<![a-z])(?:after|candidate|new|fused|optimi[sz]ed)(?![a-z])", re.IGNORECASE)
+LEAST = re.compile(r"(?<![a-z])min(?:imum)?(?![a-z])", re.IGNORECASE)
 Row: TypeAlias = "Mapping[str, str]"
 
 
@@ -185,8 +192,10 @@ def _cells(line: str) -> list[str]:
 def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterator[Experiment | str | None]:
     """Those of a table; None for a candidate without a figure, and its text for one whose figure is not clear."""
     columns = {name.lower(): name for name in (rows[0] if rows else ())}
+    pccs = _of_accuracy(rows)
     if sides := _sides(rows):
-        yield from (_side_by_side(file, row, *sides) for row in rows)
+        pccs = [column for column in pccs if not BEFORE.match(column)]
+        yield from (_side_by_side(file, row, *sides, pccs) for row in rows)
         return
     name = _column_of_names(rows)
     if name is None:  # unmoved: a row without a name is none
@@ -195,7 +204,33 @@ def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterato
     for row in rows:
         groups.setdefault(tuple(row.get(columns.get(one, ""), "") for one in GROUPS), []).append(row)
     for members in groups.values():
-        yield from _compared(file, _named(members, name), columns.get("decision", ""), control)
+        yield from _compared(file, _named(members, name), columns.get("decision", ""), control, pccs)
+
+
+def _of_accuracy(rows: Sequence[Row]) -> list[str]:
+    """The columns with PCCs of candidates: not those of limits, of changes, or of the side before."""
+    columns = [column for column in (rows[0] if rows else ()) if "pcc" in column.lower()]
+    after = {SIDE_AFTER.sub("", column) for column in columns if SIDE_AFTER.search(column)}
+    return [
+        column
+        for column in columns
+        if not BESIDES.search(column)
+        and not (SIDE_BEFORE.search(column) and SIDE_BEFORE.sub("", column) in after)
+        # the least of each candidate, or the least that is allowed
+        and not (LEAST.search(column) and len({row.get(column) or None for row in rows} - {None}) == 1)
+    ]
+
+
+def _pcc(rows: Sequence[Row], columns: Sequence[str]) -> float | None:
+    """The lowest; None where a cell is not clear."""
+    pccs: list[float] = []
+    for row in rows:
+        for column in columns:
+            of_cell = pccs_of(row.get(column) or "")
+            if of_cell is None:
+                return None
+            pccs += of_cell
+    return max(-1.0, min(*pccs, 1.0)) if pccs else None
 
 
 def _column_of_names(rows: Sequence[Row]) -> str | None:
@@ -218,7 +253,7 @@ def _sides(rows: Sequence[Row]) -> tuple[str, str] | None:
     return max(pairs, key=lambda pair: any(is_usual(pair[0], row.get(pair[0], "")) for row in rows), default=None)
 
 
-def _side_by_side(file: str, row: Row, before: str, after: str) -> Experiment | str | None:
+def _side_by_side(file: str, row: Row, before: str, after: str, pccs: Sequence[str]) -> Experiment | str | None:
     """The experiment of a row that tells both sides; without a figure, as of a table."""
     name = " ".join(list(row.values())[: list(row).index(before)])
     was, now = times_of(before, row.get(before, "")), times_of(after, row.get(after, ""))
@@ -228,7 +263,7 @@ def _side_by_side(file: str, row: Row, before: str, after: str) -> Experiment | 
         _run(file, f"{name}: {before}", {**row, "side": before}, was),
         _run(file, f"{name}: {after}", {**row, "side": after}, now),
     )
-    return _experiment(f"{name}: {after}", [row], runs, before, (was, now))
+    return _experiment(f"{name}: {after}", [row], runs, before, (was, now), pccs=pccs)
 
 
 def _named(rows: Sequence[Row], name: str) -> dict[str, list[Row]]:
@@ -246,7 +281,7 @@ def _joined(rows: Sequence[Row]) -> Row:
 
 
 def _compared(
-    file: str, rows: Mapping[str, Sequence[Row]], decision: str, wanted: str | None
+    file: str, rows: Mapping[str, Sequence[Row]], decision: str, wanted: str | None, pccs: Sequence[str]
 ) -> Iterator[Experiment | str | None]:
     """All of them with the control, which `wanted` may name."""
     control = _control(rows, decision, wanted)
@@ -264,7 +299,7 @@ def _compared(
         yield _unclear(name, column, rows[name])
     for name in sorted(filter(times.get, times), key=lambda name: median(times[name])):
         candidate = _run(file, name, _joined(rows[name]), times[name])
-        yield _experiment(name, rows[name], (run, candidate), column, (before, times[name]))
+        yield _experiment(name, rows[name], (run, candidate), column, (before, times[name]), pccs=pccs)
 
 
 def _control(rows: Mapping[str, Sequence[Row]], decision: str, wanted: str | None) -> str | None:
@@ -318,11 +353,12 @@ def _experiment(
     runs: tuple[RunSeen, RunSeen],
     column: str,
     blocks: tuple[Sequence[float], Sequence[float]],
+    *,
+    pccs: Sequence[str],
 ) -> Experiment:
     row = _joined(rows)
     cells = {column.lower(): text for column, text in row.items()}
-    pccs = [float(one) for column, text in cells.items() if "pcc" in column for one in PCC.findall(text)]
-    pcc = max(-1.0, min(*pccs, 1.0)) if pccs else None
+    pcc = _pcc(rows, pccs)
     walls = column != KERNEL_SUM
     measured = by_blocks(*blocks, judged_by="wall" if walls else "kernel")
     verdict, why = decide(measured, pcc)
