@@ -53,6 +53,10 @@ mlp_bfp4_lofi,MLP in bfp4,fail,0.920851,15.7726,349.4615
 bf16_weights,,pass,0.998931,13.9332,339.137
 all_hifi4,not run,pass,,,
 """
+OF_FAILURE = "fail|Failed: PCC|error,|10 errors|1.0 errors|no gain, failed|no errors, but failed|not ok: error"
+OF_NONE = "|ok| OK, error below 1e-3|passed, 0 errors|no failures|ran without error|without any errors|0 failed"
+OF_NONE += "|0 of 5 failed|errors: 0|errors=none|error-free|done (no errors)"
+STATUSES = {text: cells is OF_FAILURE for cells in (OF_FAILURE, OF_NONE) for text in cells.split("|")}
 COHERE = """\
 kind,phase,batch,functional_mean_ms,fused_mean_ms,functional_min_ms,fused_min_ms
 dense_full_rope,traced_decode,1,0.360533,0.334443,0.358995,0.331833
@@ -243,6 +247,11 @@ def test_a_sweep_of_single_figures(read):
     assert by_pcc.why.startswith("the ledger says fail")
     assert said.why == "the ledger says fail; wall 2.875 -> 2.904 ms (+1.0%)"
     assert slower.noise_share == 0.02
+    for status, failed in STATUSES.items():
+        (one,) = read(f'candidate,Status,pcc,ms\nbaseline,ok,1,2\nfast,"{status}",1,1\n').experiments
+        assert (one.why.startswith("the ledger says"), one.verdict == "revert") == (failed, failed), status
+    (one,) = read("candidate,status,pcc,ms\nbaseline,ok,1,2\nfast,ok,1,1\nfast,failed,1,1\n").experiments
+    assert one.verdict == "revert"
     (long,) = read(f"candidate,ms\nbaseline,2\n{'x' * 501},1\n").experiments
     assert long.change == "x" * 500
     assert ledger.without == 1
@@ -293,16 +302,6 @@ def test_two_columns_that_are_not_named_as_sides(read, header):
         read(f"{header}\nbfp8,2,1\n")
 
 
-def test_a_control_that_the_caller_names(tmp_path):
-    (tmp_path / "grid.csv").write_text("config,pcc,ms\n8x4,0.999,2\n8x8,0.999,1.5\n8x2,0.999,4\n")
-    ledger = read_ledger(tmp_path / "grid.csv", "8x4")
-    assert verdicts(ledger) == {"8x8": "keep", "8x2": "revert"}
-    assert {one.baseline.name for one in ledger.experiments} == {"grid.csv: 8x4"}
-    for control in (None, "8x5"):
-        with pytest.raises(QuestionRefused, match="or name it: `baseline`"):
-            read_ledger(tmp_path / "grid.csv", control)
-
-
 @pytest.fixture
 def perf_reports(tmp_path):
     def of(**times):
@@ -316,6 +315,20 @@ def perf_reports(tmp_path):
     return of
 
 
+def test_a_control_that_the_caller_names(tmp_path, perf_reports):
+    (tmp_path / "grid.csv").write_text("config,pcc,ms\n8x4,0.999,2\n8x8,0.999,1.5\n8x2,0.999,4\n")
+    ledger = read_ledger(tmp_path / "grid.csv", "8x4")
+    assert verdicts(ledger) == {"8x8": "keep", "8x2": "revert"}
+    assert {one.baseline.name for one in ledger.experiments} == {"grid.csv: 8x4"}
+    for control in (None, "8x5"):
+        with pytest.raises(QuestionRefused, match="or name it: `baseline`"):
+            read_ledger(tmp_path / "grid.csv", control)
+    folder = perf_reports(first=100, second=90)
+    with pytest.raises(QuestionRefused, match="A folder needs CSVs of tt-perf-report, one of them named baseline"):
+        read_ledger(folder)
+    assert [one.change for one in read_ledger(folder, "first").experiments] == ["second"]
+
+
 def test_a_folder_of_tables_of_tt_perf_report(perf_reports):
     """Blocks have names that end in a number; a file in a folder of its own is named by the folder."""
     folder = perf_reports(baseline_run1=100, baseline_run2=102, bfp8_run1=90, bfp8_run2=91, slow__perf_report=300)
@@ -325,13 +338,6 @@ def test_a_folder_of_tables_of_tt_perf_report(perf_reports):
     assert bfp8.why.startswith("kernel 0.202 -> 0.181 ms (-10.4%), but no PCC")
     assert bfp8.candidate.kernel_ns == 181_000
     assert (slow.change, slow.verdict, slow.change_share) == ("slow", "revert", pytest.approx(600 / 202 - 1))
-
-
-def test_a_folder_without_a_control(perf_reports):
-    folder = perf_reports(first=100, second=90)
-    with pytest.raises(QuestionRefused, match="A folder needs CSVs of tt-perf-report, one of them named baseline"):
-        read_ledger(folder)
-    assert [one.change for one in read_ledger(folder, "first").experiments] == ["second"]
 
 
 @for_all(
@@ -408,8 +414,5 @@ def test_what_is_no_file_in_a_folder_is_passed_over(perf_reports):
     (folder / "gone.csv").symlink_to(folder / "nowhere")
     (folder / "empty.csv").write_text("OP Code,Device Time,Op-to-Op Gap\n")
     assert [one.change for one in read_ledger(folder).experiments] == ["second"]
-
-
-def test_no_file(tmp_path):
     with pytest.raises(ReportMissing, match="cannot be read"):
-        read_ledger(tmp_path / "none.csv")
+        read_ledger(folder / "none.csv")

@@ -1,4 +1,4 @@
-"""What a cell of a ledger tells: its times or rates, or its PCCs. A cell that can be read in two ways tells nothing.
+"""What a cell of a ledger tells: its times or rates, or its PCCs. What can be read in two ways tells nothing.
 
 A comma in a number is one of thousands, "1,234.5". Behind a figure may stand a unit, words, "±" or brackets.
 """

@@ -41,14 +41,22 @@ GROUPS = ("batch", "phase", "kind", "layer kind", "seq_len", "prefix", "prefix_l
 CONTROL = re.compile(r"baseline|control|shipped|reference|^before", re.IGNORECASE)
 BEFORE = re.compile(r"(?:before|baseline|control|reference|functional|default|old)[ _]?", re.IGNORECASE)
 AFTER = r"(after|candidate|new|fused|optimi[sz]ed)[ _]?"
+PASSED = re.compile(r"\s*(?:pass|ok(?![a-z]))", re.IGNORECASE)
 FAILED = re.compile(r"fail|error", re.IGNORECASE)
+# such as: no failures, 0 of 5 failed, "errors: 0"
+NONE_FAILED = re.compile(
+    r"(?<![\w.])(?:no|0|zero|without|not)(?: (?:of|any) ?\w*)? (?:fail|error)\w*"
+    r"|(?:fail|error)\w*[:=]? ?(?:0|none)\b"
+    r"|(?:fail|error)\w*[ -]free",
+    re.IGNORECASE,
+)
 TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
 DELIMITERS = ",;\t"  # spreadsheets write the second where the comma is the sign of decimals
 POINT, COMMA = re.compile(r"[0-9]\.[0-9]"), re.compile("(?<=[0-9]),(?=[0-9])")
 # columns with "pcc" in their name that hold no PCC of the candidate
 BESIDES = re.compile(
-    r"(?<![a-z])(?:before|old|previous|thresh(?:old)?|required?|requirement|target|expected|limit|bound|floor|tolerance"
-    r"|delta|diff|difference|drop|loss|change|pass(?:ed|es)?|ok|status)(?![a-z])",
+    r"(?<![a-z])(?:before|old|previous|thresh(?:old)?|required?|requirement|target|expected|limit|bound|floor"
+    r"|tolerance|delta|diff|difference|drop|loss|change|pass(?:ed|es)?|ok|status)(?![a-z])",
     re.IGNORECASE,
 )
 SIDE_BEFORE = re.compile(r"(?<![a-z])(?:baseline|control|reference|functional|default)(?![a-z])", re.IGNORECASE)
@@ -347,6 +355,11 @@ def _digest(file: str, row: Row) -> str:
     return sha256(repr((file, sorted(row.items()))).encode("utf-8", "replace")).hexdigest()[:32]
 
 
+def _failed(status: str) -> bool:
+    """Does it tell of a failure? "passed, 0 errors" and "no failures" tell of none."""
+    return not PASSED.match(status) and FAILED.search(NONE_FAILED.sub("", status)) is not None
+
+
 def _experiment(
     name: str,
     rows: Sequence[Row],
@@ -362,7 +375,7 @@ def _experiment(
     walls = column != KERNEL_SUM
     measured = by_blocks(*blocks, judged_by="wall" if walls else "kernel")
     verdict, why = decide(measured, pcc)
-    if FAILED.search(cells.get("status", "")):
+    if any(_failed(text) for each in rows for column, text in each.items() if column.lower() == "status"):
         verdict, why = "revert", f"the ledger says {shown(cells['status'])}; {measured.summary}"
     return Experiment(
         change=": ".join(filter(None, (name, cells.get("desc"))))[:LONGEST_TEXT],
