@@ -292,6 +292,8 @@ def test_both_sides_in_a_row(read):
     assert (ledger.experiments[0].wall_after_ms, ledger.experiments[0].pcc) == (8, 0.9995)
     (one,) = read("config,before_ms,after_ms,reference_pcc,pcc\nmm,10,8,0.97,0.9995\n").experiments
     assert (one.pcc, one.verdict) == (0.9995, "keep")
+    cut_off = "| name | before_ms | after_ms |\n|---|---|---|\n| first | 2 | 1 |\n| second\n| third | 2\n"
+    assert read(cut_off, "log.md").without == 2
     table = "| Change | PCC | Before | After |\n|---|---|---|---|\n| bfp8 MLP | 0.999 | 26.0 ms | 24.0 ms |\n"
     assert verdicts(read(table, "log.md")) == {"bfp8 MLP 0.999: After": "keep"}
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -263,7 +263,7 @@ def _sides(rows: Sequence[Row]) -> tuple[str, str] | None:
 
 def _side_by_side(file: str, row: Row, before: str, after: str, pccs: Sequence[str]) -> Experiment | str | None:
     """The experiment of a row that tells both sides; without a figure, as of a table."""
-    name = " ".join(list(row.values())[: list(row).index(before)])
+    name = " ".join(row[column] for column in takewhile(before.__ne__, row))  # a row may be cut off
     was, now = times_of(before, row.get(before, "")), times_of(after, row.get(after, ""))
     if not was or not now:
         return _unclear(name, before, [row]) or _unclear(name, after, [row])
