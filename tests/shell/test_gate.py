@@ -15,7 +15,7 @@ import pytest
 from tests.for_all import for_all
 from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
-from ttnn_mcp.shell import cli, markdown
+from ttnn_mcp.shell import cli, gate_command, markdown
 from ttnn_mcp.shell.gate_command import Ruling, judged, pull_request, share_of
 
 BASE = Model()
@@ -33,9 +33,11 @@ def gate(tmp_path, capsys):
             write(tmp_path / name, side) if isinstance(side, Model) else str(side)
             for name, side in (("before", baseline), ("after", candidate))
         ]
-        status = cli.main(
-            ["gate", "--state", str(tmp_path / "state"), "--baseline", paths[0], "--candidate", paths[1], *more]
-        )
+        words = ["--state", str(tmp_path / "state"), "--baseline", paths[0], "--candidate", paths[1], *more]
+        try:
+            status = cli.main(["gate", *words])
+        except SystemExit as ended:
+            status = ended.code
         return status, capsys.readouterr().out
 
     return asked
@@ -57,10 +59,25 @@ def test_only_a_change_beyond_the_limit_is_a_regression(gate, candidate, worse, 
     assert gate(BASE, candidate, "--worse", worse)[0] == status
 
 
-def test_what_cannot_be_judged_is_skipped_by_bisect(gate):
-    assert gate(BASE, OTHER_CHIP, "--bisect")[0] == 125
-    assert gate(BASE, "/nowhere/at/all", "--bisect")[0] == 125
-    assert gate(BASE, SLOWER, "--bisect")[0] == 1
+def test_what_cannot_be_judged_is_skipped_by_bisect(gate, monkeypatch):
+    for candidate, words, status in (
+        (OTHER_CHIP, (), 2),
+        ("/nowhere/at/all", (), 2),
+        (SLOWER, ("--worse", "3,5%"), 2),
+        (SLOWER, ("--wrose", "3%"), 2),
+        (SLOWER, ("--cache-mb", "x"), 2),
+        (SLOWER, (), 1),
+    ):
+        for bisect, skipped in ((), 2), (("--bi",), 125), (("--bisect",), 125):
+            assert gate(BASE, candidate, *words, *bisect)[0] == (skipped if status == 2 else 1), (words, bisect)
+
+    def broken(*_arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(gate_command, "judged", broken)
+    assert [gate(BASE, SLOWER, *words)[0] for words in ((), ("--bisect",))] == [2, 125]
+    monkeypatch.setattr(cli, "_session", broken)
+    assert [gate(BASE, SLOWER, *words)[0] for words in ((), ("--bisect",))] == [2, 125]
 
 
 def told(change, noise, **more):

@@ -74,17 +74,21 @@ def test_a_package_that_is_missing_is_named(doctor):
     assert err.startswith(f"{sys.executable} lacks the package numpy: ")
 
 
+GATE = ["gate", "--baseline", "demo"]
+
+
 @for_all("call", ["write", "flush"])
 @for_all("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO], ids=errno.errorcode.get)
 def test_a_place_that_takes_no_answer_is_a_sentence(tmp_path, monkeypatch, capsys, call, code):
     def fails(*_text):
         raise OSError(code, os.strerror(code))
 
-    with (tmp_path / "stdout").open("w") as stdout, monkeypatch.context() as patched:
-        patched.setattr(sys, "stdout", stdout)
-        patched.setattr(stdout, call, fails)
-        assert cli.main(["skill"]) == 1
-    assert capsys.readouterr().err == f"The answer cannot be written to stdout: {os.strerror(code)}.\n"
+    for words, status in ((["skill"], 1), (GATE, 2), ([*GATE, "--bisect"], 125)):
+        with (tmp_path / "stdout").open("w") as stdout, monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", stdout)
+            patched.setattr(stdout, call, fails)
+            assert cli.main(words) == status
+        assert capsys.readouterr().err == f"The answer cannot be written to stdout: {os.strerror(code)}.\n"
 
 
 def test_a_reader_that_left_is_told_to_the_shell_only(monkeypatch, capsys):

@@ -5,6 +5,7 @@ Nothing heavy is imported before it is needed: `call` must not wait for MCP, and
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import sys
@@ -15,18 +16,16 @@ from ttnn_mcp.errors import TtnnMcpError
 from ttnn_mcp.session.settings import CACHE_MB
 from ttnn_mcp.shell.command_line import command_line, http_door, option_meant
 from ttnn_mcp.shell.command_options import PEOPLE, RUNNING
+from ttnn_mcp.shell.gate_status import FAILED, USAGE, status_of_failure, status_of_usage
 from ttnn_mcp.shell.lean_start import lean_start
 from ttnn_mcp.shell.terminal import awaited, is_of_stdout, mute_stdout, open_closed_streams, speak_any_locale
 
 if TYPE_CHECKING:
-    import argparse
-
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
-FAILED = 1
 REINSTALL = "install ttnn-mcp there, or in a checkout start .venv/bin/ttnn-mcp (make demo sets it up)."
 
 
@@ -34,9 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     gc.disable()  # a command makes hundreds of thousands of objects and ends before they are garbage
     open_closed_streams()
+    words = list(sys.argv[1:] if argv is None else argv)
+    options = argparse.Namespace(command=None)  # filled while it is read: a failure asks which command it was
     try:
         try:
-            return _command(list(sys.argv[1:] if argv is None else argv))
+            return _command(words, options)
         finally:
             sys.stdout.flush()  # after --help and --version too, which exit
     except KeyboardInterrupt:
@@ -47,15 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as fault:  # `_command` lets no other pass
         mute_stdout()
         print(f"The answer cannot be written to stdout: {fault.strerror}.", file=sys.stderr)
-        return FAILED
+        return status_of_failure(options.command, words)
     finally:
         if "duckdb" not in sys.modules:  # it complains on stderr of what a final collection would have freed
             gc.freeze()  # skips this collection: a quarter of a call's time
         gc.enable()
 
 
-def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The options of a command, and the words that belong to no option."""
+def _read(argv: list[str], options: argparse.Namespace) -> list[str]:
+    """Fill in the options of a command; returns the words that belong to no option."""
     completing = "_ARGCOMPLETE" in os.environ
     parser = command_line(argv[0] if argv and not completing else None)
     if completing:
@@ -64,17 +65,20 @@ def _read(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         complete(parser)
     speak_any_locale()
     divide = argv.index("--") if "--" in argv and RUNNING & {*argv[: argv.index("--")]} else len(argv)
-    options, unread = parser.parse_known_args(argv[:divide])
+    _options, unread = parser.parse_known_args(argv[:divide], options)
     options.behind = argv[divide + 1 :]
     before: list[str] | None = getattr(options, "pairs", getattr(options, "words", None))
     words = [*(before or []), *unread]  # argparse does not read name=value after an option
     if unread and (before is None or any(word.startswith("-") for word in unread)):
         parser.error(f"unknown argument: {' '.join(unread)}.{option_meant(parser, options.command, unread)}")
-    return options, words
+    return words
 
 
-def _command(argv: list[str]) -> int:
-    options, words = _read(argv)
+def _command(argv: list[str], options: argparse.Namespace) -> int:
+    try:
+        words = _read(argv, options)
+    except SystemExit as ended:  # --help and --version end so too
+        raise SystemExit(status_of_usage(argv) if ended.code == USAGE else ended.code) from None
     if options.command not in RUNNING:  # the user's own program may multiply matrices
         lean_start()
     try:
@@ -94,14 +98,14 @@ def _command(argv: list[str]) -> int:
             raise
         if isinstance(fault, ModuleNotFoundError) and fault.name and not fault.name.startswith("ttnn_mcp"):
             print(f"{sys.executable} lacks the package {fault.name}: {REINSTALL}", file=sys.stderr)
-            return FAILED
+            return status_of_failure(options.command, argv)
         import traceback  # noqa: PLC0415
 
         from ttnn_mcp.tools.answering import unforeseen  # noqa: PLC0415
 
         traceback.print_exc()
         print(unforeseen(getattr(options, "tool", None) or options.command or "serve"), file=sys.stderr)
-    return FAILED
+    return status_of_failure(options.command, argv)
 
 
 def _told(refusal: TtnnMcpError, command: str | None) -> str:

@@ -55,7 +55,7 @@ A regression is slower than both the limit and the noise of the measurement.
 examples:
   ttnn-mcp baseline main generated/profiler/reports/2026_11_20
   ttnn-mcp gate --baseline main --candidate generated/profiler/reports/2026_11_21 --worse 2% > comment.md
-  git bisect run sh -c './profile.sh && ttnn-mcp gate --baseline main --bisect'
+  git bisect run sh -c './profile.sh || exit 125; ttnn-mcp gate --baseline main --bisect'
 """
 DOCTOR = "what this machine has"
 JOIN = "the streaming profiler's ops CSV with the names of another run, as one CSV"

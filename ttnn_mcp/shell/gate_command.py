@@ -21,6 +21,7 @@ from ttnn_mcp.session.registry import SHOWN_CHARS
 from ttnn_mcp.session.session import identity
 from ttnn_mcp.shell import markdown
 from ttnn_mcp.shell.call_arguments import tool_alone
+from ttnn_mcp.shell.gate_status import CANNOT_JUDGE, SKIP
 from ttnn_mcp.shell.markdown import shortage
 from ttnn_mcp.shell.questions import spoken_here
 from ttnn_mcp.tools import answering
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.session.session import Session
 
 Outcome = Literal["pass", "regression", "cannot_judge"]
-STATUS: dict[Outcome, int] = {"pass": 0, "regression": 1, "cannot_judge": 2}
-SKIP = 125  # `git bisect run` skips a commit that ends so
+STATUS: dict[Outcome, int] = {"pass": 0, "regression": 1, "cannot_judge": CANNOT_JUDGE}
 MOST_WORSE = 10.0  # a candidate that may take eleven times as long needs no gate
 _SHARE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
 _ROWS = 8  # ops that a reader of a pull request looks at
@@ -43,8 +43,8 @@ JSON_FIELDS = ("ran_out", "verdict", "change_share", "noise_share", "kernel_ms",
 
 async def gate(session: Session, options: argparse.Namespace) -> tuple[str, int]:
     """What to print, and the exit status."""
-    worse = share_of(options.worse)
     try:
+        worse = share_of(options.worse)
         answer, names = await _compared(session, options)
     except TtnnMcpError as refusal:
         why = spoken_here(str(refusal))
