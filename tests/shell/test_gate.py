@@ -133,14 +133,25 @@ def test_a_doubt_about_a_gain_is_none_about_a_loss():
     assert judged(told(0.05, 0.02, suspicious=doubts), 0.03).outcome == "regression"
 
 
-@for_all(("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0)])
+@for_all(
+    ("text", "share"), [("3%", 0.03), ("0.03", 0.03), ("2.5 %", 0.025), ("0", 0.0), ("0.999", 0.999), ("800%", 8.0)]
+)
 def test_a_limit_is_written_as_percent_or_share(text, share):
     assert share_of(text) == pytest.approx(share)
 
 
-@for_all("text", ["", "3 ms", "-1%", "nan", "1e3%", "2000%"])
-def test_another_limit_is_refused(text):
-    with pytest.raises(ArgumentsInvalid, match="--worse wants a share"):
+@for_all(
+    ("text", "says"),
+    [
+        *((text, "--worse wants a share") for text in ("", "3 ms", "-1%", "nan", "1e3%", "2000%", "100", "1001")),
+        ("1", "write 1% or 0.01"),
+        ("8", "write 8% or 0.08"),
+        ("1.5", "write 1.5% or 0.015"),
+        ("99.5", "write 99.5% or 0.995"),
+    ],
+)
+def test_another_limit_is_refused(text, says):
+    with pytest.raises(ArgumentsInvalid, match=says):
         share_of(text)
 
 

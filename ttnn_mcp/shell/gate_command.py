@@ -131,14 +131,17 @@ class Ruling:
 
 
 def share_of(text: str) -> float:
-    """`3%` or `0.03` as a share.
+    """`3%` or `0.03` as a share; 1 and more only with a percent sign.
 
     Raises:
-        ArgumentsInvalid: it is neither, or out of range.
+        ArgumentsInvalid: it is neither, out of range, or may be meant as percent.
     """
     match = _SHARE.fullmatch(text.strip())
     share = float(match["number"]) / (100 if match["percent"] else 1) if match else -1.0
-    if not 0 <= share <= MOST_WORSE:
+    bare = match is not None and not match["percent"] and share >= 1
+    if bare and share < 100:  # who writes 8 means 8 %, and would be given 800 %
+        raise ArgumentsInvalid(f"--worse {shown(text)} has no unit: write {share:.15g}% or {share / 100:.15g}.")
+    if bare or not 0 <= share <= MOST_WORSE:
         raise ArgumentsInvalid(f"--worse wants a share such as 3% or 0.03, not '{shown(text)}'.")
     return share
 
