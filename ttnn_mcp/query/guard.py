@@ -27,6 +27,7 @@ OPCODES = 1000  # unmoved: only how often the clock is looked at
 ANSWER_BYTES = 20_000
 CELL_CHARS = 2000
 VALUE_BYTES = 8_000_000  # of one value within a query; a captured graph has megabytes
+NINE_DIGITS = 1e9  # from here on, nine digits hold no fraction; a double has fifteen (IEEE 754)
 PATTERN_CHARS = 200  # of LIKE and GLOB, whose time is pattern times text
 # SQLite's heap in this process, for all queries together. Measured with forty WITH parts, each doubling the last, on
 # a core shared by twelve: the limit is reached after 3.2 s and 350 MB of process (with 1 GiB: 15 s and 1.5 GB).
@@ -188,15 +189,22 @@ def _fetched(cursor: sqlite3.Cursor, columns: tuple[str, ...], limit: int) -> Re
 
 
 def _cell(value: object) -> Cell:
-    """A value as JSON holds it: bytes as their length, long text cut, floats to nine digits."""
+    """A value as JSON holds it: bytes as their length, long text cut, floats without digits that are noise."""
     if isinstance(value, bytes):
         return f"<{len(value)} bytes>"
     if isinstance(value, str):
         clean = line(value[:CELL_CHARS], CELL_CHARS)  # the text may come from a profile
         return clean if len(value) <= CELL_CHARS else f"{clean}... ({len(value)} characters)"
     if isinstance(value, float):
-        return float(f"{value:.9g}") if math.isfinite(value) else None
+        return _rounded(value) if math.isfinite(value) else None
     return value if isinstance(value, int) else None
+
+
+def _rounded(value: float) -> float:
+    """To nine digits, which keeps answers short; whole numbers stay whole, as cycles of clocks have fourteen."""
+    if value.is_integer():
+        return value
+    return float(f"{value:.15g}" if abs(value) >= NINE_DIGITS else f"{value:.9g}")
 
 
 def too_slow(seconds: float) -> QuestionRefused:
