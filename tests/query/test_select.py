@@ -13,6 +13,8 @@ from ttnn_mcp.query.guard import NameUnknown
 from ttnn_mcp.query.queries import _schema, queried
 from ttnn_mcp.session.opening import read_run
 
+SHORT = "op_code holds '{}DeviceOperation', not '{}': compare the column op, which has the short names"
+
 
 @pytest.fixture
 async def run(tmp_path):
@@ -26,9 +28,23 @@ async def run(tmp_path):
         ("SELECT count(*) FROM ops", ("ops holds all 2 iterations; other tools look at iteration 2",)),
         ("SELECT count(*) FROM ops WHERE iteration = 2", ()),
         ("SELECT count(*) FROM operations", ()),
+        *(
+            (f"SELECT count(*) FROM ops o WHERE {compared} AND iteration = 2", tuple(map(SHORT.format, *names)))
+            for compared, *names in (
+                ("op_code = 'Matmul'", ["Matmul"], ["Matmul"]),
+                ("'Unary'=o.op_code", ["Unary"], ["Unary"]),
+                ("op_code NOT LIKE 'matmul'", ["Matmul"], ["matmul"]),
+                ("op_code IN ('A', 'Unary' , 'Matmul', 'Unary')", ["Unary", "Matmul"], ["Unary", "Matmul"]),
+                ("op_code IN ('A', 'B', 'C', 'Matmul')", [], []),  # three are looked at
+                ("op_code = 'MatmulDeviceOperation'", [], []),
+                ("op_code LIKE 'matmuldeviceoperation'", [], []),
+                ("op_code LIKE 'Matmul%'", [], []),
+                ("op_code <> op AND op = 'Matmul'", [], []),
+            )
+        ),
     ],
 )
-def test_who_counts_ops_is_told_that_there_are_several_passes(run, sql, notes):
+def test_who_counts_ops_is_told_of_passes_and_of_names_that_no_row_has(run, sql, notes):
     assert queried(run, sql, 10, 60).notes == notes
 
 

@@ -6,6 +6,7 @@ A few run at a time, and no caller waits longer than the limit, whatever SQLite 
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,17 +26,27 @@ from ttnn_mcp.query.guard import (
     too_slow,
 )
 from ttnn_mcp.query.tables import attach, load, named_in, performance_tables
+from ttnn_mcp.quoting import quoted
 from ttnn_mcp.readers.sqlite_file import text_of
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.run.run import Run
 
 COLUMNS_SHOWN = 60  # in an error's schema
 TABLES_SHOWN = 24
+CODES_SHOWN = 3  # in a note (ours)
 # Queries have threads of their own, so that slow ones do not block other tools. Four of them, because all queries
 # share one limit on memory (guard.HEAP_BYTES).
 AT_ONCE = 4
 SECONDS = 5.0  # for one statement
 TURN_S = 3.0  # wait for a free thread and for the tables: with the statement's own time, a call ends within 10 s
+_LITERAL = re.compile(r"'([^']*)'")
+_COMPARED = re.compile(
+    rf"\bop_code\b\s*(?:[=!<>]+|(?:not\s+)?(?:like|glob)\b|is\b(?:\s+not\b)?|(?:not\s+)?in\s*\()\s*"
+    rf"(?P<behind>{_LITERAL.pattern}(?:\s*,\s*{_LITERAL.pattern})*)"
+    rf"|(?P<before>{_LITERAL.pattern})\s*[=!<>]+\s*(?:\w+\.)?op_code\b",
+    re.IGNORECASE,
+)
 _THREADS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="query")
 
 
@@ -99,7 +110,7 @@ def queried(run: Run, sql: str, limit: int, seconds: float, *, given_up: Callabl
             rows = guarded(connection, sql, tables, limit, seconds, given_up=given_up)
         except NameUnknown as unknown:
             raise QuestionRefused(_schema(unknown, tables, words)) from None
-        return QueryResult(rows, tuple(_notes(run, words)))
+        return QueryResult(rows, tuple(_notes(run, sql, words)))
 
 
 def _filled(
@@ -127,12 +138,25 @@ def _filled(
     return tables
 
 
-def _notes(run: Run, words: frozenset[str]) -> Iterable[str]:
+def _notes(run: Run, sql: str, words: frozenset[str]) -> Iterable[str]:
     count = run.performance.iterations.count if run.performance else 0
     if "ops" in words and count > 1 and "iteration" not in words:
         yield f"ops holds all {count} iterations; other tools look at iteration {count}"
     if run.memory is not None and len(run.memory.ranks) > 1:
         yield f"rank {run.memory.rank} alone"
+    if run.performance is not None and {"ops", "op_code"} <= words:
+        yield from _short_names(sql, run.performance.timed.texts("op_code").occurring())
+
+
+def _short_names(sql: str, codes: list[str]) -> Iterable[str]:
+    """A note on each op code that a statement asks for by the name that other tools print: no row has that."""
+    groups = [match["behind"] or match["before"] for match in _COMPARED.finditer(sql)]
+    names = dict.fromkeys(literal for group in groups for literal in _LITERAL.findall(group))
+    for name in [*names][:CODES_SHOWN]:
+        held = [code for code in codes if canonical(code).casefold() == name.casefold()]
+        if held and name.casefold() not in map(str.casefold, codes):
+            written = ", ".join(map(quoted, held[:CODES_SHOWN]))
+            yield f"op_code holds {written}, not {quoted(name)}: compare the column op, which has the short names"
 
 
 def _schema(unknown: NameUnknown, tables: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> str:
