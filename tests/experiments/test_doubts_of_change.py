@@ -9,6 +9,7 @@ from ttnn_mcp.analyses.comparison.engaged import Engaged
 from ttnn_mcp.analyses.comparison.grouping import Delta
 from ttnn_mcp.analyses.comparison.noise import Noise
 from ttnn_mcp.analyses.comparison.reasons import Reason
+from ttnn_mcp.experiments import doubts_of_walls
 from ttnn_mcp.experiments.doubts import doubts_of_change, older_than_baseline, unexplained
 from ttnn_mcp.experiments.rules import Walls
 from ttnn_mcp.experiments.statement import statement_of
@@ -82,6 +83,7 @@ def reasons(
     step=None,
     walls=None,
     complete=True,
+    warm=True,
     kernels_ns=(1e6, 0.8e6),
     exchanges_ns=((50_000, 40_000), (50_000, 40_000)),
 ):
@@ -92,7 +94,12 @@ def reasons(
                 performance_report=SimpleNamespace(csv=SimpleNamespace(path=SimpleNamespace(name="a.csv")))
             ),
             kernel_ns=kernel_ns,
-            scope=SimpleNamespace(critical_device=4, ops=mesh(exchange_ns)),
+            scope=SimpleNamespace(
+                critical_device=4,
+                ops=mesh(exchange_ns),
+                window=SimpleNamespace(warm=warm),
+                wall_ns=1.25 * kernel_ns,
+            ),
         )
         for kernel_ns, exchange_ns in zip(kernels_ns, exchanges_ns, strict=True)
     ]
@@ -168,8 +175,24 @@ def test_trace_and_queues_leave_kernels_as_they_are(change, step, more_ns, told)
 
 
 @for_all(
-    ("before_ms", "after_ms", "told"),
-    [(0.99, 0.79, []), (0.97, 0.9, ["wall_below_kernels"]), (1.5, 0.78, ["wall_below_kernels"])],
+    ("before_ms", "after_ms", "warm", "told"),
+    [
+        (0.99, 0.79, True, []),
+        (0.97, 0.9, True, ["wall_below_kernels"]),
+        (1.5, 0.78, True, ["wall_below_kernels"]),
+        (124.9, 99.9, True, []),  # a hundred windows
+        (125.1, 99.9, True, ["wall_above_window"]),
+        (124.9, 100.1, True, ["wall_above_window"]),
+        (1250.0, 1000.0, False, []),  # a cold window compiles, too
+    ],
 )
-def test_wall_times_hold_the_kernels_of_their_side(before_ms, after_ms, told):
-    assert doubts("x", walls=Walls(before_ms, after_ms, profiled=False)) == told
+def test_wall_times_hold_the_kernels_of_their_side_and_not_a_hundred_passes(
+    monkeypatch, before_ms, after_ms, warm, told
+):
+    monkeypatch.setattr(doubts_of_walls, "wall_ns", lambda side: side.scope.wall_ns)
+    doubted = reasons("x", walls=Walls(before_ms, after_ms, profiled=False), warm=warm)
+    assert [each.code for each in doubted] == told
+    if told == ["wall_above_window"]:
+        label, wall_ms, window = ("before", 125.1, "1.25") if before_ms > 125 else ("after", 100.1, "1")
+        sentence = f"wall_{label}_ms {wall_ms} is 100 times the {window} ms of the window under the profiler"
+        assert doubted[0].what == sentence

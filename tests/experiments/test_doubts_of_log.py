@@ -9,6 +9,8 @@ from ttnn_mcp.experiments.doubts import doubts_of_log, overwritten
 from ttnn_mcp.experiments.experiment import RunSeen
 from ttnn_mcp.experiments.story import story_of
 
+AGAIN = ["wall_measured_again"]
+
 
 def codes(new, known=LOOP, *, part=False):
     return [reason.code for reason in doubts_of_log(known, story_of(known, []), new, part=part)]
@@ -20,8 +22,48 @@ def new(baseline, candidate, kernel_ns=700_000, before=None, after=None, **more)
     return replace(made, baseline=first, candidate=replace(made.candidate, kernel_ns=kernel_ns, **(after or {})))
 
 
-def test_a_new_run_from_the_best_one_is_not_doubted():
-    assert codes(new("d", "z")) == []
+@for_all(
+    ("on_record", "now", "doubts"),
+    [
+        ({}, {}, []),
+        ({}, {"wall_before_ms": 9.0, "wall_after_ms": 8.0}, []),
+        (
+            {"wall_after_ms": 4.0},
+            {"wall_before_ms": 4.07, "wall_after_ms": 4.0},
+            [],
+        ),  # 2 % between two measurements
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 4.09, "wall_after_ms": 4.0}, AGAIN),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 4.09, "wall_after_ms": 3.93}, AGAIN),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 4.09, "wall_after_ms": 3.91}, []),  # it beats the record, too
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 4.2, "wall_after_ms": 4.0, "noise_share": 0.06}, []),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 7.9, "wall_after_ms": 3.0}, []),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 8.1, "wall_after_ms": 3.0}, AGAIN),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 2.1, "wall_after_ms": 1.0}, []),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 1.9, "wall_after_ms": 1.0}, AGAIN),
+        ({"wall_after_ms": 4.0}, {}, []),
+        ({"wall_before_ms": 9.0, "wall_after_ms": 4.0}, {"wall_before_ms": 9.0, "wall_after_ms": 8.0}, AGAIN),
+        (
+            {"wall_after_ms": 4e3, "flags": ("wall_above_window: us",)},
+            {"wall_before_ms": 4, "wall_after_ms": 3},
+            [],
+        ),
+        (
+            {"wall_after_ms": 4e-3, "flags": ("wall_below_kernels: s",)},
+            {"wall_before_ms": 4, "wall_after_ms": 3},
+            [],
+        ),
+        ({"wall_after_ms": 4.0, "flags": ("not_engaged: x",)}, {"wall_before_ms": 9, "wall_after_ms": 8}, AGAIN),
+    ],
+)
+def test_a_new_run_from_the_best_one_is_not_doubted_but_for_a_wall_time_unlike_that_on_record(
+    on_record, now, doubts
+):
+    known = [replace(one, **on_record) if one.candidate.id == "d" else one for one in LOOP]
+    assert codes(new("d", "z", **now), known) == doubts
+    assert codes(new("d", "z", before={"reading": "another part"}, **now), known) == []
+    later = [*known, *chain(("d", "y", "revert", 900_000, {"wall_before_ms": 5, "wall_after_ms": 6}))]
+    if doubts:  # the latest on record counts
+        assert codes(new("d", "z", **{**now, "wall_before_ms": 5.0}), later) == []
 
 
 @for_all(("kernel_ns", "doubted"), [(795_000, False), (797_000, True), (900_000, True)])

@@ -159,12 +159,23 @@ async def test_a_program_that_was_reverted_is_not_kept_for_a_lucky_reading(recor
     assert (verdict(told), codes(told)) == ("inconclusive", ["tried_before"])
 
 
-async def test_wall_times_of_another_unit_are_not_compared_with_kernels(record, report):
+async def test_wall_times_of_another_unit_or_of_another_measurement_are_no_gain(record, report):
     """A step of 0.3 ms against a pass of 1.2 ms of kernels."""
     walls = {"wall_before_ms": 0.5, "wall_after_ms": 0.3}
     base, candidate = report("base", BASE), report("same", again(BASE))
     told = await record("trace", step=4, baseline=base, candidate=candidate, **walls)
     assert (verdict(told), codes(told)) == ("inconclusive", ["wall_below_kernels"])
+    for number, (before_ms, after_ms, verdict_of_it, lies_told) in enumerate(
+        (
+            (2000.0, 1500.0, "inconclusive", ["wall_above_window"]),  # us
+            (2.0, 1.8, "keep", []),  # what the two above said is no record
+            (2.0, 1.8, "inconclusive", ["wall_measured_again"]),  # of the run that took 1.8
+            (1.82, 1.5, "keep", []),
+        )
+    ):
+        walls = {"wall_before_ms": before_ms, "wall_after_ms": after_ms}
+        told = await record("trace", step=4, candidate=report(f"{number}", again(BASE, 2 + number)), **walls)
+        assert (verdict(told), codes(told)) == (verdict_of_it, lies_told)
 
 
 async def test_trace_is_judged_with_its_kernels(record, report):

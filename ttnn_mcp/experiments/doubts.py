@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ttnn_mcp.analyses.comparison.reasons import Code, Reason
+from ttnn_mcp.experiments.doubts_of_walls import wall_above_window, wall_below_kernels, wall_measured_again
 from ttnn_mcp.experiments.rules import HOST_STEPS
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.ops.op_names import exchanges, family
@@ -44,6 +45,7 @@ def doubts_of_change(
         gain_not_from_change(comparison, statement, changes),
         kernels_worse(comparison) if step in HOST_STEPS else None,
         wall_below_kernels(comparison, walls) if walls else None,
+        wall_above_window(comparison, walls) if walls else None,
         older_than_baseline(*files),
     )
     yield from (doubt for doubt in doubts if doubt is not None)
@@ -113,20 +115,6 @@ def _waits_ns(side: Measured) -> float:
     return sums[side.scope.critical_device] - min(sums.values())
 
 
-def wall_below_kernels(comparison: Comparison, walls: Walls) -> Reason | None:
-    """Wall times that are shorter than the kernels in them: another unit, or another part of the model."""
-    busy_ms = [side.kernel_ns / 1e6 for side in (comparison.before, comparison.after)]
-    for label, wall_ms, kernel_ms in zip(
-        ("before", "after"), (walls.before_ms, walls.after_ms), busy_ms, strict=True
-    ):
-        if wall_ms < kernel_ms * (1 - comparison.noise.share):
-            return Reason(
-                "wall_below_kernels",
-                f"wall_{label}_ms {figure(wall_ms, '.4g')} is below {figure(kernel_ms, '.4g')} ms of kernels",
-            )
-    return None
-
-
 def older_than_baseline(before: str, after: str) -> Reason | None:
     """A candidate whose report was written before the baseline's, by the time in the names of the files."""
     stamps = [match.group() if (match := _STAMP.search(name)) else "" for name in (before, after)]
@@ -151,6 +139,7 @@ def doubts_of_log(
         _tried_before(known, experiment),
         _baseline_moved(story, experiment),
         _measured_again(known, story, experiment),
+        wall_measured_again(known, experiment),
     )
     yield from (doubt for doubt in doubts if doubt is not None)
     for run in (experiment.baseline, experiment.candidate):

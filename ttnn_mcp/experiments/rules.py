@@ -252,9 +252,10 @@ def profiled_walls(comparison: Comparison) -> Walls | None:
     sides = (comparison.before, comparison.after)
     if not all(side.scope.window.warm for side in sides):
         return None
-    before, after = map(_wall_ns, sides)
+    before, after = map(wall_ns, sides)
     return Walls(before / 1e6, after / 1e6, profiled=True) if before > 0 else None
 
 
-def _wall_ns(side: Measured) -> float:
+def wall_ns(side: Measured) -> float:
+    """Wall time of a window under the profiler, on the device that took longest."""
     return max(line.wall_ns for line in timelines_of(side.scope.ops, side.run.chip))
