@@ -71,9 +71,18 @@ def test_a_baseline_that_is_not_the_best_is_doubted_where_the_candidate_does_not
     assert codes(new("a", "z", kernel_ns)) == (["baseline_moved"] if doubted else [])
 
 
-@for_all("candidate", ["c", "e"])
-def test_a_candidate_on_record_proves_nothing_again(candidate):
-    assert codes(new("d", candidate)) == ["recorded_before"]
+@for_all(
+    ("candidate", "role"),
+    [
+        ("c", "candidate of experiment 2: revert"),
+        ("e", "candidate of experiment 4: inconclusive"),
+        ("b", "baseline of experiment 3: keep"),
+        ("a", "baseline of experiment 1: keep"),
+    ],
+)
+def test_a_candidate_on_record_proves_nothing_again(candidate, role):
+    (reason,) = doubts_of_log(LOOP, story_of(LOOP, []), new("d", candidate))
+    assert (reason.code, reason.what) == ("recorded_before", f"the same run as the {role}")
 
 
 def test_another_file_with_the_same_times_is_the_same_measurement():

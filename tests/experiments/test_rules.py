@@ -1,5 +1,6 @@
 """The loop's rules, with a pair at every line."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -47,10 +48,14 @@ def measured(change, noise=0.02, **more):
         (0.0201, None, "revert"),
         (0.0, 0.98, "revert"),
         (0.0, None, "inconclusive"),
+        *((-0.1, pcc, "revert") for pcc in (0.989999, 0.9899999996, 0.98999999999996, 0.99 - 2**-53)),
     ],
 )
 def test_the_verdict_follows_accuracy_first_then_the_noise(change, pcc, verdict):
-    assert decide(measured(change), pcc)[0] == verdict
+    came_to, why = decide(measured(change), pcc)
+    assert came_to == verdict
+    if pcc is not None and pcc < 0.99:
+        assert float(re.match(r"PCC (\S+) is below 0\.99: ", why)[1]) < 0.99
 
 
 def test_without_a_figure_nothing_is_kept():

@@ -157,7 +157,8 @@ def _recorded_before(known: Sequence[Experiment], experiment: Experiment, *, par
             continue
         for was in (earlier.candidate, earlier.baseline):
             if was.id == now.id and not (part and was.reading != now.reading):
-                what = f"the same candidate run as in experiment {earlier.id}: {earlier.verdict}"
+                role = "candidate" if was is earlier.candidate else "baseline"
+                what = f"the same run as the {role} of experiment {earlier.id}: {earlier.verdict}"
                 return Reason("recorded_before", what)
             if was.id != now.id and _is_copy(was, now):
                 what = f"its kernel times are those of run {was.id}, experiment {earlier.id}"

@@ -159,7 +159,7 @@ def decide(
         memory: a lower peak of L1; it counts where the time did not change.
     """
     if pcc is not None and pcc < PCC_AT_LEAST:
-        return "revert", f"PCC {figure(pcc, '.5g')} is below {PCC_AT_LEAST}: accuracy first; {measured.summary}"
+        return "revert", f"PCC {_below_bound(pcc)} is below {PCC_AT_LEAST}: accuracy first; {measured.summary}"
     if measured.barrier is not None:
         return "inconclusive", measured.barrier
     if measured.slower:
@@ -173,6 +173,12 @@ def decide(
         "" if measured.judged_by == "kernel" else f" is within the noise of {figure(measured.noise_share, '.2%')}"
     )
     return "inconclusive", f"{measured.summary}{noise}{_but(reasons)}"
+
+
+def _below_bound(pcc: float) -> str:
+    """A PCC in five digits, or as many as it takes to differ from the bound."""
+    told = (figure(pcc, f".{digits}g") for digits in (5, 9, 13))
+    return next((text for text in told if float(text) < PCC_AT_LEAST), repr(pcc))
 
 
 def _of_gain(gain: str, pcc: float | None, reasons: Sequence[Reason]) -> tuple[Verdict, str]:
