@@ -31,13 +31,16 @@ def ops(tmp_path_factory):
     put(program, matmul(x, program.weight([1, 1, 4096, 4096], "BFLOAT8_B"), y, 90_000, cores=12))
     x, y = (program.tensor([1, 1, 1024, 2048]) for _ in range(2))
     w = program.weight([1, 1, 2048, 2048])
+    one_row = (program.tensor([1, 1, 32, 1024]), program.weight([1, 1, 1024, 1280]))
+    put(program, matmul(*one_row, program.tensor([1, 1, 32, 1280]), 60_000, cores=32))
     put(program, DeviceOp("MinimalMatmulDeviceOperation", (x, w), (y,), 400_000, cores=48, fidelity="HiFi2"))
-    plain, to_blocks, banked, minimal = ops_in(tmp_path_factory.mktemp("settings"), program)
+    plain, to_blocks, banked, one_row, minimal = ops_in(tmp_path_factory.mktemp("settings"), program)
     return {
         "plain": plain,
         "on one batch": printing(plain, program_config=config("Reuse")),
         "to blocks": to_blocks,
         "no config": printing(plain, program_config=None),
+        "one row": one_row,
         "unknown": printing(plain, program_config=config("MatmulOfTomorrow")),
         "banked": printing(banked, program_config=config("banked", BANKED)),
         "minimal": printing(minimal, config=f"MinimalMatmulConfig({MINIMAL},{GRID})"),
@@ -179,9 +182,21 @@ def test_a_grid_has_buffers_where_blocks_do_not_depend_on_it(tried, name, value,
     assert (not trial.broken, bool(trial.buffers), trial.instead) == told
 
 
-@for_all(("value", "effect"), [("8x8", False), ("8x4", True)])
-def test_a_grid_of_as_many_cores_changes_nothing(tried, value, effect):
-    assert tried("plain", "core_grid", value).effect is effect
+@for_all(
+    ("name", "value", "effect", "most"),
+    [
+        ("plain", "8x8", False, 64),
+        ("plain", "8x4", True, 32),
+        ("one row", "8x8", True, 40),  # 1 x 40 tiles of the output
+        ("one row", "8x5", True, 40),
+        ("one row", "8x4", False, 32),
+        ("minimal", "8x8", True, 64),
+    ],
+)
+def test_a_grid_brings_as_many_cores_as_the_output_has_tiles(tried, name, value, effect, most):
+    trial = tried(name, "core_grid", value)
+    assert trial.effect is effect
+    assert f"become at most {most}" in trial.change
 
 
 @for_all(("name", "setting", "now"), [("plain", "in0_block_w", 2), ("no config", "in0_block_w", None)])

@@ -15,7 +15,7 @@ from tests.checks.step3_programs import (
     without,
 )
 from tests.for_all import for_all
-from tests.profiles import DRAM, L1, Program, height_sharded
+from tests.profiles import DRAM, L1, Program, height_sharded, width_sharded
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
 
@@ -121,6 +121,17 @@ def test_where_no_change_brings_a_core_nothing_is_told(check):
     x, w = program.tensor([1, 1, 32, 4096], placement=L1), program.tensor([1, 1, 4096, 32])
     put(program, matmul(x, w, program.tensor([1, 1, 32, 32]), 200_000, cores=1))
     assert check.ask(program).status == "clean"
+
+    def shared_out(cores):
+        """TTNN 0.81.1 gives 40 tiles in shards to 40 cores, with a core_grid too: its choice is not modelled."""
+        made = Program("blackhole", grid=(11, 10))
+        x, w = made.tensor([1, 1, 32, 4096], placement=L1), made.tensor([1, 1, 4096, 1280], "BFLOAT8_B")
+        y = made.tensor([1, 1, 32, 1280], placement=width_sharded(32, 32, 40))
+        put(made, matmul(x, w, y, 60_300, cores=cores))
+        return made
+
+    check.pair(shared_out, silent=40, fires=20)
+    assert check.ask(shared_out(20)).claim.fix.endswith(": 40 of 110 cores")
 
 
 @for_all("where", ["first", "second", "out"])

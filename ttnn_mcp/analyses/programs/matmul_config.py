@@ -72,6 +72,13 @@ def inner_tiles(ops: OpTable, row: int) -> int:
     return int(a[2 if turned else 3]) // TILE_SIDE
 
 
+def most_cores(ops: OpTable, row: int, cores: int) -> int:
+    """Of `cores`, those that can work on the matmul at `row`: one for each tile of its output at most."""
+    out = ops.outputs[0]
+    tiles = -(-int(out.height[row]) // TILE_SIDE) * -(-int(out.padded[row, 3]) // TILE_SIDE)
+    return min(cores, tiles) if tiles else cores  # the row may have lost its output
+
+
 def tile_bytes_of(ops: OpTable, row: int) -> tuple[int, int, int]:
     """Bytes of a tile of A, of B and of the output of the matmul at `row`; of an unknown type the most there are."""
     a, b, out = (

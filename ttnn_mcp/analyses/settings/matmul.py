@@ -10,6 +10,7 @@ from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
+from ttnn_mcp.analyses.programs.matmul_config import most_cores
 from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
@@ -215,7 +216,8 @@ class MatmulSettings(JudgedSettings):
         minimal = isinstance(plan, MinimalMatmul)
         changed = replace(plan, grid=grid) if isinstance(plan, MinimalMatmul) else None
         broken = broken_of(changed.rules()) if changed else grid_rules(op, grid)
-        cores, grid_cores = op.cores or grid[0] * grid[1], grid[0] * grid[1]
+        grid_cores = grid[0] * grid[1] if minimal else most_cores(op.table, 0, grid[0] * grid[1])
+        cores = op.cores or grid_cores
         trial = Trial(
             f"{cores} cores",
             broken,

@@ -11,7 +11,8 @@ of tt-metal; the 60 % is ours). The bound spreads the same work over the cores t
 two changes, a core_grid or operands in DRAM, at best four times as fast, which is what was measured.
 
 Silent if the caller set a config or a core grid, if INPUT_0 is sharded: its shards choose the cores, and where neither
-change brings more cores (with batches on both sides a core_grid gives one core to each pair of matrices).
+change brings more cores (with batches on both sides a core_grid gives one core to each pair of matrices; no program
+has more cores than its output has tiles).
 
 Where no such share fits, TTNN falls back to a program of one tile at a time, on all cores: three matmuls on FLOAT32
 norms in L1 took 2637 to 2963 us, and 172 to 199 with the norms in DRAM (dots.ocr's port), a compiler's 2027 and 264
@@ -31,6 +32,7 @@ from ttnn_mcp.analyses.from_graph.matmul_cores import chooser_of, cores_of, move
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, trapped
 from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.programs.matmul_config import most_cores
 from ttnn_mcp.checks.check import Affected, Evidence, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
 from ttnn_mcp.checks.needs import CORES, PLACEMENTS, PROGRAM_CONFIG
@@ -76,8 +78,8 @@ def look(facts: WindowFacts) -> Problems:
 
 
 def _cores_with(facts: WindowFacts, row: int) -> dict[str, int]:
-    """The cores that TTNN would take with each change; all of them where its choice is not modelled."""
-    grid, cores = worker_grid(facts.chip), facts.chip.cores or 0
+    """The cores that TTNN would take with each change; where its choice is not modelled, one for each tile at most."""
+    grid, cores = worker_grid(facts.chip), most_cores(facts.ops, row, facts.chip.cores or 0)
     as_it_lies = chooser_of(facts.ops, row, grid, facts.safe_l1_bytes) if grid else None
     if as_it_lies is None:
         return {GRID: cores}
