@@ -17,6 +17,8 @@ def test_words_are_comments_and_code_stands_between_them():
         "ttnn.b(w, x)",
         "# read it back",
     ]
+    for words in ("drop both calls", ""):
+        assert code_block(words, 80) == []
 
 
 def test_lines_break_between_arguments_only():
@@ -98,11 +100,6 @@ def test_arguments_that_stand_for_each_other_are_not_passed_together(between, pa
 )
 def test_a_config_is_assigned_to_the_argument_that_takes_it(code, line):
     assert line in code_block(f"`{code}`", 80)
-
-
-def test_a_fix_in_words_has_no_block():
-    assert code_block("drop both calls", 80) == []
-    assert code_block("", 80) == []
 
 
 def test_comments_fit_the_width():

@@ -7,6 +7,8 @@ from tests.checks.step3_programs import assert_cannot_tell, without
 from tests.profiles import Program
 from tests.profiles.model import DeviceOp
 from tests.profiles.ops import matmul
+from ttnn_mcp.checks.fixes import marked
+from ttnn_mcp.report.code_block import code_block
 
 
 def cut(program, *, widths=(2048, 4096), taken=None, rows=32, part_rows=None, read=False, name="Slice"):
@@ -33,9 +35,15 @@ def test_slices_of_all_columns_are_told(check):
         "2 slices cut the results of 1 matmul into their columns (20 us, 9.0%): 32x6144 -> 32x2048"
     )
     assert claim.fix.startswith(
-        f"separate matmuls for the one at line {case.line(0)}: `w1, ... = torch.split(torch_w, [2048, 4096], dim=-1)`"
+        f"separate matmuls for the one at line {case.line(0)}: at load time w1, w2 = torch.split(torch_w, [2048, 4096], "
     )
-    assert "ttnn.linear(x, w1), ttnn.linear(x, w2)" in claim.fix
+    assert code_block(marked(claim.fix), 80)[-7:-2] == [
+        "w1, w2 = torch.split(torch_w, [2048, 4096], dim=-1)",
+        "w1 = ttnn.from_torch(w1, **REST)",
+        "w2 = ttnn.from_torch(w2, **REST)",
+        "# then",
+        "ttnn.linear(x, w1)",
+    ]
     assert case.line(0) in {cell.row for cell in claim.evidence}
 
 
@@ -44,7 +52,7 @@ def test_the_heaviest_slices_are_those_of_their_own_matmul(check):
     program.device_ops[-1].kernel_ns = 20_000
     claim, case = check.ask(program).claim, check.case(program)
     assert claim.claim.startswith("4 slices cut the results of 2 matmuls into their columns")
-    assert f"the one at line {case.line(3)}: `w1, ... = torch.split(torch_w, [3072, 3072]" in claim.fix
+    assert f"the one at line {case.line(3)}: at load time w1, w2 = torch.split(torch_w, [3072, 3072]" in claim.fix
 
 
 def test_the_parts_are_told_in_the_order_of_their_columns(check):

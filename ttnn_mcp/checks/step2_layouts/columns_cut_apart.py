@@ -62,7 +62,10 @@ def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
     matmul, slices = next((row, slices) for row, slices in cuts.items() if ops.row in slices)
     slices = sorted(slices, key=lambda each: _first_column(facts, each))
     widths = [int(width) for width in facts.ops.outputs[0].logical[slices, 3]]
-    each = ", ".join(f"ttnn.linear(x, w{place})" for place in range(1, len(widths) + 1))
+    weights = [f"w{place}" for place in range(1, len(widths) + 1)]
+    parts = f"{', '.join(weights)} = torch.split(torch_w, {widths}, dim={columns_dim(facts, matmul)})"
+    stored = ", ".join(f"{w} = ttnn.from_torch({w}, ...)" for w in weights)
+    each = ", ".join(f"ttnn.linear(x, {w})" for w in weights)
     return Words(
         claim=(
             f"{ops.many('slice')} cut the results of {counted(len(cuts), 'matmul')} into their columns ({ops.time}): "
@@ -71,8 +74,7 @@ def _tell(cuts: dict[int, list[int]], ops: Affected) -> Words:
         assumption="separate matmuls take as long together as the wide one, and write their parts themselves",
         also=cite_op(facts, matmul),
         fix=(
-            f"separate matmuls for the one at line {facts.line(matmul)}: "
-            f"`w1, ... = torch.split(torch_w, {widths}, dim={columns_dim(facts, matmul)})` at load time, then {each}; "
+            f"separate matmuls for the one at line {facts.line(matmul)}: at load time {parts}, {stored}, then {each}; "
             "the bias likewise, all else as now, any program_config made for its N"
         ),
         verify="re-profile; list_ops(group_by='op_code') shows fewer Slice; PCC unchanged",
