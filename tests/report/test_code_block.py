@@ -65,6 +65,11 @@ def test_what_is_to_be_filled_in_is_told_once_in_front():
         "ttnn.c(..., d=y)",
         "ttnn.e(f, k=len(g), **REST)",
     ]
+    fields = "`math_fidelity=ttnn.Of.LoFi` in its compute_kernel_config, `dtype=ttnn.a`, `fused_activation=ttnn.b`"
+    assert code_block(fields, 200)[0] == (
+        "# math_fidelity: a field of its compute_kernel_config; fused_activation: a field of its program_config; "
+        "pass dtype to your call"
+    )
 
 
 @for_all(

@@ -15,6 +15,7 @@ from ttnn_mcp.records import dataclass
 INDENT = 4
 KNOWN = frozenset({*dir(builtins), "ttnn", "torch"})
 ARGUMENTS = {"ProgramConfig": "program_config", "Conv2dConfig": "conv_config"}  # what takes a config made alone
+FIELDS = {"math_fidelity": "compute_kernel_config", "fused_activation": "program_config"}  # in no call alone
 ALTERNATIVE = re.compile(r"(?:.*[;.] )?or\b[^;.]*", re.DOTALL)  # words before a code that stands for those above
 
 
@@ -39,6 +40,7 @@ class _Block:
     missing: dict[str, None] = field(default_factory=dict[str, None])
     made: set[str] = field(default_factory=set[str])
     rest: bool = False
+    fields: list[str] = field(default_factory=list[str])  # of a config, which no call takes
 
     def words(self, text: str) -> list[str]:
         """What stands between statements."""
@@ -61,7 +63,7 @@ class _Block:
         self.made |= {name.id for name in names}  # those that are read are known by now, or missing
         into, argument = _target(statement)
         if argument:
-            self.passed[-1].append(argument)
+            (self.fields if argument in FIELDS else self.passed[-1]).append(argument)
         return [*_laid(statement.node.value, f"{into} = " if into else "", "", 0, self.width)]
 
     def explained(self) -> str:
@@ -69,6 +71,7 @@ class _Block:
         notes = [f"fill in {', '.join(sorted(self.missing))}"] if self.missing else []
         notes += [f"{name}: {words}" for name, words in self.left.items()]
         notes += ["...: the rest of your call, as it is"] if self.rest else []
+        notes += [f"{name}: a field of its {FIELDS[name]}" for name in dict.fromkeys(self.fields)]
         ways = [*dict.fromkeys(tuple(dict.fromkeys(names)) for names in self.passed if names)]
         either, comma = ("either ", " and ") if len(ways) > 1 else ("", ", ")
         notes += [f"pass {either}{' or '.join(map(comma.join, ways))} to your call"] if ways else []

@@ -178,7 +178,7 @@ def _reads_or_writes_float32(facts: WindowFacts) -> Mask:
 
 def _half_as_wide(_facts: WindowFacts, _row: int) -> str:
     return (
-        "dtype=ttnn.bfloat16 where the FLOAT32 tensors are made, weights too: ttnn.from_torch(..., "
+        "ttnn.bfloat16 where the FLOAT32 tensors are made, weights too: ttnn.from_torch(..., "
         "dtype=ttnn.bfloat16), without the ttnn.typecast before"
     )
 
@@ -196,5 +196,5 @@ def _narrower_results(_facts: WindowFacts, _row: int) -> str:
 
 def _narrower_keys(facts: WindowFacts, row: int) -> str:
     if "Decode" in facts.names[row]:  # TTNN 0.81.1 refuses packed rows for an update
-        return "the cache of k and v as dtype=ttnn.bfloat8_b; updates go on with BFLOAT16 rows, fills cast theirs"
-    return "k and v as dtype=ttnn.bfloat8_b where they are made, the cache too"
+        return "the cache of k and v as ttnn.bfloat8_b; updates go on with BFLOAT16 rows, fills cast theirs"
+    return "k and v as ttnn.bfloat8_b where they are made, the cache too"
