@@ -147,6 +147,30 @@ def test_shape_ops_and_copies_move_bytes_too(check, program, name):
     assert check.ask(program).fires
 
 
+@for_all(
+    ("reader", "rest", "rows"),
+    [
+        ("RotaryEmbeddingLlama", "Unary", []),  # it takes BFLOAT16 only, and both slices cut one source
+        ("RotaryEmbeddingHf", "Unary", []),
+        ("Typecast", "Unary", [1, 2, 4, 5]),
+        ("Typecast", "LayerNorm", [1, 2]),  # a norm stays in BFLOAT16, and so does what is joined with it
+    ],
+)
+def test_what_goes_where_bfloat8_b_is_refused_stays(check, program, reader, rest, rows):
+    """DeepSeek's queries: cut in two, one part turned; real TTNN: "All Tensors should have same dtypes"."""
+    whole = put(program, binary("MUL", *(program.tensor([1, 1, 2048, 6144]) for _ in "xyz"), 9_000))
+    parts = [program.tensor([1, 1, 2048, width]) for width in (2048, 4096)]
+    for part in parts:
+        put(program, DeviceOp("SliceDeviceOperation", (whole,), (part,), 200_000))
+    for name, part, kernel_ns in ((reader, parts[0], 9_000), (rest, parts[1], 200_000)):
+        put(program, DeviceOp(f"{name}DeviceOperation", (part,), (program.tensor(part.shape),), kernel_ns))
+    turned, other = (op.outputs[0] for op in program.device_ops[-2:])
+    joined = program.tensor([1, 1, 2048, 6144])
+    put(program, DeviceOp("ConcatDeviceOperation", (other, turned), (joined,), 200_000))
+    outcome = check.ask(program)
+    assert (outcome.claim.rows.tolist() if outcome.fires else []) == rows
+
+
 def test_norms_and_softmax_stay_wide(check, program):
     mapped(program, 100_000, name="SoftmaxDeviceOperation")
     assert check.ask(program).status == "not_applicable"

@@ -8,8 +8,10 @@ bandwidth explain 30 % of its time; together 1 % of the window. The bound is in 
 DRAM at achievable bandwidth or the launch.
 
 Silent on adds of two full tensors (they may be the residual path), norms, softmax, rotary embeddings and caches,
-on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only), on op records the report copied from an earlier call, and where
-half of the bytes and more are padding that another shape would not need (tile-padding-waste saves those).
+on ROW_MAJOR tensors (BFLOAT8_B exists in TILE only), on op records the report copied from an earlier call, where half
+of the bytes and more are padding that another shape would not need (tile-padding-waste saves those), and around ops
+that refuse BFLOAT8_B: what a rotary embedding reads, a concat beside what stays in BFLOAT16, and cuts of one source
+with these (TTNN 0.81.1: rotary_embedding_llama takes BFLOAT16 only, concat one data type).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, Wi
 from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.ops.op_names import canonical
 
 EXPLAINED = 0.3  # of the op's time by its bytes: below it, overhead or few cores limit the op (domain practice)
 MOSTLY_PADDING = 0.5  # of the bytes: a shape without it saves more than a narrower type, 0.47 (ours)
@@ -45,12 +48,38 @@ def _maps(facts: WindowFacts) -> Mask:
 def look(facts: WindowFacts) -> Problems:
     """Yield all DRAM-bound ops on bfloat16 activations."""
     waits = np.nan_to_num(facts.roofline.dram_achievable_ns) >= EXPLAINED * facts.kernel_ns
-    stays = adds_full_tensors(facts.ops) | facts.joins.doubtful
+    stays = adds_full_tensors(facts.ops) | facts.joins.doubtful | _around_refusals(facts)
     stays |= tile_waste(facts.ops) >= MOSTLY_PADDING
     rows = np.flatnonzero(_maps(facts) & streams_bfloat16(facts.ops) & waits & ~stays)
     spared = narrowing_spares(facts.ops, facts.roofline)
     saved = fewer_bytes_save(facts.ops, facts.roofline, spared)
     yield Problem(rows, saved[rows], spared_bytes=spared[rows], tell=_tell)
+
+
+def _around_refusals(facts: WindowFacts) -> Mask:
+    """Ops whose result, or whose source, an op reads that takes no BFLOAT8_B there."""
+    rotary = facts.ops.texts("op_code").where(lambda text: canonical(text).startswith("RotaryEmbedding"))
+    wide = rotary | facts.of_family("norm", "softmax") | adds_full_tensors(facts.ops)
+    refuses = rotary | (facts.named("Concat") & _read_any(facts, wide))
+    read = _made_for_any(facts, refuses)
+    sources = _made_for_any(facts, refuses | (read & facts.of_family("shape")))  # shape ops pass the data type on
+    return refuses | read | sources | _read_any(facts, sources)
+
+
+def _read_any(facts: WindowFacts, among: Mask) -> Mask:
+    """Ops that read what one of these made."""
+    makers, readers = facts.joins.edges
+    mask = np.zeros(len(facts), dtype=np.bool_)
+    mask[readers[among[makers]]] = True
+    return mask
+
+
+def _made_for_any(facts: WindowFacts, among: Mask) -> Mask:
+    """Ops whose result one of these reads."""
+    makers, readers = facts.joins.edges
+    mask = np.zeros(len(facts), dtype=np.bool_)
+    mask[makers[among[readers]]] = True
+    return mask
 
 
 def _tell(ops: Affected) -> Words:
