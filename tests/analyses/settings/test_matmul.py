@@ -40,6 +40,7 @@ def ops(tmp_path_factory):
         "on one batch": printing(plain, program_config=config("Reuse")),
         "to blocks": to_blocks,
         "no config": printing(plain, program_config=None),
+        "no config, to blocks": printing(to_blocks, program_config=None),
         "one row": one_row,
         "unknown": printing(plain, program_config=config("MatmulOfTomorrow")),
         "banked": printing(banked, program_config=config("banked", BANKED)),
@@ -99,23 +100,20 @@ def test_no_more_shares_are_tried_than_a_chip_can_have_cores(tmp_path):
 
 
 @for_all(
-    ("setting", "value", "change", "saves"),
+    ("name", "setting", "value", "told"),
     [
-        ("in0_block_w", 4, "16 steps along K, 32 now", True),
-        ("per_core_M", 8, "8 tiles per core, 4 now", False),
-        ("per_core_N", 9, "9 tiles per core, 8 now", False),
-        ("out_subblock_w", 8, "8 of the DST tiles filled at a time, 4 now", None),
-        ("out_subblock_h", 2, "8 of the DST tiles filled at a time, 4 now", None),
+        ("plain", "in0_block_w", 4, ("16 steps along K, 32 now", True)),
+        ("plain", "per_core_M", 8, ("8 tiles per core, 4 now", False)),
+        ("plain", "per_core_N", 9, ("9 tiles per core, 8 now", False)),
+        ("plain", "out_subblock_w", 8, ("8 of the DST tiles filled at a time, 4 now", None)),
+        ("plain", "out_subblock_h", 2, ("8 of the DST tiles filled at a time, 4 now", None)),
+        ("banked", "per_core_N", 8, ("8 tiles per core, 4 now", False)),
     ],
 )
-def test_a_block_tells_what_it_changes(tried, setting, value, change, saves):
-    trial = tried("plain", setting, value)
-    assert (trial.change, trial.effect, trial.unknown) == (change, True, "")
-    assert (None if trial.at_most_ns is None else trial.at_most_ns > 0) == saves
-
-
-def test_one_of_a_banked_matmul_too(tried):
-    assert tried("banked", "per_core_N", 8).change == "8 tiles per core, 4 now"
+def test_a_block_tells_what_it_changes(tried, name, setting, value, told):
+    trial = tried(name, setting, value)
+    saves = None if trial.at_most_ns is None else trial.at_most_ns > 0
+    assert (trial.effect, trial.unknown, (trial.change, saves)) == (True, "", told)
 
 
 @for_all(
@@ -199,10 +197,35 @@ def test_a_grid_brings_as_many_cores_as_the_output_has_tiles(tried, name, value,
     assert f"become at most {most}" in trial.change
 
 
-@for_all(("name", "setting", "now"), [("plain", "in0_block_w", 2), ("no config", "in0_block_w", None)])
-def test_a_suggested_config_is_not_todays(tried, name, setting, now):
-    trial = tried(name, setting, 4)
-    assert (trial.now, trial.at_most_ns is None, "whole program_config" in trial.needs) == (now, not now, not now)
+@for_all(
+    ("name", "setting", "value", "subblock"),
+    [
+        ("plain", "in0_block_w", 4, None),
+        ("no config", "in0_block_w", 4, (1, 8)),
+        ("no config", "per_core_N", 10, (1, 5)),  # blocks of 4 x 8 tiles are suggested, which (1, 8) divides
+        ("no config", "per_core_N", 12, (1, 6)),
+        ("no config", "per_core_M", 6, (1, 8)),
+        ("no config", "out_subblock_h", 2, (2, 4)),
+        ("no config", "out_subblock_w", 4, (2, 4)),
+        ("no config", "out_subblock_w", 2, (4, 2)),
+        ("no config, to blocks", "out_subblock_w", 4, (1, 4)),  # a sharded output is written in rows
+        ("no config, to blocks", "out_subblock_w", 8, (1, 8)),
+        ("no config, to blocks", "per_core_N", 16, (1, 8)),
+    ],
+)
+def test_a_suggested_config_is_not_todays_and_its_subblock_suits_each_value(tried, name, setting, value, subblock):
+    """Real TTNN takes per_core_N=16 of bge-m3 with subblocks of 1 x 8 and 1 x 4, where 1 x 6 suits the suggested 12."""
+    trial = tried(name, setting, value)
+    assert (trial.now is None, trial.at_most_ns is None, trial.broken) == (bool(subblock), bool(subblock), ())
+    missing = "whole program_config (none was given: the other fields are a suggestion, out_subblock_h={}, out_subblock_w={})"
+    assert missing.format(*subblock) in trial.needs if subblock else "whole" not in trial.needs
+
+
+@for_all(
+    ("setting", "value"), [("per_core_N", 0), ("out_subblock_w", 0), ("out_subblock_h", 3), ("out_subblock_w", 16)]
+)
+def test_a_value_that_no_subblock_suits_is_refused_of_a_suggestion_too(tried, setting, value):
+    assert tried("no config", setting, value).broken
 
 
 def test_sums_in_float32_halve_the_tiles_of_dst(tried):

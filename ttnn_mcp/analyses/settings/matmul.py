@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.programs.matmul_config import most_cores
+from ttnn_mcp.analyses.programs.matmul_config import most_cores, widest_subblock
 from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
@@ -123,17 +123,18 @@ class MatmulSettings(JudgedSettings):
 
     def _block_size(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> Trial:
         """The trial of one field of the program config, with the others as they are."""
-        field, was_given = FIELDS[setting], self.printed.was_given
+        field, was_given, missing = FIELDS[setting], self.printed.was_given, ""
         changed = replace(current, **{field: value})
         before = getattr(current, field)
-        missing = (
-            "" if was_given else "a whole program_config (none was given: the other fields are a suggestion), "
-        )
+        if isinstance(changed, MatmulPlan) and not was_given:
+            changed = _with_suiting_subblock(changed, setting)
+            subblock = f"out_subblock_h={changed.out_subblock_h}, out_subblock_w={changed.out_subblock_w}"
+            missing = f"a whole program_config (none was given: the other fields are a suggestion, {subblock}), "
         trial = Trial(
             before if was_given else None,
             broken_of(changed.rules()),
             unknown=self._unknown(current, setting, value),
-            change=self._change(current, setting, value),
+            change=self._change(current, changed, setting),
             at_most_ns=self._at_most(current, setting, value) if was_given else None,
             needs=missing + KERNEL_CONFIG,
             effect=not was_given or changed != current,
@@ -155,17 +156,15 @@ class MatmulSettings(JudgedSettings):
         }.get(setting)
         return per_step_ns(self.op, *steps) if steps else None
 
-    def _change(self, current: MatmulPlan | DramSharded, setting: str, value: int) -> str:
+    def _change(self, current: MatmulPlan | DramSharded, changed: MatmulPlan | DramSharded, setting: str) -> str:
+        value, before = (getattr(plan, FIELDS[setting]) for plan in (changed, current))
         if setting == "in0_block_w":
-            steps, changed = ceil(current.tiles.k / current.in0_block_w), ceil(current.tiles.k / max(value, 1))
-            return self._beside_now(f"{changed} steps along K", f"{steps} now")
-        before = getattr(current, FIELDS[setting])
+            steps, after = ceil(current.tiles.k / before), ceil(current.tiles.k / max(value, 1))
+            return self._beside_now(f"{after} steps along K", f"{steps} now")
         if setting.startswith("per_core"):
             return self._beside_now(f"{value} tiles per core", f"{before} now")
-        other_side = getattr(current, OTHER_SIDES[setting])
-        return self._beside_now(
-            f"{value * other_side} of the DST tiles filled at a time", f"{before * other_side} now"
-        )
+        after, filled = (getattr(plan, OTHER_SIDES[setting]) for plan in (changed, current))
+        return self._beside_now(f"{value * after} of the DST tiles filled at a time", f"{before * filled} now")
 
     def _beside_now(self, then: str, now: str) -> str:
         """Both; where TTNN chose the config no report prints it, and the present plan is a suggestion."""
@@ -229,6 +228,22 @@ class MatmulSettings(JudgedSettings):
             instead=largest_grid(op) if broken else None,
         )
         return self._with(trial, changed) if changed and not broken else trial
+
+
+def _with_suiting_subblock(plan: MatmulPlan, setting: str) -> MatmulPlan:
+    """The plan with the largest sub-block that suits it; a side that is tried stays."""
+    high, wide, rows, columns = plan.out_subblock_h, plan.out_subblock_w, plan.per_core_m, plan.per_core_n
+    if min(high, wide, rows, columns) < 1:  # TTNN refuses it
+        return plan
+    if setting == "out_subblock_h":
+        wide, _ = widest_subblock(columns, high, fp32=plan.fp32)
+    elif setting == "out_subblock_w":
+        high, _ = widest_subblock(rows, wide, fp32=plan.fp32)
+    else:
+        high, wide = widest_subblock(rows, columns, fp32=plan.fp32)
+    if plan.output and wide < columns and setting != "out_subblock_h":  # a shard is written row by row
+        high = 1
+    return replace(plan, out_subblock_h=high, out_subblock_w=wide)
 
 
 def _planned(now: MatmulDescription, plan: MatmulPlan) -> MatmulDescription:
