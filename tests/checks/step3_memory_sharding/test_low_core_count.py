@@ -390,17 +390,6 @@ def test_what_was_moved_out_of_its_shards_can_stay_there_if_its_reader_takes_any
     assert outcome.claim.is_trial == (reader != "UnaryDeviceOperation")
 
 
-def test_a_core_for_each_user_is_no_finding(check):
-    """TTNN 0.81.1 gives a user one core, whatever shards the call asks for."""
-    shards, flat = height_sharded(32, 64, 2), L1
-    for name, into, told in (
-        ("NLPCreateQKVHeadsDecodeDeviceOperation", shards, False),
-        ("RotaryEmbeddingLlamaDeviceOperation", shards, False),
-        ("RotaryEmbeddingLlamaDeviceOperation", flat, True),
-    ):
-        assert check.ask(behind_a_move(reader=name, into=into)).fires == told, name
-
-
 def behind_a_move(*, again=False, into=None, reader="UnaryDeviceOperation"):
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 32, 2560], placement=width_sharded(32, 64, (8, 5)))
@@ -434,7 +423,8 @@ def test_a_move_that_is_needed_is_not_counted(check, change):
     assert outcome.claim.rows.tolist() == [len(outcome.case) - 1]
 
 
-def test_what_another_op_made_has_no_shards_to_keep(check):
+def test_what_another_op_made_has_no_shards_to_keep_and_users_have_a_core_each(check):
+    """TTNN 0.81.1 gives a user of a decode one core, whatever shards the call asks for."""
     program = Program("wormhole_b0")
     x = program.tensor([1, 1, 32, 2560], placement=L1)
     y = put(program, DeviceOp("UnaryDeviceOperation", (x,), (program.tensor(x.shape),), 5_000))
@@ -443,6 +433,13 @@ def test_what_another_op_made_has_no_shards_to_keep(check):
         DeviceOp("SoftmaxDeviceOperation", (y,), (program.tensor([1, 20, 32, 128]),), 22_000, cores=1),
     )
     assert check.ask(program).claim.fix.startswith("give it more rows")
+    shards, flat = height_sharded(32, 64, 2), L1
+    for name, into, told in (
+        ("NLPCreateQKVHeadsDecodeDeviceOperation", shards, False),
+        ("RotaryEmbeddingLlamaDeviceOperation", shards, False),
+        ("RotaryEmbeddingLlamaDeviceOperation", flat, True),
+    ):
+        assert check.ask(behind_a_move(reader=name, into=into)).fires == told, name
 
 
 def test_the_models_input_was_not_moved_by_the_last_op(check):
