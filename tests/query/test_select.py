@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from tests.for_all import for_all
-from tests.profiles import Iteration, write_memory_report, write_run
+from tests.profiles import Iteration, header_of, performance_rows, write_memory_report, write_rows, write_run
 from tests.programs import block
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.query.guard import NameUnknown
@@ -62,10 +62,15 @@ def test_texts_and_shapes_are_told_and_what_an_op_lacks_is_null(run):
     )
 
 
-async def test_one_pass_of_one_report_needs_no_note(tmp_path):
+async def test_one_pass_of_one_report_needs_no_note_and_of_several_the_one_that_is_looked_at_is_told(tmp_path):
     made = write_run(tmp_path, block(), [Iteration()])
     one = await read_run("0a", "made", made.performance, None)
     assert queried(one, "SELECT count(*) FROM ops", 10, 60).notes == ()
+    rows = performance_rows(block(), [Iteration(cold=True), Iteration(), Iteration()])
+    rows[-1]["DEVICE KERNEL DURATION [ns]"] = ""
+    path = write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))
+    (note,) = queried(await read_run("0b", "x", path, None), "SELECT count(*) FROM ops", 10, 60).notes
+    assert note == "ops holds all 3 iterations; other tools look at iteration 2"
 
 
 async def test_a_memory_report_alone_can_be_asked(run):

@@ -48,7 +48,7 @@ def check_same(copy, original):
     check_same_cells(copy.csv.frame, original.csv.frame)
     for name in ("path", "generation", "compiler", "logical_shapes", "headers", "lost", "caveats"):
         assert getattr(copy.csv, name) == getattr(original.csv, name)
-    for name in ("count", "ops", "found_by", "may_be_layers"):
+    for name in ("count", "ops", "found_by", "may_be_layers", "short"):
         assert getattr(copy.iterations, name) == getattr(original.iterations, name)
     np.testing.assert_array_equal(copy.iterations.number, original.iterations.number, strict=True)
     np.testing.assert_array_equal(signatures(copy.steady), signatures(original.steady), strict=True)
@@ -85,7 +85,7 @@ def test_the_copy_of_a_real_report_is_the_report(kept, monkeypatch, name):
     check_same(from_copy(path, kept, monkeypatch), original)
 
 
-TOLD = ("odd numbers", "cut off", "no rows", "strange text", "no device")
+TOLD = ("odd numbers", "cut off", "no rows", "strange text", "no device", "no time")
 
 
 def spoiled(path, how):
@@ -102,6 +102,10 @@ def spoiled(path, how):
         lines = lines[:1]
     elif how == "strange text":
         lines[1] = lines[1].replace(lines[1].split(",")[0], "Matmul\u202e\x07\ufffd\U0001f600 'quoted'", 1)
+    elif how == "no time":
+        cells = lines[1].split(",")
+        cells[header.index("DEVICE KERNEL DURATION [ns]")] = ""
+        lines[1] = ",".join(cells)
     elif how == "no device":
         place = header.index("DEVICE ID")
         lines = [lines[0], *(",".join([""] * place + [""] * (len(header) - place)) for _ in lines[1:4])]
@@ -115,6 +119,7 @@ def test_the_copy_of_an_odd_report_says_the_same_of_it(tmp_path, kept, monkeypat
     original = performance_of(path)
     performance_of(path, kept, 0)
     check_same(from_copy(path, kept, monkeypatch), original)
+    assert original.iterations.short == (((1, 1),) if how == "no time" else ())
 
 
 @for_all("settled", [True, False])

@@ -114,7 +114,7 @@ def report(devices=(0,), **told):
         "impossible_left_out": 0,
         "outlasting": 0,
         "traced": False,
-        "iterations": SimpleNamespace(count=0),
+        "iterations": SimpleNamespace(count=0, short=()),
     }
     return SimpleNamespace(**{**usual, **told})
 
@@ -183,7 +183,7 @@ def test_impossible_times_are_told_with_those_left_out():
 @for_all(("after", "told"), [(8, 0), (9, 1)])
 def test_more_than_four_ops_of_each_device_after_the_last_pass_are_a_cut_one(after, told):
     number = np.array([1, 1, 2, 2, *[0] * after])
-    iterations = SimpleNamespace(count=2, number=number)
+    iterations = SimpleNamespace(count=2, number=number, short=())
     steady = SimpleNamespace(lines=np.arange(len(number)))
     said = trust._left_out(report([0, 1], iterations=iterations, steady=steady))
     assert len(said) == told

@@ -5,12 +5,15 @@ import pytest
 from tests.for_all import for_all
 from tests.profiles import Iteration, header_of, performance_rows, write_performance_report, write_rows
 from tests.programs import block
+from ttnn_mcp.analyses.devices.host_gaps import static_shapes
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import window
+from ttnn_mcp.run.doubts import doubts_of
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.artefact import stored
 from ttnn_mcp.run.performance import Performance
+from ttnn_mcp.run.trust import caveats_of
 from ttnn_mcp.run.window import scope_of
 
 OPS = len(block().device_ops)
@@ -20,23 +23,73 @@ def report(folder, iterations, **kind) -> Performance:
     return Performance(read_performance_csv(write_performance_report(folder, block(), iterations, **kind)))
 
 
-def test_the_last_warm_iteration_is_the_default(tmp_path):
-    scope = scope_of(report(tmp_path, [Iteration(cold=True), Iteration(), Iteration()]))
+KERNEL = "DEVICE KERNEL DURATION [ns]"
+ONE, TWO = "one of its ops ran without a kernel time", "2 of its ops ran without a kernel time"
+
+
+@for_all(
+    ("passes", "lost", "chosen", "said"),
+    [
+        (3, {}, (3, True), ""),
+        (2, {1: [0]}, (2, True), ""),  # its first op ran before, though it has no time there
+        (2, {2: [3]}, (1, False), f"; iteration 2 is passed over: {ONE}"),
+        (2, {2: [0, 4]}, (1, False), f"; iteration 2 is passed over: {TWO}"),
+        (2, {2: range(OPS)}, (1, False), f"; iteration 2 is passed over: {OPS} of its ops ran without"),
+        (3, {2: [3]}, (3, True), ""),
+        (4, {1: [2], 3: [0, 4], 4: [3]}, (2, True), f"; iteration 3 is passed over: {TWO}; iteration 4 is passed"),
+        (4, {2: [1], 3: [0, 4], 4: [3]}, (1, False), f"; iteration 2 is passed over: {ONE}; iteration 3 is passed"),
+    ],
+)
+def test_the_last_iteration_with_all_its_times_is_the_default(tmp_path, passes, lost, chosen, said):
+    rows = performance_rows(block(), [Iteration(cold=number == 0) for number in range(passes)])
+    for number, places in lost.items():
+        for place in places:
+            rows[OPS * (number - 1) + place][KERNEL] = ""
+    here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    scope = scope_of(here)
     window = scope.window
     assert (window.kind, window.rows, window.iteration, window.of_iterations, window.warm) == (
         "iteration",
         OPS,
-        3,
-        3,
-        True,
+        chosen[0],
+        passes,
+        chosen[1],
     )
-    assert len(scope.cold) == OPS
+    assert window.first_row == 2 + OPS * (chosen[0] - 1)
+    assert (said in window.why, "passed over" in window.why) == (True, bool(said))
+    assert here.iterations.whole == [number for number in range(1, passes + 1) if number not in lost]
+    assert len(scope.cold) == (0 if chosen[0] == 1 else OPS - len(lost.get(1, ())))
+    of_short = [caveat for caveat in caveats_of(here) if "its sums are too low" in caveat]
+    assert [int(caveat.split()[1]) for caveat in of_short] == [*lost]
+    assert scope_of(here, "all").window.rows == OPS * passes - sum(map(len, lost.values()))
+    assert not {doubt.code for doubt in doubts_of(here, scope)} & {"pass_unlike_others", "times_lost"}
+    if lost:
+        assert static_shapes(here) is None
+        number = min(lost)
+        if len(lost[number]) < OPS:
+            assert scope_of(here, number).window.why.count("sums are too low") == 1
+            assert scope_of(here, number).window.rows == OPS - len(lost[number])
 
 
-def test_a_single_pass_is_the_whole_report_cold_and_says_how_to_do_better(tmp_path):
-    window = scope_of(report(tmp_path, [Iteration(cold=True)])).window
-    assert (window.kind, window.rows, window.warm) == ("whole_report", OPS, False)
+@for_all(
+    ("passes", "blank"),
+    [
+        (1, {}),
+        (2, {0: [KERNEL], -1: [KERNEL]}),  # no pass has all of its times
+        (2, {0: [KERNEL, "DEVICE FW END CYCLE"]}),  # nothing says that the op ran
+    ],
+)
+def test_without_a_whole_pass_that_repeats_the_report_is_taken_cold_and_says_how_to_do_better(
+    tmp_path, passes, blank
+):
+    rows = performance_rows(block(), [Iteration(cold=number == 0) for number in range(passes)])
+    for number, names in blank.items():
+        rows[number].update(dict.fromkeys(names, ""))
+    here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
+    window = scope_of(here).window
+    assert (window.kind, window.rows, window.warm) == ("whole_report", OPS * passes - len(blank), False)
     assert "re-profile 2 or more iterations" in window.why
+    assert (here.iterations.count, here.iterations.short, here.iterations.whole) == (0, (), [])
 
 
 def test_one_iteration_can_be_named(tmp_path):

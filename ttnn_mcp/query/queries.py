@@ -139,9 +139,9 @@ def _filled(
 
 
 def _notes(run: Run, sql: str, words: frozenset[str]) -> Iterable[str]:
-    count = run.performance.iterations.count if run.performance else 0
-    if "ops" in words and count > 1 and "iteration" not in words:
-        yield f"ops holds all {count} iterations; other tools look at iteration {count}"
+    passes = run.performance.iterations if run.performance else None
+    if "ops" in words and passes and passes.count > 1 and "iteration" not in words:
+        yield f"ops holds all {passes.count} iterations; other tools look at iteration {max(passes.whole)}"
     if run.memory is not None and len(run.memory.ranks) > 1:
         yield f"rank {run.memory.rank} alone"
     if run.performance is not None and {"ops", "op_code"} <= words:

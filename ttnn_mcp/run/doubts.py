@@ -36,7 +36,7 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
         rows.not_of_cores(as_written),
         rows.told_from_firmware(report, of_window),
         rows.shapes_lost(report, of_window),
-        rows.times_lost(report, of_window),
+        None if _has_all_times(report, scope) else rows.times_lost(report, of_window),
         rows.device_at_odds(every, lines),
         cycles.not_in_order(report.ops, lines),
         rows.twice(every, lines),
@@ -50,12 +50,21 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
     return tuple(doubt for doubt in doubts if doubt is not None)
 
 
+def _has_all_times(report: Performance, scope: Scope) -> bool:
+    """Whether it is known that the ops beside the window that lost their times are other iterations'."""
+    iterations, window = report.iterations, scope.window
+    if not iterations.short or window.iteration not in iterations.whole:
+        return False
+    rows_of_it = int((iterations.number == window.iteration).sum())  # between signposts they are numbered anew
+    return rows_of_it == window.rows and bool(scope.ops.numbers("kernel_ns").all())
+
+
 def _unlike_other_passes(report: Performance, scope: Scope) -> Doubt | None:
     number, iterations = scope.window.iteration, report.iterations
     count = iterations.count
     if number is None or count < 2 or scope.window.of_iterations != count:
         return None
-    if iterations.may_be_layers or report.impossible:
+    if iterations.may_be_layers or report.impossible or iterations.short:
         return None
     on_device = report.steady.numbers("device") == scope.critical_device
     kernel = report.steady.numbers("kernel_ns")[on_device]

@@ -39,6 +39,7 @@ class Iterations:
         found_by: "trace replays", "signposts", "repeating ops" or "".
         may_be_layers: the repeats read what the one before wrote, without a pause: one pass of equal layers, without
             embedding and head, would look the same.
+        short: (its number, how many) of each iteration with ops that ran and have no time: its sums are too low.
     """
 
     number: Integers
@@ -46,6 +47,13 @@ class Iterations:
     ops: int
     found_by: str
     may_be_layers: bool = False
+    short: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def whole(self) -> list[int]:
+        """The numbers of those whose ops all have a time."""
+        lost = {number for number, _ops in self.short}
+        return [number for number in range(1, self.count + 1) if number not in lost]
 
 
 @artefact

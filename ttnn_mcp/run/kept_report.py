@@ -24,7 +24,7 @@ from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.reading_digest import reading_digest
 from ttnn_mcp.run.trust import caveats_of
 
-COUNTS = ("count", "ops", "found_by", "may_be_layers")
+COUNTS = ("count", "ops", "found_by", "may_be_layers", "short")
 LARGE_BYTES = 1 << 24  # smaller files (some ten thousand rows) are read in a tenth of a second
 # what bytes that we did not write may raise
 NOT_OURS = (
@@ -103,7 +103,9 @@ def _from_copy(path: Path, kept: KeptFiles, name: str) -> Performance | None:
     try:
         csv, more, arrays = unpacked(contents, path)
         numbers = {name: arrays[name].astype(np.int64) for name in ("number", "signatures")}
-        report = Performance(csv, Iterations(numbers["number"], **more["counts"]))
+        counts = more["counts"]
+        counts["short"] = tuple((int(number), int(ops)) for number, ops in counts["short"])
+        report = Performance(csv, Iterations(numbers["number"], **counts))
         report.know(more["figures"], arrays["bits"])
         report.known_caveats = tuple(more["trust"])
         if any(len(array) != len(report.steady) for array in numbers.values()):

@@ -10,7 +10,8 @@ import numpy as np
 
 from ttnn_mcp.arrays import Array, Booleans, Integers
 from ttnn_mcp.hardware import ARCHITECTURES, canonical_architecture
-from ttnn_mcp.run.iterations import Iterations, iterations_of
+from ttnn_mcp.run.iterations import Iterations
+from ttnn_mcp.run.lost_times import iterations_of_run
 from ttnn_mcp.run.ops.call_counts import runtime_ids
 from ttnn_mcp.run.ops.device_clocks import at_odds, clock_of, clock_of_rows, clocks_apart
 from ttnn_mcp.run.ops.lost_shapes import LOST_SHAPE, lost_shapes
@@ -198,14 +199,20 @@ class Performance:
 
     @cached_property
     def steady(self) -> OpTable:
-        """Timed device ops without a compiler's const-eval ops, which run once and never again."""
-        once = self.ops.texts("const_eval").where(lambda text: text.strip().lower() == "true")
-        return self.ops.take(~once)
+        """Timed device ops without those that run once."""
+        return self.ops.take(~_once(self.ops))
 
     @cached_property
     def iterations(self) -> Iterations:
         """Repeats of the model over the whole report."""
-        return self._known_iterations or iterations_of(self.steady, self.signposts)
+        return self._known_iterations or iterations_of_run(self.ran, self.steady, self.signposts)
+
+    @cached_property
+    def ran(self) -> OpTable:
+        """`steady` and the ops that ran by their cycles, but have no time; what a trace recorded did not run."""
+        lost = self.untimed.take(np.isfinite(self.untimed.numbers("fw_end_cycle")) & ~_once(self.untimed))
+        lines = np.concatenate((self.steady.lines, lost.lines))
+        return self.rows.take(self.rows.at_lines(lines)) if len(lost) else self.steady
 
     @cached_property
     def clock_ghz(self) -> float | None:
@@ -286,3 +293,8 @@ class Performance:
     def runtime_ids(self) -> Integers | None:
         """Per timed op, the id that its rows on all devices share; None where call counts do not encode it."""
         return runtime_ids(self.ops)
+
+
+def _once(ops: OpTable) -> Booleans:
+    """Mask of a compiler's const-eval ops, which run once and never again."""
+    return ops.texts("const_eval").where(lambda text: text.strip().lower() == "true")

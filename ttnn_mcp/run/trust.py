@@ -106,10 +106,13 @@ def _left_out(report: Performance) -> list[str]:
             + (f"; {lost} of them left out, sums are too low" if lost else "")
         )
     iterations = report.iterations
-    if iterations.count:
-        ops_after = int(
-            (report.steady.lines > report.steady.lines[iterations.number == iterations.count].max()).sum()
+    for number, ops in iterations.short:
+        caveats.append(
+            f"iteration {number} lacks the times of {ops} of its ops, which ran by their cycles: its sums are too low"
         )
+    if iterations.count:
+        of_last = report.steady.lines[iterations.number == iterations.count]
+        ops_after = int((report.steady.lines > of_last.max(initial=0)).sum()) if len(of_last) else 0
         if ops_after > TRAILING_OPS * len(report.devices):
             caveats.append(f"the last iteration is cut off: {ops_after} ops after the last whole one are left out")
     return caveats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal
@@ -13,7 +14,7 @@ from ttnn_mcp.errors import QuestionRefused, nearest, shown
 from ttnn_mcp.quoting import figure
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.doubt import Doubt
-from ttnn_mcp.run.iterations import device_order, in_replays, iterations_of, signatures
+from ttnn_mcp.run.iterations import Iterations, device_order, in_replays, iterations_of, signatures
 from ttnn_mcp.run.left_out import left_out
 from ttnn_mcp.run.marked_pass import marked_pass
 from ttnn_mcp.run.ops.alike import numbered
@@ -118,7 +119,7 @@ def scope_of(
         iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
     if not len(ops):
         raise QuestionRefused(f"No device op ran {within or 'outside const-eval'}. Choose other signposts or none.")
-    chosen = _chosen(iteration, iterations.count)
+    chosen = _chosen(iteration, iterations)
     if chosen is None:
         places, kind = np.arange(len(ops)), "signposts" if bracketed else "whole_report"
         why = _why_all(iteration, iterations.count, within)
@@ -143,7 +144,7 @@ def scope_of(
             "the iterations are not all repeats of one: "
             "iteration='all' takes them"
         )
-    why += outside
+    why += outside + "".join(_without_times(iterations, chosen))
     if len(report.steady) < len(report.ops):
         why += f"; {len(report.ops) - len(report.steady)} const-eval ops left out"
     window = Window(
@@ -168,17 +169,32 @@ def _as_run(ops: OpTable, places: Integers) -> OpTable:
     return rows
 
 
-def _chosen(iteration: Literal["last", "all"] | int, count: int) -> int | None:
+def _chosen(iteration: Literal["last", "all"] | int, iterations: Iterations) -> int | None:
+    count = iterations.count
     if iteration == "all":
         return None
     if iteration == "last":
-        return count or None
+        return max(iterations.whole, default=None)
     if not 1 <= iteration <= count:
         reason = (
             f"there are {count}, numbered from 1" if count else "no repeating iterations were found in these rows"
         )
         raise QuestionRefused(f"No iteration {iteration}: {reason}. Use iteration 'last' or 'all'.")
     return iteration
+
+
+def _without_times(iterations: Iterations, chosen: int | None) -> Iterator[str]:
+    """What is said of iterations that lost times: of the chosen one, and of later ones that were passed over."""
+    if chosen is None:
+        return
+    for number, ops in iterations.short:
+        lost = (
+            f"{ops} of its ops ran without a kernel time" if ops > 1 else "one of its ops ran without a kernel time"
+        )
+        if number == chosen:
+            yield f"; {lost}: sums are too low"
+        elif number > chosen:
+            yield f"; iteration {number} is passed over: {lost}"
 
 
 def _why_all(iteration: object, count: int, within: str) -> str:
@@ -195,7 +211,8 @@ def _ran_before(report: Performance, rows: OpTable) -> bool:
     A mesh compiles a program once for all its devices, so an earlier run on another device counts too. That also
     covers a device whose earlier row was dropped.
     """
-    everything, signature = report.steady, signatures(report.steady)
+    everything = report.ran if report.iterations.short else report.steady
+    signature = signatures(everything)
     device = everything.numbers("device").astype(np.int64)  # ids are small: the reader refuses others
     chosen = np.zeros(int(everything.lines.max()) + 1, dtype=np.bool_)
     chosen[rows.lines] = True

@@ -10,9 +10,10 @@ from ttnn_mcp.analyses.comparison import matching_windows
 from ttnn_mcp.analyses.comparison.matching_windows import like_windows
 
 
-def side(passes, ops, kind="iteration"):
+def side(passes, ops, kind="iteration", short=()):
     window = SimpleNamespace(kind=kind, of_iterations=passes)
-    return SimpleNamespace(scope=SimpleNamespace(window=window, ops=np.zeros(ops)))
+    run = SimpleNamespace(performance_report=SimpleNamespace(iterations=SimpleNamespace(short=short)))
+    return SimpleNamespace(scope=SimpleNamespace(window=window, ops=np.zeros(ops)), run=run)
 
 
 @pytest.fixture
@@ -35,6 +36,8 @@ def matched(monkeypatch):
         (side(6, 10), side(3, 21), (2, None)),
         (side(3, 10), side(3, 10), (None, None)),
         (side(12, 10), side(3, 79), (4, None)),
+        (side(12, 10, short=((11, 1),)), side(3, 41), (None, None)),  # together they would lack a time
+        (side(12, 10), side(3, 41, short=((1, 1),)), (4, None)),
         (side(12, 10), side(3, 80), (None, None)),  # twice as many ops are another model
         (side(12, 10), side(3, 21), (4, None)),
         (side(12, 10), side(3, 20), (None, None)),

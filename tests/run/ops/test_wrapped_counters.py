@@ -71,7 +71,9 @@ def test_the_first_op_of_a_replay_is_left_out_when_its_duration_is_impossible(tm
     rows[first] = wrapped(rows[first])
     here = Performance(read_performance_csv(write_rows(tmp_path / "x.csv", rows, header_of(rows, "C7"))))
     assert here.impossible_left_out == 1
-    assert len(scope_of(here).ops) == len(block().device_ops) - 1
+    left, whole = scope_of(here, 2), scope_of(here)
+    assert (len(left.ops), len(whole.ops)) == (len(block().device_ops) - 1, len(block().device_ops))
+    assert (whole.window.iteration, whole.window.of_iterations, whole.window.warm) == (1, 2, True)
     assert any("1 of them left out" in caveat for caveat in caveats_of(here))
 
 

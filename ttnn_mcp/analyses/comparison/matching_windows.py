@@ -30,6 +30,8 @@ def like_windows(before: Run, after: Run) -> tuple[Measured, Measured]:
         times = counts[shorter] // counts[longer] if counts[longer] else 0
         if times < 2 or counts[shorter] % counts[longer] or sides[shorter].scope.window.kind != "iteration":
             continue
+        if sides[shorter].run.performance_report.iterations.short:  # together they would lack times
+            continue
         ratio = len(sides[longer].scope.ops) / (times * len(sides[shorter].scope.ops))
         if 1 / ABOUT_THE_SAME < ratio < ABOUT_THE_SAME:
             joined = _joined(sides[shorter], times)

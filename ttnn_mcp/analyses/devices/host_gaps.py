@@ -191,7 +191,7 @@ def static_shapes(report: Performance) -> bool | None:
     A device that lost rows in an iteration tells nothing of its shapes.
     """
     iterations = report.iterations
-    if iterations.count < 2:
+    if iterations.count < 2 or iterations.short:
         return None
     kinds = signatures(report.steady)
     order = np.lexsort((kinds, iterations.number, report.steady.numbers("device")))
