@@ -177,8 +177,8 @@ def decide(
 
 def _below_bound(pcc: float) -> str:
     """A PCC in five digits, or as many as it takes to differ from the bound."""
-    told = (figure(pcc, f".{digits}g") for digits in (5, 9, 13))
-    return next((text for text in told if float(text) < PCC_AT_LEAST), repr(pcc))
+    texts = (figure(pcc, f".{digits}g") for digits in (5, 9, 13))
+    return next((text for text in texts if float(text) < PCC_AT_LEAST), repr(pcc))
 
 
 def _of_gain(gain: str, pcc: float | None, reasons: Sequence[Reason]) -> tuple[Verdict, str]:
