@@ -117,6 +117,8 @@ def _of_order(plan: list[Answer]) -> Iterator[str]:
 
 
 def _counts(edit: Answer) -> float:
+    if edit["basis"].startswith("no difference by "):  # a law denies it
+        return 0.0
     us = edit["alone_us"] / 2 if edit["expected_us"] is None else edit["expected_us"]
     return us / 2 if edit["accuracy"] == "may cost" else us
 

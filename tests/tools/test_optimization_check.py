@@ -157,7 +157,7 @@ async def test_a_cold_window_sends_the_reader_to_profile_again(tmp_path):
     path = write_performance_report(tmp_path / "perf", demo_program(), [Iteration(cold=True)])
     answer = await ask(session(tmp_path), "optimization_check", run=str(path))
     assert not answer["window"]["warm"]
-    assert "how to profile a warm iteration" in [call["why"] for call in answer["next"]]
+    assert "how to profile warm" in [call["why"] for call in answer["next"]]
 
 
 async def test_a_run_that_died_is_no_clean_step_3(tmp_path):

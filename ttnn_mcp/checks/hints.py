@@ -37,7 +37,7 @@ HINTS = {
     ),
     # tech_reports/CNNs/cnn_optimizations.md
     "Halo": (
-        "copies borders of shards for the conv or pool behind it: one shard layout from conv to conv, shards as tall "
+        "copies borders of shards for the conv or pool behind it: one layout from conv to conv, shards as tall "
         "as L1 allows"
     ),
     # a DeepLabV3 on Blackhole: 41.1 us left to TTNN in DRAM, 9.0 in height shards (8192x128 times 128x512)

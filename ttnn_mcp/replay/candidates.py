@@ -107,7 +107,7 @@ def only_one(source: OpSource, beside: Beside, asked: Mapping[str, Value]) -> Sh
     (name, value), *_ = asked.items()
     trial = settings_of(source.op, source.safe_bytes).tried(name, value)
     judged = judge(trial, beside.limit, beside.room, older=beside.older)
-    return Shortlist([Candidate({**_owned(source, name), **asked}, judged, None)])
+    return Shortlist([Candidate({**_owned(source, name), **asked, **trial.beside}, judged, None)])
 
 
 def _owned(source: OpSource, name: str) -> dict[str, Value]:
@@ -122,7 +122,7 @@ def _singles(
         for value in settings.choices(name):
             judged = judge(settings.tried(name, value), beside.limit, beside.room, older=beside.older)
             expected = predicted(source.op, settings, name, value, judged.trial) if judged.legal else None
-            yield {**_owned(source, name), name: value}, judged, expected
+            yield {**_owned(source, name), name: value, **judged.trial.beside}, judged, expected
 
 
 def _together(

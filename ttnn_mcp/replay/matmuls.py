@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.settings.matmul import FIELDS
+from ttnn_mcp.analyses.settings.matmul import FIELDS, OTHER_SIDES
 from ttnn_mcp.analyses.settings.matmul_printed import KINDS, printed_matmul
 from ttnn_mcp.errors import shown
 from ttnn_mcp.hardware import TILE_SIDE
@@ -108,8 +108,9 @@ def _own_config(source: OpSource) -> str | None:
     printed = parse_struct(text) if text else None
     if printed is None:
         return None
-    source.settings |= {OWN: False, **{name: printed.number(name) for name in swept}}
-    return f'{config(printed, {name: f"""s["{name}"]""" for name in swept})} if s["{OWN}"] else None'
+    names = (*swept, *(name for name in OTHER_SIDES if name not in swept))  # subblocks follow the blocks
+    source.settings |= {OWN: False, **{name: printed.number(name) for name in names}}
+    return f'{config(printed, {name: f"""s["{name}"]""" for name in names})} if s["{OWN}"] else None'
 
 
 def suggested_text(source: OpSource) -> str | None:

@@ -164,7 +164,7 @@ def _model_columns(report: Performance) -> list[str]:
     beyond = int((used > 100).sum())
     if beyond:
         worst = f"PM FPU UTIL reaches {figure(np.nanmax(used), '.0f')} % on {beyond} ops"
-        return [f"PM columns not to be trusted: {worst} (tt-metal's model was wrong before PR #36902)"]
+        return [f"PM columns not to be trusted: {worst} (tt-metal before PR #36902)"]
     ideal = report.ops.numbers("pm_ideal_ns")
     if np.isfinite(ideal).any() and np.nanmax(ideal) <= 1:
         return ["PM columns hold no model for any op (all 1)"]

@@ -201,11 +201,7 @@ def _next(run: Run, page: tuple[Finding, ...]) -> list[NextCall]:
             )
             break
     if not run.scope().window.warm:
-        calls.append(
-            NextCall(
-                tool="skill_step", arguments={"page": "quick-reference"}, why="how to profile a warm iteration"
-            )
-        )
+        calls.append(NextCall(tool="skill_step", arguments={"page": "quick-reference"}, why="how to profile warm"))
     return calls
 
 

@@ -7,8 +7,10 @@ TTNN 0.81.1 on mock devices of Wormhole and Blackhole: verdicts and bytes agree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 
+from ttnn_mcp.analyses.programs.matmul_config import widest_subblock
 from ttnn_mcp.analyses.programs.matmul_shards import MatmulAsked, operand_rules, output_rules
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES
 from ttnn_mcp.records import dataclass
@@ -61,6 +63,21 @@ class MatmulPlan(MatmulAsked):
         return (
             f"builds before 0.81 accept it and compute wrong values: {blocks} blocks of per_core_M on {cores} cores"
         )
+
+    def with_suiting_subblock(self, tried: str) -> MatmulPlan:
+        """With the largest subblock that suits its blocks; a side of it that is tried stays."""
+        high, wide, rows, columns = self.out_subblock_h, self.out_subblock_w, self.per_core_m, self.per_core_n
+        if min(high, wide, rows, columns) < 1:  # TTNN refuses it
+            return self
+        if tried == "out_subblock_h":
+            wide, _ = widest_subblock(columns, high, fp32=self.fp32)
+        elif tried == "out_subblock_w":
+            high, _ = widest_subblock(rows, wide, fp32=self.fp32)
+        else:
+            high, wide = widest_subblock(rows, columns, fp32=self.fp32)
+        if self.output and wide < columns and tried != "out_subblock_h":  # a shard is written row by row
+            high = 1
+        return replace(self, out_subblock_h=high, out_subblock_w=wide)
 
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""

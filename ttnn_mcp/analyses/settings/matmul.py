@@ -10,7 +10,7 @@ from ttnn_mcp.analyses.laws.matmuls import MatmulDescription
 from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.programs.matmul_config import most_cores, widest_subblock
+from ttnn_mcp.analyses.programs.matmul_config import most_cores
 from ttnn_mcp.analyses.programs.minimal_matmul import FIELDS as MINIMAL_FIELDS
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul
 from ttnn_mcp.analyses.settings.compute import grid_named, grid_rules, largest_grid, lighter_weights
@@ -127,7 +127,7 @@ class MatmulSettings(JudgedSettings):
         changed = replace(current, **{field: value})
         before = getattr(current, field)
         if isinstance(changed, MatmulPlan) and not was_given:
-            changed = _with_suiting_subblock(changed, setting)
+            changed = changed.with_suiting_subblock(field)
             subblock = f"out_subblock_h={changed.out_subblock_h}, out_subblock_w={changed.out_subblock_w}"
             missing = f"a whole program_config (none was given: the other fields are a suggestion, {subblock}), "
         trial = Trial(
@@ -137,6 +137,11 @@ class MatmulSettings(JudgedSettings):
             change=self._change(current, changed, setting),
             at_most_ns=self._at_most(current, setting, value) if was_given else None,
             needs=missing + KERNEL_CONFIG,
+            beside={
+                name: getattr(changed, name)
+                for name in OTHER_SIDES
+                if name != setting and getattr(changed, name, 0) != getattr(current, name, 0)
+            },
             effect=not was_given or changed != current,
         )
         return trial if trial.broken else self._with(trial, changed)
@@ -228,22 +233,6 @@ class MatmulSettings(JudgedSettings):
             instead=largest_grid(op) if broken else None,
         )
         return self._with(trial, changed) if changed and not broken else trial
-
-
-def _with_suiting_subblock(plan: MatmulPlan, setting: str) -> MatmulPlan:
-    """The plan with the largest sub-block that suits it; a side that is tried stays."""
-    high, wide, rows, columns = plan.out_subblock_h, plan.out_subblock_w, plan.per_core_m, plan.per_core_n
-    if min(high, wide, rows, columns) < 1:  # TTNN refuses it
-        return plan
-    if setting == "out_subblock_h":
-        wide, _ = widest_subblock(columns, high, fp32=plan.fp32)
-    elif setting == "out_subblock_w":
-        high, _ = widest_subblock(rows, wide, fp32=plan.fp32)
-    else:
-        high, wide = widest_subblock(rows, columns, fp32=plan.fp32)
-    if plan.output and wide < columns and setting != "out_subblock_h":  # a shard is written row by row
-        high = 1
-    return replace(plan, out_subblock_h=high, out_subblock_w=wide)
 
 
 def _planned(now: MatmulDescription, plan: MatmulPlan) -> MatmulDescription:

@@ -77,6 +77,7 @@ class Trial:
         change: what the value changes, in words.
         at_most_ns: the most kernel time that it can save; None where there is no bound.
         needs: what must be changed together with it.
+        beside: other settings of a suggested config that follow the value.
         effect: whether the value makes any difference to the op.
         instead: a value to use in its place, if that does not depend on L1.
         same_l1: whether it does not change L1.
@@ -96,6 +97,7 @@ class Trial:
     change: str = ""
     at_most_ns: float | None = None
     needs: str = ""
+    beside: dict[str, int] = field(default_factory=dict[str, int])
     effect: bool = True
     instead: str | None = None
     same_l1: bool = False

@@ -55,9 +55,9 @@ def _tell(larger: dict[Conv, Conv], ops: Affected) -> Words:
             f"{len(ops.rows)} of {len(convs.rows)} convs ({ops.time}) run in more blocks than L1 needs ({tuned} are at "
             f"the maximum): line {ops.line} has Bh {conv.block_h} of {conv.per_core_h} tiles, {to.block_h} fits"
         ),
-        assumption="time above the roofline is paid once per block; same cores",
+        assumption="time above the roofline is paid once per block",
         evidence=(*cite_height(facts, row), *cite_op(facts, row)),
         fix=ops.with_only(grown).conv_text,
-        verify=f"op_detail(op={ops.line}).attributes shows the new block, kernel_us falls, cores stay",
+        verify=f"op_detail(op={ops.line}) shows the new block, kernel_us falls",
         caveat=l1_caveat(facts, conv),
     )

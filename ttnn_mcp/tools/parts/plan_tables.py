@@ -94,7 +94,7 @@ def trials_table(facts: WindowFacts, plan: Plan, least_ns: float) -> Table | Non
     lines = [
         (
             edit.name,
-            parts[0].check.title,
+            parts[0].check.title.removesuffix(", a trial"),
             where(facts, np.unique(np.concatenate([part.change.rows for part in parts]))),
             None if trial is None else trial.saved_us,
             None if trial is None else trial.basis,
