@@ -26,7 +26,6 @@ from tests.oracles.roofs import (
     all_but,
     bytes_of,
     down_to,
-    dram_bytes,
     dram_us,
     engine_us,
     fewer_bytes,
@@ -318,16 +317,6 @@ REVIEWED: list[
         ],
     ),
     (DEEPSEEK, "compute-config", [(of_line(35, 195), in_step(0.5))]),  # one of two passes
-    (
-        DEEPSEEK,
-        "activations-format",
-        [
-            (
-                of_line(56, 64, 120, 128, 152, 192),
-                fewer_bytes(BLACKHOLE, lambda row: dram_bytes(row) * (1 - 8.5 / 16)),
-            )
-        ],
-    ),
 ]
 MODELLED = {  # what no cell tells: bounds of laws and of models, which have tests of their own
     (CLIP, "matmul-config"): "the law of weights at DRAM's rate",

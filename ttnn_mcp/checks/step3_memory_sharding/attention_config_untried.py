@@ -52,8 +52,8 @@ def look(facts: WindowFacts) -> Problems:
     able[joined] = facts.attributes_of_ops.numbers(joined, _chunks_of_keys) > 0
     decodes = facts.names.where(lambda op_code: "Decode" in op_code)
     for rows in (np.flatnonzero(able & decodes), np.flatnonzero(able & ~decodes)):
-        told = rows[of_each_kind(facts, rows, lambda row: (len(_tries(facts, row)), 0))[:, 0] > 0]
-        yield Problem(told, saved[told], tell=_tell, is_trial=True)
+        untried = rows[of_each_kind(facts, rows, lambda row: (len(_tries(facts, row)), 0))[:, 0] > 0]
+        yield Problem(untried, saved[untried], tell=_tell, is_trial=True)
 
 
 def _chunks_of_keys(attributes: Attributes) -> float:
