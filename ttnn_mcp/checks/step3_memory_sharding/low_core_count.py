@@ -13,7 +13,7 @@ out of shards that such an op alone reads goes away with the fix, and counts who
 Where an op takes shards and gives them it is a trial, because its neighbours hold the same ones: activations of a
 feed-forward on 104 cores in place of 52 cost 52 us, norms and residuals on more than their neighbours 91 (ports of
 Muse-Glimmer 30B and Llama 3.3 70B in tt-metal). So are ops of which no placement is known that brings them cores:
-attention, scatter, rotary and heads of a prefill refuse shards in TTNN 0.81.1.
+attention, scatter and rotary of a prefill refuse shards in TTNN 0.81.1; and heads, which want shards of their own.
 
 Silent about ops with a check of their own (convs, norms, sparse matmuls, attention written out, matmuls with operands
 in L1, program configs that could divide the work finer: grid-left-idle), about collectives and sub-device partitions,
@@ -122,12 +122,12 @@ def _moves(facts: WindowFacts, rows: Rows) -> Rows:
     """Moves out of shards whose result these ops alone read: their fix keeps the shards."""
     reads = np.zeros(len(facts), dtype=np.bool_)
     reads[rows] = True
-    reads &= _takes_any_shards(facts) & ~facts.ops.outputs[0].sharded
+    reads &= (_takes_any_shards(facts) | _heads(facts)) & ~facts.ops.outputs[0].sharded
     return np.flatnonzero(facts.named("ShardedToInterleaved") & facts.joins.read_only_by(reads))
 
 
 def _takes_any_shards(facts: WindowFacts) -> Mask:
-    """Ops that read any shards. Attention, rotary in a prefill, scatter and heads refuse them (TTNN 0.81.1, asked)."""
+    """Ops that read any shards. Attention, rotary in a prefill and scatter refuse them (TTNN 0.81.1, asked)."""
     return facts.of_family("eltwise", "layout", "pool", "softmax") & ~facts.names.where(_rotates)
 
 
@@ -152,18 +152,22 @@ def _fix(facts: WindowFacts, row: int, cores: int) -> str:
     if output.sharded[row]:
         wide = output.placement[row].endswith("WIDTH_SHARDED")
         return f"cut it finer: {spread_config(output, row, cores, wide=wide)}"
+    maker = int(facts.joins.makers[row])
+    gives_up = maker >= 0 and bool(facts.named("ShardedToInterleaved")[maker])
     if _heads(facts)[row]:
-        form = "nlp_concat_heads_decode" if "oncat" in facts.names[row] else "nlp_create_qkv_heads_decode"
+        joins = "oncat" in facts.names[row]
+        form = "nlp_concat_heads_decode" if joins else "nlp_create_qkv_heads_decode"
+        kept = f" on the shards that line {facts.line(maker)} gives up" * gives_up
+        shards = "HEIGHT_SHARDED by heads" if joins else "WIDTH_SHARDED by heads, columns grouped by core"
         return (
-            "a core takes a row of its tiles: more tokens in one call; if each of its rows is another user's "
-            f"(decode), ttnn.experimental.{form}, and attention for decode behind it"
+            f"a core takes a row of its tiles. Decode, each row another user's: ttnn.experimental.{form}{kept}; "
+            f"prefill of one text: x {shards}, its result in shards too"
         )
     if not _takes_any_shards(facts)[row]:
         return (
             "more pieces in one call, or another op for this: no placement is known by which its program gets cores"
         )
-    maker = int(facts.joins.makers[row])
-    if maker >= 0 and facts.named("ShardedToInterleaved")[maker]:
+    if gives_up:
         return f"keep the shards that line {facts.line(maker)} gives up: no move there, and let this op read them"
     return _pieces_fix(facts, row, cores)
 
