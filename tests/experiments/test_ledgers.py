@@ -399,10 +399,10 @@ def test_a_ledger_is_read_whole_or_not_at_all(read):
 def test_a_folder_is_read_whole_or_not_at_all(perf_reports, monkeypatch):
     folder = perf_reports(baseline=100, second=90)
     size = sum(file.stat().st_size for file in folder.iterdir())
-    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size)
-    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_FILES", 2)
+    monkeypatch.setattr("ttnn_mcp.experiments.ledger_tables.MOST_BYTES", size)
+    monkeypatch.setattr("ttnn_mcp.experiments.ledger_tables.MOST_FILES", 2)
     assert len(read_ledger(folder).experiments) == 1
-    monkeypatch.setattr("ttnn_mcp.experiments.ledgers.MOST_BYTES", size - 1)
+    monkeypatch.setattr("ttnn_mcp.experiments.ledger_tables.MOST_BYTES", size - 1)
     with pytest.raises(QuestionRefused, match="more than a ledger may"):
         read_ledger(folder)
     perf_reports(third__perf_report=90)

@@ -9,33 +9,24 @@ CSV of tt-perf-report is a candidate, told by its name; "_run1" at its end names
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from statistics import median
-from typing import TypeAlias
 
 from ttnn_mcp.errors import QuestionRefused, ReportMissing, shown, shown_path
 from ttnn_mcp.experiments.experiment import LONGEST_TEXT, Experiment, RunSeen
 from ttnn_mcp.experiments.ledger_cells import DIGIT, has_unit, is_usual, pccs_of, times_of
+from ttnn_mcp.experiments.ledger_tables import KERNEL_SUM, NAME, Row, tables_of
 from ttnn_mcp.experiments.rules import by_blocks, decide
-from ttnn_mcp.quoting import figure
-from ttnn_mcp.readers.regular_file import text_of
 from ttnn_mcp.records import dataclass
 
 SUFFIXES = (".csv", ".md")
 NEEDS = "A table needs names, a control and a time, or both sides in a row (before_ms, after_ms)"
-LARGEST_BYTES = 2_000_000
-MOST_FILES, MOST_BYTES = 200, 50_000_000  # of a folder, ours: seconds
-DEVICE_TIME = "Device Time"  # of tt-perf-report, in us
-PERF_REPORT = {DEVICE_TIME, "Op-to-Op Gap", "OP Code"}
-KERNEL_SUM = "kernel ms"
-BLOCK = re.compile(r"[-_](?:run|rep|block)_?\d+$")
-NAMES = ("candidate", "config_id", "id", "trial", "policy", "config", "variant", "name")
+NAMES = (NAME, "config_id", "id", "trial", "policy", "config", "variant", "name")
 # rows that differ in them are not compared
 GROUPS = ("batch", "phase", "kind", "layer kind", "seq_len", "prefix", "prefix_len")
 CONTROL = re.compile(r"baseline|control|shipped|reference|^before", re.IGNORECASE)
@@ -50,9 +41,6 @@ NONE_FAILED = re.compile(
     r"|(?:fail|error)\w*[ -]free",
     re.IGNORECASE,
 )
-TABLE = re.compile(r"^[ \t]*\|(.*)\n[ \t]*\|[-:| \t]+\n((?:[ \t]*\|.*\n?)*)", re.MULTILINE)
-DELIMITERS = ",;\t"  # spreadsheets write the second where the comma is the sign of decimals
-POINT, COMMA = re.compile(r"[0-9]\.[0-9]"), re.compile("(?<=[0-9]),(?=[0-9])")
 # columns with "pcc" in their name that hold no PCC of the candidate
 BESIDES = re.compile(
     r"(?<![a-z])(?:before|old|previous|thresh(?:old)?|required?|requirement|target|expected|limit|bound|floor"
@@ -62,7 +50,6 @@ BESIDES = re.compile(
 SIDE_BEFORE = re.compile(r"(?<![a-z])(?:baseline|control|reference|functional|default)(?![a-z])", re.IGNORECASE)
 SIDE_AFTER = re.compile(r"(?<![a-z])(?:after|candidate|new|fused|optimi[sz]ed)(?![a-z])", re.IGNORECASE)
 LEAST = re.compile(r"(?<![a-z])min(?:imum)?(?![a-z])", re.IGNORECASE)
-Row: TypeAlias = "Mapping[str, str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +79,7 @@ def read_ledger(path: Path, control: str | None = None) -> Ledger:
         QuestionRefused: no table in it names candidates, a control and a time; or it is too large.
     """
     try:
-        status = path.stat()
-        recorded = status.st_mtime
-        if path.is_dir():
-            tables = [_of_folder(path)]
-        else:
-            _check_size(path, status.st_size, LARGEST_BYTES)
-            text = text_of(path, LARGEST_BYTES)
-            tables = [*_markdown(text)] if path.suffix.lower() == ".md" else [_csv(text)]
+        recorded, tables = path.stat().st_mtime, tables_of(path)
     except (OSError, ValueError):
         raise ReportMissing(f"{shown_path(path)} cannot be read. Check the path and its permissions.") from None
     tried = [one for table in tables for one in _experiments(path.name, table, control)]
@@ -136,65 +116,6 @@ def _lack(rows: Sequence[Row], control: str | None) -> tuple[int, str]:
     if _timed(named[wanted]) is None:
         return 2, f"no time of {shown(wanted)} in ms, us, s or per second is {columns}"
     return 3, f"no other row beside {shown(wanted)} has a time ({names})"
-
-
-def _of_folder(folder: Path) -> list[Row]:
-    """A row for each CSV of tt-perf-report in it or in a folder below: its name, and the sum of its device times."""
-    tables = (file for file in chain(folder.glob("*.csv"), folder.glob("*/*.csv")) if file.is_file())
-    files = sorted(islice(tables, MOST_FILES + 1))
-    if len(files) > MOST_FILES:
-        raise QuestionRefused(f"{shown(folder.name)} holds more than {MOST_FILES} CSVs. Import folders with fewer.")
-    _check_size(folder, sum(file.stat().st_size for file in files), MOST_BYTES)
-    rows: list[Row] = []
-    for file in files:
-        name = BLOCK.sub("", file.stem if file.parent == folder else file.parent.name)
-        try:
-            ops = _csv(text_of(file, MOST_BYTES))
-        except (OSError, ValueError):
-            ops = []
-        if ops and ops[0].keys() >= PERF_REPORT:
-            times = [time for op in ops for time in times_of("us", op[DEVICE_TIME])]
-            rows.append({NAMES[0]: name, KERNEL_SUM: figure(sum(times), ".6f")})
-    return rows
-
-
-def _check_size(place: Path, size: int, at_most: int) -> None:
-    if size > at_most:
-        raise QuestionRefused(
-            f"{shown(place.name)} holds {size // 10**6} MB, more than a ledger may ({at_most // 10**6} MB)."
-        )
-
-
-def _csv(text: str) -> list[Row]:
-    lines = text.splitlines(keepends=True)
-    try:
-        heads = {delimiter: next(csv.reader(lines, delimiter=delimiter), ()) for delimiter in DELIMITERS}
-        delimiter = max(heads, key=lambda one: len(heads[one]))
-        rows = [_row(row) for row in csv.DictReader(lines, restval="", delimiter=delimiter)]
-    except csv.Error:  # a cell without end
-        return []
-    has_points = any(POINT.search(cell) for row in rows for cell in row.values())
-    if delimiter == "," or has_points:
-        return rows
-    return [{name: COMMA.sub(".", cell) for name, cell in row.items()} for row in rows]
-
-
-def _row(cells: Mapping[str | None, str | list[str]]) -> Row:
-    return {
-        name.strip(): cell
-        for name, cell in cells.items()
-        if name is not None and isinstance(cell, str)  # unmoved: cells beyond the header are a list under no name
-    }
-
-
-def _markdown(text: str) -> Iterator[list[Row]]:
-    """Its tables with pipes; code marks are taken off."""
-    for head, body in TABLE.findall(text.replace("`", "")):
-        yield [dict(zip(_cells(head), _cells(line.strip()[1:]), strict=False)) for line in body.splitlines()]
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split("|")]
 
 
 def _experiments(file: str, rows: Sequence[Row], control: str | None) -> Iterator[Experiment | str | None]:
@@ -333,15 +254,20 @@ def _timed(control: Sequence[Row]) -> str | None:
 
 def _times(column: str, rows: Sequence[Row]) -> list[float]:
     """The blocks of some rows; none where a figure of one is not clear."""
-    if _unclear("", column, rows):
-        return []
-    return [time for row in rows for time in times_of(column, row.get(column, ""))]
+    read = [(cell, times_of(column, cell)) for row in rows if (cell := row.get(column) or "")]
+    return [] if any(map(_is_unclear, read)) else [time for _, times in read for time in times]
+
+
+def _is_unclear(read: tuple[str, Sequence[float]]) -> bool:
+    """Whether a cell has a figure that tells no time."""
+    cell, times = read
+    return not times and DIGIT.search(cell) is not None
 
 
 def _unclear(name: str, column: str, rows: Sequence[Row]) -> str | None:
-    """What the first row says whose cell has a figure that tells no time; None where there is none."""
+    """What the first row says whose cell is not clear; None where there is none."""
     cells = (row.get(column) or "" for row in rows)
-    unclear = (cell for cell in cells if DIGIT.search(cell) and not times_of(column, cell))
+    unclear = (cell for cell in cells if _is_unclear((cell, times_of(column, cell))))
     return next((f"{shown(name)} says {shown(cell)} in {shown(column)}" for cell in unclear), None)
 
 
