@@ -75,8 +75,8 @@ class _Screen:
     def verdict(self, total: dict[str, Any]) -> str:
         """How far from the speed of light it is, what of it are gaps, and what the plan is worth."""
         before, light = total["before_us"], total["speed_of_light_us"]
-        most = "At most " if total.get("modelled_share") is not None else ""
-        far = [f"{most}{before / light:.1f} times its speed of light"] if light else []
+        bound = "At most " if total.get("modelled_share") is not None else ""
+        far = [f"{bound}{before / light:.1f} times its speed of light"] if light else []
         gaps_us = before - self.answer["kernel_ms"] * 1000
         if total["of"] == "kernels and gaps" and gaps_us >= 0:  # below 0 kernels ran at one time
             far.append(f"{gaps_us / before:.0%} of it waiting between kernels")

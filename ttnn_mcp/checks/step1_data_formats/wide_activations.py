@@ -25,7 +25,7 @@ from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Subject, Wi
 from ttnn_mcp.checks.levers import ACTIVATIONS
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_names import is_rotary
 
 EXPLAINED = 0.3  # of the op's time by its bytes: below it, overhead or few cores limit the op (domain practice)
 MOSTLY_PADDING = 0.5  # of the bytes: a shape without it saves more than a narrower type, 0.47 (ours)
@@ -58,7 +58,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _around_refusals(facts: WindowFacts) -> Mask:
     """Ops whose result, or whose source, an op reads that takes no BFLOAT8_B there."""
-    rotary = facts.ops.texts("op_code").where(lambda text: canonical(text).startswith("RotaryEmbedding"))
+    rotary = facts.names.where(is_rotary)
     wide = rotary | facts.of_family("norm", "softmax") | adds_full_tensors(facts.ops)
     refuses = rotary | (facts.named("Concat") & _read_any(facts, wide))
     read = _made_for_any(facts, refuses)

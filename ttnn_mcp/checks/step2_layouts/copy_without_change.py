@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.dataflow.tensor_identity import passed_on_alone
 from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, Rows, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
@@ -77,8 +76,6 @@ def _unchanged(facts: WindowFacts) -> Mask:
 
 def _convs_behind(facts: WindowFacts, copies: Rows) -> Rows:
     """The convs that read one of these copies."""
-    convs, makers = np.flatnonzero(facts.named("Conv2d")), facts.joins.makers
-    passes, read = facts.named(*OF_A_CONV), makers[convs]
-    for _ in OF_A_CONV:
-        read = np.where((read != NOBODY) & passes[read], makers[read], read)
+    convs, passes = np.flatnonzero(facts.named("Conv2d")), facts.named(*OF_A_CONV)
+    read = [facts.joins.maker_behind(conv, passes, len(OF_A_CONV)) for conv in convs.tolist()]
     return convs[np.isin(read, copies)]

@@ -49,6 +49,7 @@ from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.checks.worth import SAFE, USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.ops.op_names import is_rotary
 
 CHECKED_ELSEWHERE = ("conv", "norm", "movement")
 SHALLOW = (
@@ -132,7 +133,7 @@ def _takes_any_shards(facts: WindowFacts) -> Mask:
 
 
 def _rotates(op_code: str) -> bool:
-    return "Rotary" in op_code or "RotateHalf" in op_code
+    return is_rotary(op_code) or "RotateHalf" in op_code
 
 
 def _of_a_core_each(facts: WindowFacts) -> Mask:

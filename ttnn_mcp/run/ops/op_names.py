@@ -98,6 +98,11 @@ def canonical(op_code: str) -> str:
     return _RENAMED.get(name, name)
 
 
+def is_rotary(op_code: str) -> bool:
+    """Whether it is a rotary embedding, in any of its forms."""
+    return canonical(op_code).startswith("RotaryEmbedding")
+
+
 def exchanges(op_code: str) -> bool:
     """Whether the op sends to other chips or waits for them: collectives, and ops that a collective is fused with.
 
