@@ -149,27 +149,40 @@ def test_shape_ops_and_copies_move_bytes_too(check, program, name):
 
 
 @for_all(
-    ("reader", "rest", "rows"),
+    ("reader", "rest", "end", "rows"),
     [
-        ("RotaryEmbeddingLlama", "Unary", []),  # it takes BFLOAT16 only, and both slices cut one source
-        ("RotaryEmbeddingHf", "Unary", []),
-        ("Typecast", "Unary", [1, 2, 4, 5]),
-        ("Typecast", "LayerNorm", [1, 2]),  # a norm stays in BFLOAT16, and so does what is joined with it
+        ("RotaryEmbeddingLlama", "Unary", "Concat", []),  # it takes BFLOAT16 only, and both slices cut one source
+        ("RotaryEmbeddingHf", "Unary", "Concat", []),
+        ("Typecast", "Unary", "Concat", [0, 1, 2, 4, 5]),
+        ("Typecast", "LayerNorm", "Concat", [0, 1, 2]),  # a norm stays in BFLOAT16, and so does what is joined with it
+        ("Typecast", "Binary", "Concat", [0, 1, 2]),  # and a sum that may be the residual path
+        ("Typecast", "LayerNorm", "Ternary", [0, 1, 2, 5]),  # only a concat wants one data type
     ],
 )
-def test_what_goes_where_bfloat8_b_is_refused_stays(check, program, reader, rest, rows):
+def test_what_goes_where_bfloat8_b_is_refused_stays(check, program, reader, rest, end, rows):
     """DeepSeek's queries: cut in two, one part turned; real TTNN: "All Tensors should have same dtypes"."""
-    whole = put(program, binary("MUL", *(program.tensor([1, 1, 2048, 6144]) for _ in "xyz"), 9_000))
+    whole = put(program, binary("MUL", *(program.tensor([1, 1, 2048, 6144]) for _ in "xyz"), 400_000))
     parts = [program.tensor([1, 1, 2048, width]) for width in (2048, 4096)]
     for part in parts:
         put(program, DeviceOp("SliceDeviceOperation", (whole,), (part,), 200_000))
     for name, part, kernel_ns in ((reader, parts[0], 9_000), (rest, parts[1], 200_000)):
-        put(program, DeviceOp(f"{name}DeviceOperation", (part,), (program.tensor(part.shape),), kernel_ns))
+        out = program.tensor(part.shape)
+        op = DeviceOp(f"{name}DeviceOperation", (part,), (out,), kernel_ns)
+        put(program, binary("ADD", part, program.tensor(part.shape), out, kernel_ns) if name == "Binary" else op)
     turned, other = (op.outputs[0] for op in program.device_ops[-2:])
     joined = program.tensor([1, 1, 2048, 6144])
-    put(program, DeviceOp("ConcatDeviceOperation", (other, turned), (joined,), 200_000))
+    put(program, DeviceOp(f"{end}DeviceOperation", (other, turned), (joined,), 200_000))
     outcome = check.ask(program)
     assert (outcome.claim.rows.tolist() if outcome.fires else []) == rows
+
+
+def test_what_reads_a_tensor_beside_a_rotary_embedding_reads_it_wide(check, program):
+    source, made, y = (program.tensor([1, 1, 2048, 2048]) for _ in range(3))
+    turned = program.tensor([1, 1, 2048, 1024])  # not as long as x: no reader takes it for that
+    x = put(program, DeviceOp("UnaryDeviceOperation", (source,), (made,), 100_000))
+    for name, out, kernel_ns in (("RotaryEmbedding", turned, 9_000), ("Unary", y, 100_000)):
+        put(program, DeviceOp(f"{name}DeviceOperation", (x,), (out,), kernel_ns))
+    assert check.ask(program).status == "clean"
 
 
 def test_records_copied_from_an_earlier_call_are_not_counted(check, program):

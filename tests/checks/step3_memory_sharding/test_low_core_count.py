@@ -184,12 +184,13 @@ def test_a_matmul_gets_a_core_grid(check):
     program = Program("wormhole_b0")
     x, w = program.tensor([8, 1, 32, 512]), program.weight([1, 1, 512, 1024])
     put(program, matmul(x, w, program.tensor([8, 1, 32, 1024]), 200_000, cores=8))
-    fix = check.ask(program).claim.fix
-    assert fix.startswith(
+    claim = check.ask(program).claim
+    assert not claim.is_trial
+    assert claim.fix.startswith(
         "g = device.compute_with_storage_grid_size(); ttnn.linear(x, w, core_grid=ttnn.CoreGrid(y=g.y, x=g.x), "
         "compute_kernel_config=<as now>, ...)"
     )
-    assert "reshape to [1,1,B*M,K] first" in fix
+    assert "reshape to [1,1,B*M,K] first" in claim.fix
 
 
 @for_all(
@@ -388,6 +389,8 @@ def test_what_was_moved_out_of_its_shards_can_stay_there_if_its_reader_takes_any
     assert outcome.claim.fix.startswith(advice.format(line=outcome.case.line(0)))
     assert len(outcome.claim.fix) <= 260
     assert outcome.claim.is_trial == (reader != "UnaryDeviceOperation")
+    takes_shards = advice != "more pieces in one call"
+    assert outcome.claim.rows.tolist() == ([0, 1] if takes_shards else [1])  # the move goes away with them
 
 
 def behind_a_move(*, again=False, into=None, reader="UnaryDeviceOperation"):
@@ -438,6 +441,7 @@ def test_what_another_op_made_has_no_shards_to_keep_and_users_have_a_core_each(c
         ("NLPCreateQKVHeadsDecodeDeviceOperation", shards, False),
         ("RotaryEmbeddingLlamaDeviceOperation", shards, False),
         ("RotaryEmbeddingLlamaDeviceOperation", flat, True),
+        ("SdpaDecodeDeviceOperation", flat, True),
     ):
         assert check.ask(behind_a_move(reader=name, into=into)).fires == told, name
 

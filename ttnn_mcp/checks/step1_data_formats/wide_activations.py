@@ -61,9 +61,9 @@ def _around_refusals(facts: WindowFacts) -> Mask:
     rotary = facts.names.where(is_rotary)
     wide = rotary | facts.of_family("norm", "softmax") | adds_full_tensors(facts.ops)
     refuses = rotary | (facts.named("Concat") & _read_any(facts, wide))
-    read = _made_for_any(facts, refuses)
-    sources = _made_for_any(facts, refuses | (read & facts.of_family("shape")))  # shape ops pass the data type on
-    return refuses | read | sources | _read_any(facts, sources)
+    sources = _made_for_any(facts, refuses)
+    sources |= _made_for_any(facts, sources & facts.of_family("shape"))  # shape ops pass the data type on
+    return sources | _read_any(facts, sources)
 
 
 def _read_any(facts: WindowFacts, among: Mask) -> Mask:
