@@ -7,10 +7,14 @@ import pytest
 from tests.checks.asking import Asker, real_case
 from tests.checks.mesh_programs import Gather, attention, mesh, with_lost_rows, with_other_ops
 from tests.checks.rows import pass_time
+from tests.for_all import for_all
 from tests.shared_reports import CLIP
 from ttnn_mcp.checks import CATALOGUE
 
-LAUNCH_BY_LAUNCH = ("collective-share", "collective-bandwidth", "collective-topology", "device-imbalance")
+LAUNCH_BY_LAUNCH = (
+    *("all-reduce-untried", "collective-bandwidth", "collective-share", "collective-topology"),
+    *("device-imbalance", "exchange-workers-untried"),
+)
 
 
 @pytest.fixture(params=[check.id for check in CATALOGUE if check.step == 7])
@@ -29,8 +33,9 @@ def test_clip_ran_on_one_device(check):
     assert check.ask(real_case(CLIP)).why == "one device"
 
 
-@pytest.mark.parametrize("check", LAUNCH_BY_LAUNCH, indirect=True)
-def test_devices_with_other_rows_are_not_compared(check, tmp_path):
+@for_all("name", LAUNCH_BY_LAUNCH)
+def test_devices_with_other_rows_are_not_compared(tmp_path, name):
+    check = Asker(name, tmp_path, count())
     lost = check.ask(with_lost_rows(tmp_path / "lost"))
     assert lost.status == "cannot_tell"
     assert "devices ran different ops (1 to 2 each): rows dropped" in lost.why

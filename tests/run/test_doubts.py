@@ -1,5 +1,6 @@
 """A report whose figures contradict each other says so; one that does not is left in peace."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ from tests.profiles import Iteration, header_of, performance_rows, write_rows
 from tests.programs import block
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run.doubt import NOT_OF_TIMES, Doubt, doubt_at, some_lines
+from ttnn_mcp.run.doubts import doubts_of
 from ttnn_mcp.run.performance import Performance
 from ttnn_mcp.run.run import Run
 
@@ -203,8 +205,28 @@ def test_a_core_may_outlast_its_kernel_by_a_hundredth_and_a_ns(examined, core, m
 
 
 def test_times_lost_after_the_window_are_not_of_it(examined):
-    assert "times_lost" not in examined(lost(22), iteration=1)[0]
-    assert "times_lost" in examined(lost(22), iteration="all")[0]
+    for change, iteration, doubted in (
+        (lost(22), 1, False),
+        (lost(22), "all", True),
+        (lost(9), 2, True),
+        (lost(9), 3, False),  # the last op of the pass before
+        (both(lost(9), lost(12, **{KERNEL: "0"})), 3, True),
+    ):
+        assert ("times_lost" in examined(change, iteration=iteration)[0]) == doubted, iteration
+    run = examined(lost(9))[1]
+    scope = run.scope(iteration=3)
+    others = replace(scope, window=scope.window.model_copy(update={"rows": 4}))  # numbered anew between signposts
+    assert "times_lost" in [doubt.code for doubt in doubts_of(run.performance, others)]
+
+
+def both(*changes):
+    """One change after the other."""
+
+    def change(rows):
+        for each_change in changes:
+            each_change(rows)
+
+    return change
 
 
 def lost(*places, **cells):

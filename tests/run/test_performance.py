@@ -22,7 +22,7 @@ def report(types, codes=None, **numbers):
     ends = 1_000 + 110.0 * np.arange(rows)
     columns = {name: np.full(rows, value) for name, value in measured.items()}
     columns |= {"fw_start_cycle": ends - 100, "fw_end_cycle": ends, "trace_id": np.full(rows, NONE)}
-    texts = {name: numbers.pop(name) for name in ("sub_device", "arch") if name in numbers}
+    texts = {name: numbers.pop(name) for name in ("sub_device", "arch", "const_eval") if name in numbers}
     columns |= {**texts, **{name: np.array(values, dtype=float) for name, values in numbers.items()}}
     columns |= {"op_type": column(*types), "op_code": column(*(codes or ["A"] * rows))}
     frame = Frame(rows, columns)
@@ -70,6 +70,12 @@ def test_an_op_without_a_device_is_counted_and_left_out():
 def test_a_replayed_op_that_ended_without_a_time_had_an_impossible_one(columns, impossible):
     here = report([DEVICE] * 3, **{"kernel_ns": [90, NONE, 90], **columns})
     assert (here.impossible, here.impossible_left_out) == (impossible, 0)
+
+
+def test_what_ran_without_a_time_is_no_op_of_a_compiler_that_runs_once():
+    types, once = [DEVICE] * 4, column("true", "false", "true", "false")
+    here = report(types, kernel_ns=[NONE, NONE, 90, 90], const_eval=once)
+    assert (lines(here.steady), sorted(lines(here.ran))) == ([5], [3, 5])
 
 
 def test_an_impossible_time_is_no_timestamp_and_told_from_the_end_before():

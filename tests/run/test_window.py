@@ -1,5 +1,7 @@
 """Windows: the last warm iteration by default, signposts on request, and always said why."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.for_all import for_all
@@ -9,6 +11,7 @@ from ttnn_mcp.analyses.devices.host_gaps import static_shapes
 from ttnn_mcp.errors import QuestionRefused
 from ttnn_mcp.readers.performance.csv_file import read_performance_csv
 from ttnn_mcp.run import window
+from ttnn_mcp.run.doubt import Doubt
 from ttnn_mcp.run.doubts import doubts_of
 from ttnn_mcp.run.iterations import signatures
 from ttnn_mcp.run.ops.artefact import stored
@@ -58,6 +61,7 @@ def test_the_last_iteration_with_all_its_times_is_the_default(tmp_path, passes, 
     assert window.first_row == 2 + OPS * (chosen[0] - 1)
     assert (said in window.why, "passed over" in window.why) == (True, bool(said))
     assert here.iterations.whole == [number for number in range(1, passes + 1) if number not in lost]
+    assert replace(scope).doubted((Doubt("times_lost", "made up"),)).in_doubt.endswith(": times_lost")
     assert len(scope.cold) == (0 if chosen[0] == 1 else OPS - len(lost.get(1, ())))
     of_short = [caveat for caveat in caveats_of(here) if "its sums are too low" in caveat]
     assert [int(caveat.split()[1]) for caveat in of_short] == [*lost]

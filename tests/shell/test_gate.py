@@ -17,6 +17,7 @@ from tests.pairs import Model, write
 from ttnn_mcp.errors import ArgumentsInvalid
 from ttnn_mcp.shell import cli, gate_command, markdown
 from ttnn_mcp.shell.gate_command import Ruling, judged, pull_request, share_of
+from ttnn_mcp.shell.gate_status import status_of_usage
 
 BASE = Model()
 AGAIN = Model(jitter=0.001)  # the same model, measured another time
@@ -70,6 +71,8 @@ def test_what_cannot_be_judged_is_skipped_by_bisect(gate, monkeypatch):
     ):
         for bisect, skipped in ((), 2), (("--bi",), 125), (("--bisect",), 125):
             assert gate(BASE, candidate, *words, *bisect)[0] == (skipped if status == 2 else 1), (words, bisect)
+
+    assert status_of_usage(["check", "--bisect"]) == status_of_usage(["gate", "--b"]) == 2
 
     def broken(*_arguments):
         raise ZeroDivisionError

@@ -108,7 +108,7 @@ def _own_config(source: OpSource) -> str | None:
     printed = parse_struct(text) if text else None
     if printed is None:
         return None
-    names = (*swept, *(name for name in OTHER_SIDES if name not in swept))  # subblocks follow the blocks
+    names = (*swept, *OTHER_SIDES)  # subblocks follow the blocks
     source.settings |= {OWN: False, **{name: printed.number(name) for name in names}}
     return f'{config(printed, {name: f"""s["{name}"]""" for name in names})} if s["{OWN}"] else None'
 

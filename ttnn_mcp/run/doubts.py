@@ -53,7 +53,7 @@ def doubts_of(report: Performance, scope: Scope) -> tuple[Doubt, ...]:
 def _has_all_times(report: Performance, scope: Scope) -> bool:
     """Whether it is known that the ops beside the window that lost their times are other iterations'."""
     iterations, window = report.iterations, scope.window
-    if not iterations.short or window.iteration not in iterations.whole:
+    if window.iteration not in iterations.whole:
         return False
     rows_of_it = int((iterations.number == window.iteration).sum())  # between signposts they are numbered anew
     return rows_of_it == window.rows and bool(scope.ops.numbers("kernel_ns").all())

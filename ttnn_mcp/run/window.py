@@ -114,7 +114,7 @@ def scope_of(
     if marked is not None:
         start_signpost, end_signpost, bracketed = marked.start, marked.end, True
         outside = f"; {marked.outside} ops outside of them are set-up, or another part: iteration='all' takes them"
-    if bracketed:  # unmoved: between no signposts are all ops, but their iterations are known
+    if bracketed:
         ops, within = _between(report, start_signpost, end_signpost)
         iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
     if not len(ops):
@@ -164,7 +164,7 @@ def _as_run(ops: OpTable, places: Integers) -> OpTable:
     """The ops at some places in the order they ran; whose signatures are known need not be looked at again."""
     places = places[device_order(ops.take(places))]
     rows, kinds = ops.take(places), stored(ops, signatures)
-    if kinds is not None:  # unmoved: it only saves time
+    if kinds is not None:
         known(rows, signatures, numbered(len(rows), [kinds[places]]))
     return rows
 

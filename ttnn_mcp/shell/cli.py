@@ -57,9 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _read(argv: list[str], options: argparse.Namespace) -> list[str]:
     """Fill in the options of a command; returns the words that belong to no option."""
-    completing = "_ARGCOMPLETE" in os.environ
-    parser = command_line(argv[0] if argv and not completing else None)
-    if completing:
+    parser = command_line(*argv[:1])
+    if "_ARGCOMPLETE" in os.environ:
         from ttnn_mcp.shell.completion import complete  # noqa: PLC0415
 
         complete(parser)

@@ -134,6 +134,10 @@ def test_iterations_of_the_same_shapes_are_static(tmp_path):
         static_shapes(report_of(tmp_path / "replay", program, [Iteration(capture=True), Iteration(trace=(1, 1))]))
         is None
     )
+    rows = performance_rows(program, [Iteration(), Iteration()])
+    rows[-1]["DEVICE KERNEL DURATION [ns]"] = ""  # an op without a time is no other shape
+    lost = write_rows(tmp_path / "lost.csv", rows, header_of(rows, "C7"))
+    assert static_shapes(Performance(read_performance_csv(lost))) is None
 
 
 def test_ops_side_by_side_share_their_time(tmp_path):

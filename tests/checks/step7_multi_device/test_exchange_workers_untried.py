@@ -38,7 +38,8 @@ def test_other_workers_are_a_trial(check, how, says, asks):
     assert says in claim.claim
     assert asks in claim.fix
     assert claim.is_trial
-    assert claim.at_most_ns.max() == pytest.approx(0.4 * 1000 * how.get("us", 400), rel=0.3)
+    bound = claim.at_most_ns.max() / (1000 * how.get("us", 400))
+    assert bound == pytest.approx(0.4) if "rows" in how or "us" not in how else bound <= 0.4
 
 
 def test_the_payload_stays_and_what_prints_no_workers_is_silent(check, tmp_path):

@@ -109,7 +109,7 @@ def timeline_of(ops: OpTable, clock_ghz: float | None) -> Timeline:
         if (overlap or apart) and np.isfinite(ends).all():
             ends_ns = (ends - ends[0]) / clock_ghz
             idle = _idle_before(ends_ns - kernel, ends_ns)
-            if overlap:
+            if overlap:  # unmoved: ops one after another share out nothing
                 wall = float(ends_ns.max() - (ends_ns - kernel).min())
                 spent = _shared_out(ends_ns - kernel, ends_ns)
     else:

@@ -104,11 +104,10 @@ def tried_saving(ground: Ground, parts: Sequence[Resolved]) -> TriedSaving | Non
 
     Parts of which something is expected save that. Of gaps no tries are known.
     """
-    unknown = [part for part in parts if part.claim.expected is None and not part.change.in_gaps]
-    denied = [part for part in unknown if part.claim.law_of_no_gain]
-    unknown = [part for part in unknown if not part.claim.law_of_no_gain]
-    if denied and not unknown:
-        return TriedSaving((), None, denied[0].claim.law_of_no_gain)
+    untold = [part for part in parts if part.claim.expected is None and not part.change.in_gaps]
+    unknown = [part for part in untold if not part.claim.law_of_no_gain]
+    if untold and not unknown:
+        return TriedSaving((), None, untold[0].claim.law_of_no_gain)
     known = {part.check.id: tries_of(part.check.id) for part in unknown}
     tries = tuple(each for each in known.values() if each is not None)
     if not tries or not saved_by(ground, [part.change for part in unknown]):

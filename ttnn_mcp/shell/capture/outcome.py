@@ -134,7 +134,7 @@ def _plan(answer: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         return []
     totals = [_within(one, "predicted") for one in answering.records(answer.get("total"))]
     rows = answering.records(answer["changes"])
-    timed = [one for one in rows if "then_us" in one and one["then_us"] is not None]
+    timed = [one for one in rows if one["then_us"] is not None]
     moves = len(rows) - len(timed) + answer.get("more_changes", 0)
     return _led(
         "predicted",
