@@ -65,7 +65,8 @@ def test_an_op_far_from_its_law_is_not_predicted(missed, known):
 
 
 def test_what_the_law_does_not_see_is_not_told():
-    assert after_change(BLOCKS, asked.us(BLOCKS), replace(BLOCKS, block_w=8)) is None
+    for near in (1.0, 1.4):
+        assert after_change(BLOCKS, asked.us(BLOCKS) * near, replace(BLOCKS, block_w=8)) is None
     both = replace(BLOCKS, block_w=8, grid=(8, 10))
     assert after_change(BLOCKS, asked.us(BLOCKS), both) is not None
 

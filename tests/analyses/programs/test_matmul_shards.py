@@ -68,3 +68,19 @@ def test_whole_batches_on_shards_leave_no_other_blocks(layout, per_core_m, block
     plan = replace(BLOCKS, kind="Reuse", per_core_m=per_core_m, per_core_n=8, in0_block_w=block)
     plan = replace(plan, shard=Shard(layout, 2, 8))
     assert (not broken_of(plan.rules())) is legal
+
+
+@for_all(
+    ("tried", "block", "subblock", "suits"),
+    [
+        ("in0_block_w", (2, 4), (1, 1), (2, 4)),  # whole rows of a shard
+        ("out_subblock_w", (2, 8), (1, 4), (1, 4)),  # parts of rows: one row at a time
+        ("out_subblock_h", (2, 8), (2, 1), (2, 4)),  # the height that is tried stays, and a rule refuses it
+    ],
+)
+def test_the_largest_subblock_writes_a_shard_row_by_row(tried, block, subblock, suits):
+    sides = dict(
+        zip(("per_core_m", "per_core_n", "out_subblock_h", "out_subblock_w"), block + subblock, strict=True)
+    )
+    plan = replace(BLOCKS, output="BLOCK_SHARDED", **sides).with_suiting_subblock(tried)
+    assert (plan.out_subblock_h, plan.out_subblock_w) == suits

@@ -227,6 +227,7 @@ def test_a_suggested_config_is_not_todays_and_its_subblock_suits_each_value(trie
 def test_a_value_that_no_subblock_suits_is_refused_of_a_suggestion_too(tried, setting, value):
     assert tried("no config", setting, value).broken
     assert tried("no config", "per_core_N", 10).beside == {"out_subblock_w": 5}  # a script sets it too
+    assert tried("no config", "out_subblock_h", 2).beside == {"out_subblock_w": 4}
     assert tried("no config", "in0_block_w", 4).beside == tried("plain", "per_core_N", 16).beside == {}
 
 

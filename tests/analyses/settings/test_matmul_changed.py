@@ -1,6 +1,6 @@
 """A matmul with one setting changed, as the laws of time describe it."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 from tests.analyses.settings.test_plans import BANKED, MATMUL, MINIMAL
@@ -72,3 +72,4 @@ def test_blocks_of_k_without_a_config_of_its_own_are_not_told():
     assert changed("in0_block_w", 4, given=False) is None
     assert changed("in0_block_w", MATMUL.in0_block_w, given=False) is not None
     assert changed("per_core_M", 2, given=False) is not None
+    assert changed("in0_block_w", 4, plan=replace(MATMUL, kind="1D"), given=False) is not None  # its law sees them

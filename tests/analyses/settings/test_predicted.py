@@ -69,10 +69,16 @@ def test_a_matmul_keeps_the_cores_that_a_report_tells_and_lacks_them_where_nobod
     assert described_op(performance_of(tmp_path, given, without="CORE COUNT").ops, chip).cores is None
 
 
-def test_an_op_without_a_time_is_not_unlike_its_law(tmp_path):
+def test_an_op_without_a_time_is_not_unlike_its_law(tmp_path, monkeypatch):
     assert unlike_its_law(op_of(tmp_path, "BinaryNgDeviceOperation", None)) is None
     assert unlike_its_law(op_of(tmp_path, "BinaryNgDeviceOperation", 150.0)) is None
     assert unlike_its_law(op_of(tmp_path, "BinaryNgDeviceOperation", 1500.0)).us < 1500
+    for us, low_us, high_us, known in ((200, 50, 300, True), (110, 95, 105, True), (190, 95, 105, False)):
+        monkeypatch.setattr(
+            f"{unlike_its_law.__module__}.expected",
+            lambda _op, low=low_us, high=high_us: Expected(100.0, low, high, "", ""),
+        )
+        assert (unlike_its_law(op_of(tmp_path, "BinaryNgDeviceOperation", us)) is None) == known, us
 
 
 def choice(value, us=None, *, now=None, verdict="fits", at_most_ns=None):

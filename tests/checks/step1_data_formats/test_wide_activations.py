@@ -154,13 +154,19 @@ def test_shape_ops_and_copies_move_bytes_too(check, program, name):
         ("RotaryEmbeddingLlama", "Unary", "Concat", []),  # it takes BFLOAT16 only, and both slices cut one source
         ("RotaryEmbeddingHf", "Unary", "Concat", []),
         ("Typecast", "Unary", "Concat", [0, 1, 2, 4, 5]),
-        ("Typecast", "LayerNorm", "Concat", [0, 1, 2]),  # a norm stays in BFLOAT16, and so does what is joined with it
+        (
+            "Typecast",
+            "LayerNorm",
+            "Concat",
+            [0, 1, 2],
+        ),  # a norm stays in BFLOAT16, and so does what is joined with it
         ("Typecast", "Binary", "Concat", [0, 1, 2]),  # and a sum that may be the residual path
         ("Typecast", "LayerNorm", "Ternary", [0, 1, 2, 5]),  # only a concat wants one data type
     ],
 )
-def test_what_goes_where_bfloat8_b_is_refused_stays(check, program, reader, rest, end, rows):
+def test_what_goes_where_bfloat8_b_is_refused_stays(check, reader, rest, end, rows):
     """DeepSeek's queries: cut in two, one part turned; real TTNN: "All Tensors should have same dtypes"."""
+    program = Program("wormhole_b0")
     whole = put(program, binary("MUL", *(program.tensor([1, 1, 2048, 6144]) for _ in "xyz"), 400_000))
     parts = [program.tensor([1, 1, 2048, width]) for width in (2048, 4096)]
     for part in parts:

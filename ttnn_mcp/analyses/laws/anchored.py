@@ -88,4 +88,4 @@ def outlook(answer: Expected, now_us: float) -> Outlook:
         return "slower"
     if abs(answer.us - now_us) <= SAME * now_us:
         return "no difference"
-    return "likely faster" if answer.us < now_us else "likely slower"  # unmoved: as long is no difference
+    return "likely faster" if answer.us < now_us else "likely slower"

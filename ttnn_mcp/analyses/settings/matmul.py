@@ -21,7 +21,7 @@ from ttnn_mcp.analyses.settings.trial import Trial, Value, broken_of, per_step_n
 from ttnn_mcp.hardware import TILE_BYTES, canonical_dtype
 from ttnn_mcp.records import dataclass
 
-Plan = MatmulPlan | DramSharded | MinimalMatmul
+Plan = MatmulPlan | DramSharded | MinimalMatmul  # unmoved: it only names types
 FIELDS = {
     "in0_block_w": "in0_block_w",
     "per_core_M": "per_core_m",
@@ -126,7 +126,7 @@ class MatmulSettings(JudgedSettings):
         field, was_given, missing = FIELDS[setting], self.printed.was_given, ""
         changed = replace(current, **{field: value})
         before = getattr(current, field)
-        if isinstance(changed, MatmulPlan) and not was_given:
+        if isinstance(changed, MatmulPlan) and not was_given:  # unmoved: other programs run with a config only
             changed = changed.with_suiting_subblock(field)
             subblock = f"out_subblock_h={changed.out_subblock_h}, out_subblock_w={changed.out_subblock_w}"
             missing = f"a whole program_config (none was given: the other fields are a suggestion, {subblock}), "
