@@ -66,6 +66,23 @@ def test_a_single_odd_run_is_no_turn_but_the_newest_is_told():
     assert course.newest_change == pytest.approx(0.3, abs=0.001)
 
 
+@for_all("slow", [1, 2])
+def test_the_newest_runs_that_are_too_few_for_a_turn_are_told_and_are_no_noise(slow):
+    """Nights after a change: the second slow one must not hide the first."""
+    course = course_of([*flat(6), *flat(slow, 130.0)])
+    assert (course.turns, course.newest_runs) == ((), slow)
+    assert course.newest_change == pytest.approx(0.3, abs=0.002)
+    assert course.noise_share == course_of(flat(6)).noise_share
+    assert course_of([*flat(6), *flat(slow, 70.0)]).newest_change == pytest.approx(-0.3, abs=0.002)
+
+
+@for_all(
+    ("newest", "told"), [([130.0, 70.0], 1), ([130.0, 100.0], 0), ([100.0, 130.0], 1), ([130.0, 130.0, 130.0], 0)]
+)
+def test_of_the_newest_runs_only_those_count_that_all_lie_on_one_side(newest, told):
+    assert course_of([*flat(8), *newest]).newest_runs == told
+
+
 @for_all(("after", "turns"), [(2, 0), (3, 1)])
 def test_a_turn_takes_three_runs_on_both_sides(after, turns):
     assert len(course_of([*flat(6), *flat(after, 130.0)]).turns) == turns

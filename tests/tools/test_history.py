@@ -139,14 +139,14 @@ def past(number, build="0.81.0", **more) -> PastRun:
     return PastRun(f"key{number}", window_us=100.0, warm=True, **{**told, **rest, **more})
 
 
-def history(count=8, *, newest_change=None, **more) -> History:
+def history(count=8, *, newest_change=None, newest_runs=0, **more) -> History:
     series = tuple(past(number) for number in range(count))
     told = {
         "subject": series[-1],
         "op_code": None,
         "runs": series,
         "times_us": (90.0,) * count,
-        "course": Course((), None, newest_change),
+        "course": Course((), None, newest_change, newest_runs),
         "turns": (),
         "through": 0,
         "unsure": (),
@@ -214,11 +214,19 @@ def test_what_a_series_is_and_what_it_takes_to_turn_is_told(series, said):
     assert (verdict(series) == "cannot_tell") == (UNTOLD in said)
 
 
-@pytest.mark.parametrize(("change", "word"), [(0.123, "12.3% slower"), (-0.123, "12.3% faster")])
-def test_a_newest_run_beyond_noise_is_told_as_such(change, word):
-    said = newest_of(history(4, newest_change=change))
-    assert said == f"run3.csv is {word} than those before it: beyond noise, but a turn takes 3 such runs"
-    assert newest_of(history(4)) is None
+@for_all(
+    ("change", "count", "told"),
+    [
+        (0.123, 1, "run7.csv is 12.3% slower than those before it"),
+        (-0.123, 1, "run7.csv is 12.3% faster than those before it"),
+        (0.123, 2, "the newest 2 runs, from run6.csv on, are 12.3% slower than those before them"),
+    ],
+)
+def test_newest_runs_beyond_noise_are_told_as_such_and_are_not_steady(change, count, told):
+    series = history(8, newest_change=change, newest_runs=count)
+    assert newest_of(series) == f"{told}: beyond noise, but a turn takes 3 such runs"
+    assert verdict(series) == "cannot_tell"
+    assert (newest_of(history(8)), verdict(history(8))) == (None, "steady")
 
 
 def test_runs_that_do_not_count_are_told_with_the_reason():

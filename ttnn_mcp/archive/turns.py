@@ -53,12 +53,14 @@ class Course:
     Attributes:
         turns: where it changed, in order.
         noise_share: what two single runs of one stretch differ by in 19 of 20 cases; None with too few runs to tell.
-        newest_change: how far the newest run lies from those before it, as a share; None within noise.
+        newest_change: how far the newest runs lie from those before them, as a share; None within noise.
+        newest_runs: how many these are: fewer than a turn takes.
     """
 
     turns: tuple[Turn, ...]
     noise_share: float | None
     newest_change: float | None
+    newest_runs: int = 0
 
 
 def course_of(times: Sequence[float] | Floats) -> Course:
@@ -67,14 +69,16 @@ def course_of(times: Sequence[float] | Floats) -> Course:
     skipped = len(times) - len(series)
     starts = _pruned(series, sorted(_starts(series, 0, len(series))))
     parts = np.split(series, starts)
-    sigma = _sigma(parts)
+    newest_runs, newest_change = _newest(parts)
+    # the newest ones are no noise where they lie beyond it
+    sigma = _sigma([*parts[:-1], parts[-1][: len(parts[-1]) - newest_runs]])
     noise_share = None if sigma is None else float(np.expm1(max(CERTAIN * sigma, FLOOR_SHARE)))
     middles = [float(np.exp(np.median(part))) if len(part) else 0.0 for part in parts]
     turns = tuple(
         Turn(start + skipped, before, after)
         for start, (before, after) in zip(starts, pairwise(middles), strict=True)
     )
-    return Course(turns, noise_share, _newest(parts))
+    return Course(turns, noise_share, newest_change, newest_runs)
 
 
 def _starts(series: Floats, first: int, end: int) -> set[int]:
@@ -133,18 +137,25 @@ def _sigma(parts: Sequence[Floats]) -> float | None:
     return float(np.sqrt(sum(float(((part - part.mean()) ** 2).sum()) for part in parts) / freedom))
 
 
-def _newest(parts: Sequence[Floats]) -> float | None:
-    """How far the newest run lies from those before it in its stretch, where that is more than noise."""
-    earlier = parts[-1][:-1]
-    calm = [*parts[:-1], earlier]
-    sigma = _sigma(calm) if len(earlier) >= SIDE else None
-    if sigma is None:
-        return None
-    sigma = max(sigma, FLOOR_SHARE / CERTAIN)
-    gap = float(parts[-1][-1] - earlier.mean())
-    freedom = sum(len(part) - 1 for part in calm)
-    chance = _tail(abs(gap) / (sigma * float(np.sqrt(1 + 1 / len(earlier)))), freedom)
-    return float(np.expm1(gap)) if chance < ALPHA and abs(gap) > CERTAIN * sigma else None
+def _newest(parts: Sequence[Floats]) -> tuple[int, float | None]:
+    """How many of the newest runs all lie beyond noise of those before them in their stretch, and how far on average.
+
+    They are too few for a turn. Two of them would be taken for noise themselves if only the last one was looked at.
+    """
+    for count in reversed(range(1, SIDE)):
+        earlier, newest = np.split(parts[-1], [max(len(parts[-1]) - count, 0)])
+        calm = [*parts[:-1], earlier]
+        sigma = _sigma(calm) if len(earlier) >= SIDE else None
+        if sigma is None:
+            continue
+        sigma = max(sigma, FLOOR_SHARE / CERTAIN)
+        gaps = newest - earlier.mean()
+        least = max(float(gaps.min()), float(-gaps.max()))  # below 0 where they lie on both sides
+        freedom = sum(len(part) - 1 for part in calm)
+        chance = _tail(least / (sigma * float(np.sqrt(1 + 1 / len(earlier)))), freedom)
+        if chance < ALPHA and least > CERTAIN * sigma:
+            return count, float(np.expm1(gaps.mean()))
+    return 0, None
 
 
 def _tail(score: float, freedom: int) -> float:

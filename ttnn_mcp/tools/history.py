@@ -108,12 +108,15 @@ TOOL = Tool(
 
 
 def verdict(history: History) -> Literal["turned", "steady", "too_few_runs", "cannot_tell"]:
-    """Whether it turned; nothing where runs are few, or differ by so much that a turn would not be seen."""
+    """Whether it turned.
+
+    Nothing where runs are few, or differ by so much that a turn would not be seen, or where the newest may be one.
+    """
     if history.turns:
         return "turned"
     if len(history.runs) < 2 * SIDE:
         return "too_few_runs"
-    return "cannot_tell" if is_noisy(history) else "steady"
+    return "cannot_tell" if is_noisy(history) or history.course.newest_runs else "steady"
 
 
 def is_noisy(history: History) -> bool:
@@ -207,15 +210,16 @@ def why(history: History) -> str:
 
 
 def newest(history: History) -> str | None:
-    """Whether the newest run is the first of a turn that is not yet sure."""
-    change = history.course.newest_change
+    """Whether the newest runs are the first of a turn that is not yet sure."""
+    change, count = history.course.newest_change, history.course.newest_runs
     if change is None:
         return None
+    name = called(history.runs[-count])
+    runs_told = f"{name} is" if count == 1 else f"the newest {count} runs, from {name} on, are"
     word = "slower" if change > 0 else "faster"
     return (
-        f"{called(history.runs[-1])} is {figure(abs(change), '.1%')} {word} than "
-        "those before it: beyond noise, but a turn takes "
-        f"{SIDE} such runs"
+        f"{runs_told} {figure(abs(change), '.1%')} {word} than "
+        f"those before {'it' if count == 1 else 'them'}: beyond noise, but a turn takes {SIDE} such runs"
     )
 
 
