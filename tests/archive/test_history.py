@@ -85,6 +85,16 @@ async def test_one_op_has_a_history_of_its_own(told):
     assert told(*even(5), op=OP).op_code == "Matmul"
 
 
+@for_all("devices", [1, 4])
+async def test_what_is_behind_the_turn_of_one_op_is_told_of_one_op_as_the_turn_is(told, devices):
+    """Four matmuls run in a pass, and on every device."""
+    told.of.run["devices"] = devices
+    (turned,) = told(*even(5), *even(5, 1.3, op_code="Matmul"), op=OP).turns
+    (op,) = turned.ops
+    assert turned.turn.before == pytest.approx(93, rel=0.01)
+    assert (op.before_us, op.after_us) == pytest.approx((turned.turn.before, turned.turn.after), rel=0.001)
+
+
 async def test_runs_at_another_clock_are_counted_and_left_out(told):
     history = told(*even(6), *even(3, 1.25, clock_mhz=800.0), *even(2))
     assert (len(history.runs), history.elsewhere, history.turns) == (8, 3, ())

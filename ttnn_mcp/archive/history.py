@@ -44,7 +44,7 @@ class Behind(NamedTuple):
 
     Attributes:
         op_code: its name.
-        before_us: its time per run and device before, the median of some runs.
+        before_us: its time per run and device before, the median of some runs; in an op's own history its mean.
         after_us: the same after.
         how: what changed in it.
         line: where it first stands in the run at the turn; None where it is gone.
@@ -251,9 +251,9 @@ def _of_op(
     summed = summed.loc[list(places)]
     times = tuple((summed["kernel_us"] / summed["ops"]).tolist())
     course = course_of(times)
-    turns = tuple(
-        Turned("kernel", turn, behind(mine, places, turn, course, subject.devices)) for turn in course.turns
-    )
+    # the mean of an op, as in the series
+    each = mine.assign(kernel_us=mine["kernel_us"] / mine.groupby("run")["ops"].transform("sum"))
+    turns = tuple(Turned("kernel", turn, behind(each, places, turn, course, devices=1)) for turn in course.turns)
     elsewhere = runs_elsewhere(cursor, subject, signature)
     series = tuple(runs[place] for place in places)
     return History(subject, op_code, series, times, course, turns, 0, (), elsewhere, _doubtful(everywhere, runs))
