@@ -73,14 +73,17 @@ def questions(name, rows, bounds):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REPORTS)
-async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file(tmp_path, name):
+async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file_or_of_the_device_asked_for(
+    tmp_path, name
+):
     at, path, rows = reader(tmp_path), str(shared(name)), rows_of(name)
-    total_us = sum(float(row[KERNEL]) for row in rows.values()) / 1e3
     everything, _ = await listed(at, path)
     assert {*everything} == {*rows}
     bounds = {line: told["bound"] for line, told in everything.items()}
     for asked, left in questions(name, rows, bounds):
         kernel_us = sum(float(row[KERNEL]) for row in left.values()) / 1e3
+        devices = {str(asked["device"])} if "device" in asked else {row["DEVICE ID"] for row in rows.values()}
+        total_us = sum(float(row[KERNEL]) for row in rows.values() if row["DEVICE ID"] in devices) / 1e3
         told, page = await listed(at, path, **asked)
         assert {*told} == {*left}, asked
         assert page["total"] == {"count": len(left), "kernel_us": pytest.approx(kernel_us, abs=0.01)}, asked

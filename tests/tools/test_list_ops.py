@@ -301,6 +301,11 @@ async def test_several_devices_are_listed_apart(at, tmp_path):
     path = write_performance_report(tmp_path, block(devices=2), [Iteration(cold=True), Iteration()])
     said = await ask(at, "list_ops", run=str(path), device=1)
     assert set(column(said["ops"], "device")) == {1}
+    assert sum(column(said["ops"], "share")) == pytest.approx(1, abs=0.001)  # of what that device spends
+    folded = await ask(at, "list_ops", run=str(path), device=1, group_by="op_code")
+    assert sum(column(folded["groups"], "share")) == pytest.approx(1, abs=0.001)
+    everywhere = await ask(at, "list_ops", run=str(path), group_by="op_code")
+    assert column(everywhere["groups"], "share") == pytest.approx(column(folded["groups"], "share"), abs=0.01)
 
 
 async def test_a_default_list_stays_short_on_many_devices_and_its_pages_still_join(at, tmp_path):

@@ -83,7 +83,9 @@ def list_ops(facts: WindowFacts, asked: Arguments) -> Answer:
     run, scope = facts.run, facts.scope
     kept = _filtered(facts, asked)
     ops, gaps_ns = scope.ops.take(kept), _gaps_inside(scope.ops)[kept]
-    total_ns = float(scope.ops.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
+    # devices work at the same time, so what is asked of one is a share of its own time
+    whole = scope.ops if asked.device is None else scope.of_device(asked.device)
+    total_ns = float(whole.numbers("kernel_ns").sum()) or 1.0  # all zero: shares are zero, not undefined
     offset = offset_of(asked.cursor, asked, run.id)
     end = offset + asked.limit
     table = groups = caveat = None
