@@ -58,6 +58,21 @@ def test_the_first_op_may_make_an_operand(tmp_path, program):
     assert reads_weights(case.ops, case.flow).tolist() == [False, False]
 
 
+@for_all(("first", "later", "weights"), [(1, 1, [False]), (1, 2, [True, True]), (0, 2, [False, False])])
+def test_an_output_as_large_as_a_weight_does_not_make_those_of_a_later_pass(
+    tmp_path, program, first, later, weights
+):
+    """One op may read what was made just before; two of a kind do not both, if the first of it reads a weight."""
+    inputs = program.tensor([1, 1, 32, 96])
+    for _ in range(first):
+        matmul_of(program, inputs, program.tensor([1, 1, 96, 160]))
+    made = relu(program, program.tensor([1, 1, 96, 160]))
+    for _ in range(later):
+        matmul_of(program, inputs, made)  # a report names no tensors: it could be any as large
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).tolist() == [*[True] * first, False, *weights]
+
+
 @for_all(("batches", "weights"), [(8, 1), (1, 8)])
 def test_a_batch_on_one_side_is_no_attention(tmp_path, program, batches, weights):
     matmul_of(program, program.tensor([1, batches, 32, 64]), program.tensor([1, weights, 64, 96]))

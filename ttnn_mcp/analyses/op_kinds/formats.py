@@ -14,6 +14,8 @@ from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Booleans, Floats
 from ttnn_mcp.hardware import ELEMENT_BYTES, FIDELITY_PHASES
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import first_rows, numbered
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
@@ -73,6 +75,11 @@ def reads_weights(ops: OpTable, flow: Flow) -> Booleans:
     made = np.zeros(len(ops), dtype=np.bool_)
     for output in ops.outputs:
         made |= (maker != NOBODY) & (output.logical[maker, 3] == width)
+    # one output is not what several ops of a kind read of which the first reads what no op made: they are those of
+    # later layers or passes, and an output of that size has been made meanwhile
+    kinds = signatures(ops)
+    readers = numbered(len(ops), [maker, kinds])
+    made &= made[first_rows(kinds)][kinds] | (np.bincount(readers)[readers] == 1)
     batched = (weight.logical[:, :2].prod(axis=1) > 1) & (ops.inputs[0].logical[:, :2].prod(axis=1) > 1)
     batched &= ~ops.named("SparseMatmul")  # of experts both operands have as many
     return able & weight.present & weight.in_dram & ~made & ~batched
