@@ -76,7 +76,10 @@ def test_other_models_are_told_with_their_kernel_times(tmp_path):
     ],
 )
 def test_stages_that_gained_beside_stages_that_lost_are_no_gain(gained, lost, change, verdict):
+    side = SimpleNamespace(scope=SimpleNamespace(critical_device=0))
     found = SimpleNamespace(
+        before=side,
+        after=side,
         change_share=change,
         noise=Noise(0.02, "default", ""),
         total=Delta("total", 1_000_000, 900_000, 1, 1),

@@ -85,7 +85,19 @@ def test_the_slower_side_may_give_the_device(tmp_path):
 def test_a_device_that_is_faster_by_more_does_not_stand_for_the_mesh(tmp_path):
     found = compared(tmp_path, (1.01, 1.0), (1.0, 1.01))
     assert (found.before.scope.critical_device, found.after.scope.critical_device) == (0, 1)
-    assert "slowest device 0 -> 1: their ops may differ without any change" in judgement_of(found).caveats
+    alone = "device 0 alone -1.0%, device 1 alone +1.0%"
+    assert (
+        f"slowest device 0 -> 1 ({alone}): their ops may differ without any change" in judgement_of(found).caveats
+    )
+
+
+def test_no_op_is_named_for_a_change_where_another_device_became_the_slowest(tmp_path):
+    """Its ops took longer, and less than those of the one that was the slowest."""
+    same, other = (
+        compared(tmp_path / str(number), (1.0, 0.5), after) for number, after in enumerate([(1.2, 0.5), (1.0, 1.5)])
+    )
+    assert "; most by" in judgement_of(same).why
+    assert "; most by" not in judgement_of(other).why
 
 
 def test_a_repeat_may_have_another_slowest_device(tmp_path):

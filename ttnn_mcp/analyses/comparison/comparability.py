@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from ttnn_mcp.analyses.comparison.comparison import device_changes
 from ttnn_mcp.analyses.comparison.doubts_of_capture import shared_signs
 from ttnn_mcp.analyses.comparison.reasons import OF_CREDIT, STANDS_BESIDE
 from ttnn_mcp.analyses.comparison.suspicion import reasons_of
@@ -115,7 +116,12 @@ def _verdict(comparison: Comparison) -> tuple[Verdict, str]:
 
 
 def _made_by(comparison: Comparison) -> str:
-    """'; most by Matmul -0.040 ms and Unary gone -0.020 ms': the kinds of op that made most of the change."""
+    """'; most by Matmul -0.040 ms and Unary gone -0.020 ms': the kinds of op that made most of the change.
+
+    Not where the slowest device is another one: its ops may have differed all along.
+    """
+    if comparison.before.scope.critical_device != comparison.after.scope.critical_device:
+        return ""
     per, unit, digits = scale = _scale(comparison)
     groups = sorted(comparison.groups("op_code"), key=lambda group: -abs(group.delta_ns))
     wanted = MOST_OF * sum(abs(group.delta_ns) for group in groups)
@@ -173,10 +179,18 @@ def caveats_of(comparison: Comparison) -> list[str]:
     caveats += [
         f"both sides: {sign}" for sign in shared_signs(after.run, before.run)[:1] if after.run.id != before.run.id
     ]
-    slowest = [side.scope.critical_device for side in (before, after)]
-    if slowest[0] != slowest[1]:
-        caveats.append(f"slowest device {slowest[0]} -> {slowest[1]}: their ops may differ without any change")
-    return [*caveats, *_common_signposts(comparison)]
+    return [*caveats, *_other_device(comparison), *_common_signposts(comparison)]
+
+
+def _other_device(comparison: Comparison) -> list[str]:
+    """That ops of two devices are compared, and what became of each of the two."""
+    slowest = [side.scope.critical_device for side in (comparison.before, comparison.after)]
+    if slowest[0] == slowest[1]:
+        return []
+    changes = device_changes(comparison)
+    alone = [f"device {device} alone {figure(changes[device], '+.1%')}" for device in slowest if device in changes]
+    own = f" ({', '.join(alone)})" if alone else ""
+    return [f"slowest device {slowest[0]} -> {slowest[1]}{own}: their ops may differ without any change"]
 
 
 def _moved_gaps(comparison: Comparison) -> list[str]:

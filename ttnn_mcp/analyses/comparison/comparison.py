@@ -231,6 +231,15 @@ def on_one_device(before: Measured, after: Measured) -> tuple[Measured, Measured
     return (led_by(before, second), after) if _as_slow(before, second) else (before, after)
 
 
+def device_changes(comparison: Comparison) -> dict[int, float]:
+    """Relative change of kernel time of each device that both sides have, at the baseline's clock."""
+    before, after = (
+        side.scope.ops.by_device(side.scope.ops.numbers("kernel_ns") * ratio)
+        for side, ratio in ((comparison.before, 1.0), (comparison.after, comparison.clock_ratio))
+    )
+    return {device: after[device] / ns - 1 for device, ns in before.items() if device in after and ns}
+
+
 def led_by(side: Measured, device: int) -> Measured:
     """The side with this device in place of its slowest one."""
     return replace(side, scope=replace(side.scope, lead=device))

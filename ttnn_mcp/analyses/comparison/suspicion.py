@@ -14,6 +14,7 @@ import numpy as np
 from ttnn_mcp.analyses.comparison import doubts_of_capture as capture
 from ttnn_mcp.analyses.comparison import doubts_of_contents as contents
 from ttnn_mcp.analyses.comparison.aspects import SAME
+from ttnn_mcp.analyses.comparison.comparison import device_changes
 from ttnn_mcp.analyses.comparison.reasons import Reason
 from ttnn_mcp.analyses.dataflow.likely_producers import flow_of
 from ttnn_mcp.analyses.roofline.roofline import IMPOSSIBLE, roofline_of
@@ -178,13 +179,7 @@ def device_worse(comparison: Comparison) -> Reason | None:
     """A device that became slower, while the one that the others wait for became faster."""
     if comparison.change_share >= -comparison.noise.share:
         return None
-    sums: list[dict[int, float]] = []
-    for side, ratio in ((comparison.before, 1.0), (comparison.after, comparison.clock_ratio)):
-        ops = side.scope.ops
-        sums.append(ops.by_device(ops.numbers("kernel_ns") * ratio))
-    changes = {
-        device: sums[1][device] / before - 1 for device, before in sums[0].items() if device in sums[1] and before
-    }
+    changes = device_changes(comparison)
     worse = sorted((-change, device) for device, change in changes.items() if change > comparison.noise.share)
     if not worse:
         return None
