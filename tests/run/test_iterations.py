@@ -141,9 +141,12 @@ def test_a_layer_run_again_and_again_is_an_iteration_if_it_pauses(tmp_path, paus
 @for_all(("embedded", "pause_ns", "doubt"), [(False, 1_500, True), (False, 60_000, False), (True, 1_500, False)])
 def test_equal_layers_and_nothing_else_are_cut_but_not_unsaid(tmp_path, embedded, pause_ns, doubt):
     passes = [Iteration(before_ns=pause_ns, kernel_scale=scale) for scale in (1, 1, 1, 2)]
-    found = report(tmp_path, layered(1, 0, embedded=embedded), [Iteration(cold=True), *passes])
+    passes = [Iteration(cold=True, signposts=("go", None)), *passes]
+    found = report(tmp_path, layered(1, 0, embedded=embedded), passes)
     assert (found.iterations.count, found.iterations.may_be_layers) == (5, doubt)
-    assert ("equal layers" in scope_of(found).window.why) == doubt
+    for start in (None, "go"):  # and nothing else between the signposts
+        window = scope_of(found, start_signpost=start).window
+        assert (window.iteration, "equal layers" in window.why) == (5, doubt)
     unlike = [doubt.code for doubt in Run("x", "x", found, None).scope().doubts]
     assert unlike == ["pass_unlike_others"] * (not doubt)  # a layer may be unlike the others
 

@@ -198,7 +198,7 @@ def test_const_eval_ops_stay_out_of_the_steady_state(tmp_path):
 
 def test_an_iteration_without_a_device_op_is_refused(tmp_path, monkeypatch):
     """Rows of a damaged report may belong to no iteration."""
-    monkeypatch.setattr(window, "_chosen", lambda *_: 99)
+    monkeypatch.setattr(window, "_chosen", lambda *_, **_more: 99)
     with pytest.raises(QuestionRefused, match="iteration 99"):
         scope_of(report(tmp_path, [Iteration(cold=True), Iteration()]))
 

@@ -40,6 +40,27 @@ def test_only_signposts_between_the_two_mark_iterations():
     )
 
 
+@for_all(
+    ("text", "gap_us", "rows", "may_be_layers"),
+    [
+        ("go A B C D B C D done", 1, 7, False),  # blocks of the part that was marked
+        ("go A B C D B C D done", 30, 3, False),  # iterations behind their set-up
+        ("go B C D B C D done", 1, 3, False),
+        ("A B C D B C D", 1, 3, True),
+        ("A B C D B C D", 30, 3, False),
+    ],
+)
+def test_who_marks_a_part_of_a_model_is_told_of_all_of_it(text, gap_us, rows, may_be_layers):
+    words = text.split()
+    begins = [float(word == "B") * gap_us * 1_000 or 500.0 for word in words]
+    here, marks = written(text, gap_ns=begins), ("go", "done") if "go" in words else (None, None)
+    window = scope_of(here, "last", *marks).window
+    assert (window.rows, window.of_iterations) == (rows, 2 if rows == 3 else None)
+    assert ("all ops: some repeat 2 times without a pause" in window.why) == (rows == 7)
+    assert ("equal layers of one pass would look the same" in window.why) == may_be_layers
+    assert scope_of(here, 2, *marks).window.rows == 3
+
+
 def test_the_first_iteration_is_cold_to_all_but_itself():
     here = written("A B A B A B")
     assert lines(scope_of(here).cold) == [2, 3]
@@ -51,7 +72,8 @@ def test_what_is_said_fits_what_was_asked():
     here = written("A B A B")
     assert scope_of(here).window.why == "found by repeating ops"
     assert scope_of(here, 1).window.why == "found by repeating ops"
-    assert scope_of(here, "all").window.why == "all rows asked for, 2 iterations together"
+    everything = scope_of(here, "all").window
+    assert (everything.why, everything.of_iterations) == ("all rows asked for, 2 iterations together", 2)
     one_pass = written("A B C")
     assert scope_of(one_pass).window.why == f"no repeating iterations; {REPROFILE}"
     assert scope_of(one_pass, "all").window.why == "all rows asked for"

@@ -106,6 +106,25 @@ async def test_whatever_is_asked_for_totals_and_shares_are_those_of_the_file_or_
             assert all(0 <= (group.get(rate) or 0) <= 1 for rate in ("share", "flop_share", "dram_share"))
 
 
+@for_all(
+    "marks",
+    [
+        ("Topdown started", "Topdown finished"),
+        ("Slicing started", "Slicing finished"),
+        ("Oft module", "Head started"),
+    ],
+)
+async def test_between_two_signposts_are_all_ops_that_the_file_has_there(tmp_path, marks):
+    """Of one pass: its eight equal blocks, or slices of one tensor, are no iterations."""
+    with shared(OFT).open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    start, end = ([row["OP CODE"] for row in rows].index(mark) for mark in marks)
+    times = [float(row[KERNEL]) for row in rows[start:end] if row[KERNEL]]
+    asked = {"start_signpost": marks[0], "end_signpost": marks[1], "group_by": "op_code"}
+    total = (await ask(reader(tmp_path), "list_ops", run=str(shared(OFT)), **asked))["total"]
+    assert total == {"count": len(times), "kernel_us": pytest.approx(sum(times) / 1e3, abs=0.01)}
+
+
 async def test_a_layer_asked_for_alone_differs_as_it_does_among_all(tmp_path):
     at, path = reader(tmp_path), str(shared(CLIP))
 

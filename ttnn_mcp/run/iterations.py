@@ -37,8 +37,8 @@ class Iterations:
         count: how many iterations there are; 0 if none were found.
         ops: how many ops the last iteration has on one device (on the device with the most).
         found_by: "trace replays", "signposts", "repeating ops" or "".
-        may_be_layers: the repeats read what the one before wrote, without a pause: one pass of equal layers, without
-            embedding and head, would look the same.
+        may_be_layers: the repeats read what the one before wrote, or stand among other ops, without a pause: one pass
+            of equal layers, without embedding and head, would look the same.
         short: (its number, how many) of each iteration with ops that ran and have no time: its sums are too low.
     """
 
@@ -232,7 +232,8 @@ def _may_be_layers(ops: OpTable, order: Integers, number: Integers) -> bool:
     rows = np.flatnonzero((number > 0) & (devices == whole))
     count = int(number.max())
     places = order[rows]
-    return are_layers(signatures(ops)[places], ops.take(places), 0, len(rows) // count, count)
+    kinds, among_others = signatures(ops)[places], bool((number == 0).any())
+    return are_layers(kinds, ops.take(places), 0, len(rows) // count, count, among_others=among_others)
 
 
 def _as_most_devices(number: Integers, odd: Booleans, ids: Integers) -> Integers:

@@ -96,7 +96,9 @@ def _largest_square(sequence: Integers) -> int:
     return 0
 
 
-def are_layers(sequence: Integers, ops: OpTable, first: int, length: int, count: int) -> bool:
+def are_layers(
+    sequence: Integers, ops: OpTable, first: int, length: int, count: int, *, among_others: bool = False
+) -> bool:
     """Whether `count` equal blocks of `length` ops, the first at row `first`, are layers of one pass.
 
     Args:
@@ -105,10 +107,12 @@ def are_layers(sequence: Integers, ops: OpTable, first: int, length: int, count:
         first: row of the first block.
         length: ops per block.
         count: how many blocks there are.
+        among_others: whether they stand among other ops. Then it is known where one was found, but not where one
+            begins, nor what that reads.
     """
     last_start = first + length * (count - 1)
     return (
-        _handed_on(ops, last_start)
+        (among_others or _handed_on(ops, last_start))
         and not _paused(ops.numbers("gap_ns")[first : first + length * count], length)
         and not _layered(sequence[last_start : last_start + length])
     )

@@ -119,7 +119,9 @@ def scope_of(
         iterations = iterations_of(ops, report.signposts.take(_lines_between(report.signposts, ops)))
     if not len(ops):
         raise QuestionRefused(f"No device op ran {within or 'outside const-eval'}. Choose other signposts or none.")
-    chosen = _chosen(iteration, iterations)
+    # who marks a part of a model asks of all of it
+    in_part = bracketed and iterations.may_be_layers and not iterations.number.all()
+    chosen = _chosen(iteration, iterations, in_part=in_part)
     if chosen is None:
         places, kind = np.arange(len(ops)), "signposts" if bracketed else "whole_report"
         why = _why_all(iteration, iterations.count, within)
@@ -153,7 +155,7 @@ def scope_of(
         first_row=int(rows.lines.min()),
         last_row=int(rows.lines.max()),
         iteration=chosen,
-        of_iterations=iterations.count or None,
+        of_iterations=(iterations.count if chosen or iteration == "all" else 0) or None,
         warm=warm,
         why=why if warm or chosen == 1 or iteration == "all" else f"{why}; {REPROFILE}",
     )
@@ -169,12 +171,13 @@ def _as_run(ops: OpTable, places: Integers) -> OpTable:
     return rows
 
 
-def _chosen(iteration: Literal["last", "all"] | int, iterations: Iterations) -> int | None:
+def _chosen(iteration: Literal["last", "all"] | int, iterations: Iterations, *, in_part: bool) -> int | None:
+    """The iteration; None for all rows, and by default where what repeats may be blocks in a part of a model."""
     count = iterations.count
     if iteration == "all":
         return None
     if iteration == "last":
-        return max(iterations.whole, default=None)
+        return None if in_part else max(iterations.whole, default=None)
     if not 1 <= iteration <= count:
         reason = (
             f"there are {count}, numbered from 1" if count else "no repeating iterations were found in these rows"
@@ -200,6 +203,8 @@ def _without_times(iterations: Iterations, chosen: int | None) -> Iterator[str]:
 def _why_all(iteration: object, count: int, within: str) -> str:
     if iteration == "all":
         reason = f"all rows asked for, {count} iterations together" if count else "all rows asked for"
+    elif count:
+        reason = f"all ops: some repeat {count} times without a pause (iteration=1 to {count}), others do not"
     else:
         reason = "no repeating iterations"
     return f"{reason}{', ' + within if within else ''}"
