@@ -59,7 +59,10 @@ class _Tables:
         rows = connection.execute
         names = dict(rows("SELECT operation_id, name FROM operations ORDER BY 1"))
         self.operations = list(names)
-        address_of = dict(rows("SELECT tensor_id, address FROM tensors WHERE buffer_type = 1 AND address > 0"))
+        of_tensors = "SELECT tensor_id, address FROM tensors WHERE buffer_type = 1 AND address > 0"
+        of_views = """SELECT tensor_id, copies.address FROM tensors JOIN device_tensors AS copies USING (tensor_id)
+            WHERE tensors.address IS NULL AND memory_config LIKE '%BufferType::L1,%'"""
+        address_of = {**dict(rows(of_views)), **dict(rows(of_tensors))}
         self.taken: dict[int, list[int]] = defaultdict(list)
         self.given: dict[int, list[int]] = defaultdict(list)
         for table, addresses in (("input_tensors", self.taken), ("output_tensors", self.given)):

@@ -13,6 +13,7 @@ from tests.shared_reports import SHARED
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog
 from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 from ttnn_mcp.readers.memory.columns import (
+    Coded,
     Device,
     DeviceTensors,
     OperationError,
@@ -72,12 +73,17 @@ def tensors(*rows):
         shapes=[None if row["shape"] is None else Shape(tuple(row["shape"])) for row in rows],
         dtypes=[row["dtype"] for row in rows],
         layouts=[row["layout"] for row in rows],
-        placements=[row["placement"] for row in rows],
+        placements=_coded([row["placement"] for row in rows]),
         devices=numbers(*(row["device"] for row in rows)),
         addresses=numbers(*(row["address"] for row in rows)),
         buffers=numbers(*(row["buffer"] for row in rows)),
         size_bytes=numbers(*(row["size"] for row in rows)),
     )
+
+
+def _coded(values):
+    distinct = tuple(value for value in dict.fromkeys(values) if value is not None)
+    return Coded(numbers(*(-1 if value is None else distinct.index(value) for value in values)), distinct)
 
 
 def sharded(shape=(32, 32), ranges=(((0, 0), (0, 0)),), layout="HEIGHT_SHARDED"):

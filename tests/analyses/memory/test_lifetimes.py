@@ -62,7 +62,7 @@ def test_a_buffer_has_the_name_of_its_first_tensor():
 
 def test_its_maker_is_told_by_the_graph_else_by_its_tensors():
     rows = [shown(inside(3), recorded=True), shown(inside(2)), shown()]
-    life = lives(rows, [(0, 1, 0), (1, 6, 0), (1, 5, 0), (1, NOBODY, 0), (2, NOBODY, 0)])
+    life = lives(rows, [(0, 1, 0), (1, 5, 0), (1, 6, 0), (1, NOBODY, 0), (2, NOBODY, 0)])
     assert [life.producer_of(row) for row in range(3)] == [3, 5, NOBODY]
 
 

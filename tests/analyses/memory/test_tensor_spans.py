@@ -6,6 +6,7 @@ import numpy as np
 
 from tests.analyses.memory.replays import opened
 from tests.analyses.memory.small_tables import (
+    IN_DRAM,
     asked,
     links,
     memory,
@@ -115,6 +116,33 @@ def test_the_copies_of_a_mesh_have_addresses_of_their_own():
     assert on(ONE, *rows, **parts) == [NOBODY, 0]
 
 
+def test_a_view_lies_where_its_copy_on_the_chip_lies():
+    """TTNN 0.70 on: the tensor of the mesh, id 1, has an address; a view of it has none, but a copy on chip 0 has."""
+    copies = DeviceTensors(numbers(1, 2, 3, 9), numbers(1, 0, 0, 0), numbers(A, A, A, A))
+    view = {"buffer": -1, "device": -1}
+    rows = (tensor(1, A, device=1), tensor(2, -1, **view), tensor(3, -1, placement=IN_DRAM, **view))
+    links_of_views = {"outputs": links((10, 1), (20, 2), (20, 3)), "inputs": links((20, 1), (40, 2))}
+    parts = {"device_tensors": copies, **links_of_views}
+    longer = spans((A, 16, inside(0), None))
+    found = matched(longer, *rows, device=1, **parts)
+    assert found.rows.tolist() == [0, 0, NOBODY]
+    assert found.last_reads.tolist() == [3]  # of the view
+    other = tensor(4, B, device=0)  # chip 0 is a holder of its own
+    assert on(longer, *rows, other, device=1, **parts) == [0, NOBODY, NOBODY, NOBODY]
+    moved = DeviceTensors(numbers(1), numbers(0), numbers(B))  # a tensor with an address lies there
+    assert on(longer, *rows, device=1, device_tensors=moved, **links_of_views)[0] == 0
+    unhoused = tensor(5, -1, placement=None, **view)
+    assert on(longer, *rows, unhoused, device=1, **parts)[3] == NOBODY
+
+
+def test_a_view_of_a_weight_does_not_make_it_an_activation():
+    weight = spans((A, 16, before(0), None, L1, False))
+    rows = (tensor(1, A), tensor(2, A))
+    found = matched(weight, *rows, inputs=links((20, 1), (40, 2)), outputs=links((20, 2)))
+    assert (found.persistent.tolist(), found.last_reads.tolist()) == ([True], [3])
+    assert found.producer_of(0) == NOBODY
+
+
 def test_the_table_of_lifetimes_tells_what_links_leave_out():
     told = recorded((1, 10, 40), (2, 15, 30), (3, 20, 99), (9, 10, 10))
     found = matched(ONE, tensor(1), tensor(2), tensor(3), lifetimes=told)
@@ -189,6 +217,7 @@ def test_real_tensors_are_made_and_read_where_the_tables_say(name):
         )
     )
     keys = keys_of_tensors(replay.memory.tensors)
+    views = dict(asked(folder, "SELECT tensor_id, address FROM device_tensors"))
     for number, row, producer, last, key in zip(
         life.tensors.tolist(), life.rows.tolist(), life.producers, life.last_uses, keys.tolist(), strict=True
     ):
@@ -196,5 +225,5 @@ def test_real_tensors_are_made_and_read_where_the_tables_say(name):
         if number in read:
             assert int(ids[last]) == read[number]
         if row >= 0:
-            assert int(life.spans.keys[row]) == key
+            assert int(life.spans.keys[row]) == (key if key >= 0 else views[number] * 2 + 1)
     assert (life.rows >= 0).sum() >= 10

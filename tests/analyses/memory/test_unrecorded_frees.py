@@ -5,11 +5,23 @@ import re
 from types import SimpleNamespace
 
 from tests.analyses.memory.replays import opened
-from tests.analyses.memory.small_tables import asked, error, event, links, memory, operations, real, tensor, tensors
+from tests.analyses.memory.small_tables import (
+    asked,
+    error,
+    event,
+    links,
+    memory,
+    numbers,
+    operations,
+    real,
+    tensor,
+    tensors,
+)
 from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import SpanLog
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.unrecorded_frees import UnrecordedFrees
+from ttnn_mcp.readers.memory.columns import DeviceTensors
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, key_of
 
 DIED = 3  # place of operation 40
@@ -23,15 +35,22 @@ def out_of(allocated, buffer="L1"):
     )
 
 
-def frees(allocated, reads=(), buffer="L1", operation=40, placed=range(1, 40)):
-    """Operations 10, 20, 30, 40 and 50; tensor n lies at 4096 n; `reads` are (operation, tensor)."""
+def frees(allocated, reads=(), buffer="L1", operation=40, *, placed=range(1, 40), views=()):
+    """Operations 10, 20, 30, 40 and 50; tensor n lies at 4096 n; `reads` are (operation, tensor).
+
+    `views` are (tensor, n): it lies there too, by its copy on a chip alone.
+    """
+    copies = [numbers(*column) for column in zip(*((at, 9, 4096 * number) for at, number in views), strict=True)]
     report = memory(
         operations=operations(*"abcde", ids=(10, 20, 30, 40, 50)),
-        tensors=tensors(*(tensor(at, 4096 * at) for at in placed)),
+        tensors=tensors(
+            *(tensor(at, 4096 * at) for at in placed), *(tensor(at, -1, -1, device=-1) for at, _ in views)
+        ),
         inputs=links(*sorted(reads)),
         errors=(error(operation, "ttnn.d", out_of(allocated, buffer)),),
+        **({"device_tensors": DeviceTensors(*copies)} if copies else {}),
     )
-    return UnrecordedFrees(report, report.operations.ids)
+    return UnrecordedFrees(report, report.operations.ids, 0)
 
 
 def lane(*sizes, buffers=()):
@@ -57,7 +76,7 @@ def test_only_messages_that_tell_the_l1_allocated_are_of_use():
     assert DIED not in frees(100, operation=None)
     assert DIED not in frees(100, operation=99)
     fine = memory(operations=operations("ttnn.a"), errors=(error(1, "ttnn.a", "other words"),))
-    assert 0 not in UnrecordedFrees(fine, fine.operations.ids)
+    assert 0 not in UnrecordedFrees(fine, fine.operations.ids, 0)
 
 
 def test_the_buffer_whose_size_is_missing_was_dropped():
@@ -65,6 +84,13 @@ def test_the_buffer_whose_size_is_missing_was_dropped():
     assert dropped(600, [(10, 1), (10, 2), (20, 3)], lane(100, 300, 600)) == [1, 2]
     assert dropped(650, [(10, 1), (10, 2), (20, 3)], lane(100, 300, 600)) == []  # no sum fits
     assert dropped(0, [(10, 1), (10, 2), (20, 3)], lane(100, 300, 600)) == [1, 2, 3]
+
+
+def test_a_buffer_whose_view_is_read_later_was_not_dropped():
+    reads = [(10, 1), (10, 2), (20, 3)]
+    assert dropped(800, reads, lane(100, 200, 200)) == []
+    assert dropped(300, reads, lane(100, 200, 200)) == [2]
+    assert dropped(300, [*reads, (50, 70)], lane(100, 200, 200), views=[(70, 2)]) == [3]
 
 
 @for_all("allocated", [100, 150])
@@ -132,4 +158,4 @@ def test_the_real_run_out_of_l1_held_what_its_message_says():
     allocated = int(re.search(r"allocated: (\d+) B", message).group(1))
     replay = asyncio.run(replay_of(asyncio.run(opened(folder / "db.sqlite"))))
     assert int(replay.fullest.tensors[-1]) == allocated
-    assert len(replay.operations) - 1 in UnrecordedFrees(replay.memory, replay.operations)
+    assert len(replay.operations) - 1 in UnrecordedFrees(replay.memory, replay.operations, replay.fullest.device)

@@ -128,9 +128,16 @@ class Lifetimes:
     @cached_property
     def made(self) -> Booleans:
         """Per span, whether an operation of the run made it."""
-        made: Booleans = np.array(self.spans.recorded)
-        made[self.rows[(self.rows >= 0) & (self.producers >= 0)]] = True
+        made: Booleans = self.spans.recorded | (self._first_producers >= 0)
         return made
+
+    @cached_property
+    def _first_producers(self) -> Integers:
+        """Per span, the operation that made the first tensor on it: later ones are views, or results in place."""
+        first = np.full(len(self.spans), NOBODY, dtype=np.int64)
+        on = self.names >= 0
+        first[on] = self.producers[np.searchsorted(self.tensors, self.names[on])]
+        return first
 
     @cached_property
     def persistent(self) -> Booleans:
@@ -165,8 +172,7 @@ class Lifetimes:
         """Place of the operation that made a span; NOBODY if none did."""
         if self.spans.recorded[row]:
             return int(self.spans.starts[row]) // 2
-        on = self.producers[(self.rows == row) & (self.producers >= 0)]
-        return int(on.min()) if len(on) else NOBODY
+        return int(self._first_producers[row])
 
     @cached_property
     def waits(self) -> tuple[Integers, Integers, Integers]:

@@ -99,7 +99,6 @@ class _Replay:
         self.broken = 0
         self.next = 0
         self.programs = Programs(memory.tensors, models)
-        self.unfreed = UnrecordedFrees(memory, self.operations)
         described = memory.devices[0] if memory.devices else None
         self.reader = GraphReader(banks, KeysOfTensors(memory).__getitem__)
         self.dropped = DryFrees(memory, self.operations, self.reader.unplaced_tensors)
@@ -116,6 +115,7 @@ class _Replay:
             ),
         )
         device = self.lanes.devices[0]
+        self.unfreed = UnrecordedFrees(memory, self.operations, device)
         self.there_before = (
             ThereBefore(memory, self.operations, device, banks, step) if self.without_snapshots else None
         )

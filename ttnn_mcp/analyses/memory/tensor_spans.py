@@ -12,6 +12,7 @@ from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.readers.memory.columns import TensorLinks, Tensors
 from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.spaces import keys_of
+from ttnn_mcp.readers.printed.memory_config import BUFFER_TYPES
 
 
 def lifetimes_of(
@@ -83,9 +84,21 @@ def keys_on(memory: MemoryReport, device: int | None) -> Integers:
     addresses: Integers = np.array(tensors.addresses)
     if device in tensors.devices:
         addresses = np.where((tensors.devices == device) | (tensors.devices < 0), addresses, -1)
-    copies_here = np.flatnonzero((copies.devices == device) & np.isin(copies.tensors, tensors.ids))
-    addresses[np.searchsorted(tensors.ids, copies.tensors[copies_here])] = copies.addresses[copies_here]
-    return keys_of(addresses, tensors.buffers)
+    listed = np.flatnonzero(np.isin(copies.tensors, tensors.ids))
+    rows = np.searchsorted(tensors.ids, copies.tensors[listed])
+    copied, here = copies.addresses[listed], copies.devices[listed] == device
+    if np.unique(tensors.devices[tensors.devices >= 0]).tolist() == [device]:
+        views = tensors.addresses[rows] < 0  # their copies name the chip, not the mesh that holds it (TTNN 0.70 on)
+        addresses[rows[views]] = copied[views]
+    addresses[rows[here]] = copied[here]
+    return keys_of(addresses, np.where(tensors.addresses < 0, _printed_buffers(tensors), tensors.buffers))
+
+
+def _printed_buffers(tensors: Tensors) -> Integers:
+    """The buffer type of each tensor by its memory config: the column is wrong for tensors without an address."""
+    codes = [BUFFER_TYPES.index(one.buffer) for one in tensors.placements.distinct]
+    printed: Integers = np.array([*codes, -1], dtype=np.int64)[tensors.placements.codes]
+    return printed
 
 
 def _placed(links: TensorLinks, operations: Integers, tensors: Integers) -> tuple[Integers, Integers]:

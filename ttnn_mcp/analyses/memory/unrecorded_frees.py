@@ -17,7 +17,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.memory.device_lane import Lane
 from ttnn_mcp.analyses.memory.shortage import parse_shortage
-from ttnn_mcp.analyses.memory.tensor_spans import keys_of_tensors
+from ttnn_mcp.analyses.memory.tensor_spans import keys_on
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.graph.graph_events import MemoryEvent
 from ttnn_mcp.readers.memory.report import MemoryReport
@@ -33,11 +33,13 @@ class UnrecordedFrees:
     Args:
         memory: the report.
         operations: ids in execution order.
+        device: whose addresses count.
     """
 
-    def __init__(self, memory: MemoryReport, operations: Integers) -> None:
+    def __init__(self, memory: MemoryReport, operations: Integers, device: int | None) -> None:
         self._memory = memory
         self._operations = operations
+        self._device = device
         self._allocated: dict[int | None, int] = {}
         for error in memory.errors:
             shortage = parse_shortage(error.message)
@@ -75,7 +77,7 @@ class UnrecordedFrees:
     def _unread(self, place: int, live: dict[int, int]) -> list[int]:
         """Live keys that neither this nor a later operation reads: earliest last read first, then oldest first."""
         memory, operations = self._memory, self._operations
-        keys = keys_of_tensors(memory.tensors)
+        keys = keys_on(memory, self._device)
         last = dict.fromkeys(live, -1)
         known = np.isin(memory.inputs.tensors, memory.tensors.ids) & np.isin(memory.inputs.operations, operations)
         read_keys = keys[np.searchsorted(memory.tensors.ids, memory.inputs.tensors[known])]
