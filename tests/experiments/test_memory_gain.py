@@ -13,7 +13,8 @@ def test_a_gain_is_the_share_of_the_peak_of_l1():
 
 def test_reports_that_lack_buffers_prove_no_gain_and_it_is_told():
     assert memory_gain(MemoryDelta(LOWER, ("floors",))) is None
-    assert unproven_gain(MemoryDelta(LOWER, ("floors",))).startswith("L1 peak 100,000 -> 50,000 bytes per bank")
+    told = unproven_gain(MemoryDelta(LOWER, ("floors", "it died")))
+    assert told == "L1 peak 100,000 -> 50,000 bytes per bank (-50.0%), but that is no proof: floors; it died"
     assert unproven_gain(MemoryDelta(LOWER, ())) is None
 
 

@@ -213,14 +213,15 @@ class MemoryGain:
 
 
 def memory_gain(delta: MemoryDelta | None) -> MemoryGain | None:
-    """The gain; None where there is none, or where a peak is a floor and proves nothing."""
+    """The gain; None where there is none, or where a peak is in doubt and proves nothing."""
     return None if delta is None or delta.caveats else _lower_peak(delta)
 
 
 def unproven_gain(delta: MemoryDelta | None) -> str | None:
-    """A lower peak that is no gain, because buffers are missing in the reports; None where there is none."""
-    peak = _lower_peak(delta) if delta is not None and delta.caveats else None
-    return f"{peak.summary}, but not all circular buffers are in the reports: no proof" if peak else None
+    """A lower peak that is no gain, because a report does not tell all; None where there is none."""
+    if delta is None or not delta.caveats or (peak := _lower_peak(delta)) is None:
+        return None
+    return f"{peak.summary}, but that is no proof: {'; '.join(delta.caveats)}"
 
 
 def _lower_peak(delta: MemoryDelta) -> MemoryGain | None:

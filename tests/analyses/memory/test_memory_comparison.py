@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.analyses.memory.small_tables import REAL, numbers, real
+from tests.analyses.memory.small_tables import REAL, error, numbers, operations, real
+from tests.analyses.memory.small_tables import memory as report
 from tests.for_all import for_all
 from ttnn_mcp.analyses.memory import memory_comparison
 from ttnn_mcp.analyses.memory.memory_comparison import Figure, MemoryDelta, memory_delta
@@ -14,8 +15,10 @@ from ttnn_mcp.errors import ReportBroken
 from ttnn_mcp.session.opening import read_run
 
 
-def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False, without_snapshots=False):
-    """A run whose replay is `l1`, a third of it circular buffers."""
+def run(
+    name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False, without_snapshots=False, died=None
+):
+    """A run whose replay is `l1`, a third of it circular buffers; `died`: the id of the error of its second operation."""
     level, none = numbers(*l1), numbers(*[0] * len(l1))
     fullest = SimpleNamespace(
         l1=level,
@@ -31,6 +34,10 @@ def run(name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=F
         floor_because=floor,
         operations=none,
         without_snapshots=without_snapshots,
+        memory=report(
+            operations=operations("ttnn.a", "ttnn.b", never_ended=(1,) if died == 2 else ()),
+            errors=(error(died, "ttnn.c", "it crashed"),) if died == 0 else (),
+        ),
     )
     return SimpleNamespace(id=name, memory=object() if memory else None, replayed=replayed)
 
@@ -79,6 +86,16 @@ def test_floors_are_told():
 def test_a_report_without_snapshots_proves_no_gain():
     caveats = told(run("a", without_snapshots=True), run("b"))[1]
     assert caveats == ("baseline: without a buffers table nobody knows what Python dropped",)
+
+
+def test_a_run_that_died_proves_no_gain():
+    (caveat,) = told(run("a"), run("b", died=2))[1]
+    assert caveat == (
+        "candidate: the run died in operation 2 ttnn.b, and what it would have taken later is not known"
+    )
+    unlisted, floor = told(run("a", died=0, floor="no_graphs"), run("b"))[1]
+    assert unlisted.startswith("baseline: the run died in ttnn.c, and what")
+    assert floor.startswith("baseline: L1 figures are floors")
 
 
 def test_a_peak_by_a_model_is_told_because_it_proves_no_gain():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ttnn_mcp.analyses.memory.death import Death, death_of
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.replayed import Replayed
-from ttnn_mcp.errors import ReportError
+from ttnn_mcp.errors import ReportError, shown
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.run import Run
 
@@ -48,6 +49,11 @@ async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
             return MemoryDelta((), (f"memory not compared: {broken}",))
         if not len(replayed.operations):
             return MemoryDelta((), (f"memory not compared: the {label}'s memory report holds no operations",))
+        death = death_of(replayed.memory)
+        if death is not None:
+            caveats.append(
+                f"{label}: the run died in {_where(death)}, and what it would have taken later is not known"
+            )
         if replayed.floor_because is not None:
             caveats.append(f"{label}: L1 figures are floors, not all circular buffers are known")
         elif replayed.without_snapshots:
@@ -57,6 +63,10 @@ async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
         figures.append(_figures(replayed))
     first, second = figures
     return MemoryDelta(tuple(Figure(name, first[name], second[name]) for name in first), tuple(caveats))
+
+
+def _where(death: Death) -> str:
+    return shown(death.name) if death.operation is None else f"operation {death.operation} {shown(death.name)}"
 
 
 def _figures(replayed: Replayed) -> dict[str, int | None]:
