@@ -225,6 +225,36 @@ async def test_the_devices_of_a_mesh_that_graphs_tell_apart_get_a_row_each(tmp_p
     assert one["l1_peak"]["device"] == 0
 
 
+async def test_dram_and_l1_small_are_those_of_the_device_that_holds_most(tmp_path):
+    """Device 0 has the fullest L1; device 1 holds a cache in DRAM, and tables in L1_SMALL."""
+    program = Program(devices=2)
+    x = program.tensor(SHAPE, placement=SHARD)
+    program.op("UnaryDeviceOperation", [x], circular_buffers=[CircularBuffer(1_000)])
+    weight = program.tensor([1, 1, 1024, 1024])
+    program.op("UnaryDeviceOperation", [weight], circular_buffers=[CircularBuffer(1_000)])
+    path = write_memory_report(tmp_path / "memory", program)
+    more = [(2, 1, 900_000_000, 500_000, 0), (2, 1, 1_474_560, 9_008, 3), (1, 0, 1_200_000, 65_536, 1)]
+    with closing(sqlite3.connect(path)) as database, database:
+        held = (
+            "SELECT sum(max_size_per_bank) FROM buffers WHERE device_id = 1 AND buffer_type = 0 AND operation_id = "
+        )
+        database.executemany("INSERT INTO buffers VALUES (?, ?, ?, ?, ?, 0, 0)", more)
+        wanted = [database.execute(f"{held}{operation}").fetchone()[0] for operation in (1, 2)]
+    at = session(tmp_path)
+    answer = await ask(at, "memory_summary", run=str(path))
+    assert (answer["l1_peak"]["device"], answer["l1_peak"]["operation"]) == (0, 1)
+    assert {name: answer["l1_small"][name] for name in ("operation", "device", "bytes_per_bank")} == {
+        "operation": 2, "device": 1, "bytes_per_bank": 9_008,
+    }  # fmt: skip
+    dram = answer["dram"]
+    assert (dram["device"], dram["operation"], dram["bytes_per_bank"]) == (1, 2, max(wanted))
+    assert rows(dram["holders"])[0]["bytes_per_bank"] == 500_000
+    before, then = [(await ask(at, "memory_summary", run=str(path), operation=one))["dram"] for one in (1, 2)]
+    assert ("device" in before, "holders" in before, before["bytes_per_bank"]) == (False, False, wanted[0])
+    assert (then["device"], then["bytes_per_bank"]) == (1, wanted[1])
+    assert rows(then["holders"])[0]["bytes_per_bank"] == 500_000  # `live` shows device 0
+
+
 async def test_only_the_run_s_rank_is_summarised(tmp_path):
     other = Program()
     y = other.tensor(SHAPE, placement=SHARD)

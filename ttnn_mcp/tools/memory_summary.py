@@ -181,21 +181,25 @@ async def _fragmentation(replayed: Replayed, moment: Moment) -> Fragmentation | 
 
 
 def _small(replayed: Replayed) -> Small | None:
-    levels = replayed.fullest.small
-    if not levels.any():
+    device = max(replayed.devices, key=lambda one: int(one.small.max(initial=0)))
+    if not device.small.any():
         return None
-    place = int(np.argmax(levels))
+    place = int(np.argmax(device.small))
     return Small(
         operation=tables.operation_of(replayed, place),
-        bytes_per_bank=int(levels[place]),
+        device=None if device is replayed.fullest else device.device,
+        bytes_per_bank=int(device.small[place]),
         capacity_bytes=replayed.small_capacity_bytes,
     )
 
 
 def _dram(replayed: Replayed, only: int | None) -> Dram | None:
-    device = replayed.fullest
+    device = max(replayed.devices, key=lambda one: int(one.dram.max(initial=0) if only is None else one.dram[only]))
     if not device.dram.any():
         return None
+    elsewhere = device is not replayed.fullest  # the device with the fullest L1 may have less in DRAM
+    if elsewhere:  # unmoved: the other way tells the same, but works out lifetimes again
+        replayed = replayed.told_of(device)
     place = int(np.argmax(device.dram)) if only is None else only
     spans, lifetimes, tensors = device.spans, replayed.lifetimes, replayed.memory.tensors
     rows = spans.live_at(2 * place + 1)
@@ -207,14 +211,16 @@ def _dram(replayed: Replayed, only: int | None) -> Dram | None:
     sizes = np.where(spans.size_bytes[rows] >= 0, spans.size_bytes[rows], by_tensor)
     chip = ARCHITECTURES.get(replayed.memory.arch or "")
     largest = rows[np.argsort(-spans.bytes_per_bank[rows], kind="stable")][:DRAM_ROWS].tolist()
+    lacking = only is None or elsewhere
     return Dram(
         operation=tables.operation_of(replayed, place),
+        device=device.device if elsewhere else None,
         bytes_per_bank=int(device.dram[place]),
         bytes=int(sizes.sum()) if (sizes >= 0).all() and not inside else None,
         banks=replayed.banks.get(DRAM),
         capacity_at_most_bytes_per_bank=chip.dram_bank_bytes if chip else None,
-        holders=tables.holders(replayed, Moment(place, rows, (), None), largest) if only is None else None,
-        more_holders=len(rows) - len(largest) if only is None else 0,
+        holders=tables.holders(replayed, Moment(place, rows, (), None), largest) if lacking else None,
+        more_holders=len(rows) - len(largest) if lacking else 0,
         freed_inside_bytes_per_bank=max(inside, 0),  # below it where a damaged report has a buffer twice
     )
 

@@ -16,7 +16,16 @@ from ttnn_mcp.session.opening import read_run
 
 
 def run(
-    name, l1=(5, 9, 7), *, capacity=100, floor=None, memory=True, by_model=False, without_snapshots=False, died=None
+    name,
+    l1=(5, 9, 7),
+    *,
+    capacity=100,
+    floor=None,
+    memory=True,
+    by_model=False,
+    without_snapshots=False,
+    died=None,
+    dram_elsewhere=0,
 ):
     """A run whose replay is `l1`, a third of it circular buffers; `died`: the id of the error of its second operation."""
     level, none = numbers(*l1), numbers(*[0] * len(l1))
@@ -30,6 +39,7 @@ def run(
     )
     replayed = SimpleNamespace(
         fullest=fullest,
+        devices=(fullest, SimpleNamespace(dram=none + dram_elsewhere)),
         capacity_bytes=capacity,
         floor_because=floor,
         operations=none,
@@ -69,6 +79,10 @@ def test_the_figures_are_those_of_the_fullest_operations():
         },
         (),
     )
+
+
+def test_the_dram_peak_is_that_of_the_device_with_most():
+    assert told(run("a"), run("b", dram_elsewhere=50))[0]["dram_peak"] == (40, 50, 10)
 
 
 def test_an_unknown_capacity_leaves_the_headroom_open():

@@ -78,5 +78,5 @@ def _figures(replayed: Replayed) -> dict[str, int | None]:
         "l1_headroom": None if capacity is None else capacity - level,
         "l1_live_tensors": int(device.tensors[peak]),
         "l1_circular_buffers": int(device.circular[peak]),
-        "dram_peak": int(device.dram.max(initial=0)),
+        "dram_peak": max(int(one.dram.max(initial=0)) for one in replayed.devices),
     }

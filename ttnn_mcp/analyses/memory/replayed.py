@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -106,6 +106,10 @@ class Replayed:
     def fullest(self) -> DeviceReplay:
         """The device with the highest L1 peak."""
         return self.devices[0]
+
+    def told_of(self, device: DeviceReplay) -> Replayed:
+        """The same of this device alone: what DRAM holds there, and since when."""
+        return replace(self, devices=(device,))
 
     @cached_property
     def lifetimes(self) -> Lifetimes:

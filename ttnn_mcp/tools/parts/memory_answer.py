@@ -52,10 +52,11 @@ class Dram(Wire):
     """DRAM at its fullest; per bank, and of all buffers together where their sizes are known.
 
     TTNN keeps a little of the capacity for itself. Of one operation `live` has the holders. `freed_inside_...` is
-    what the operation frees before it ends: no tensor, so no holder.
+    what the operation frees before it ends: no tensor, so no holder. `device`: if it is not that of `l1_peak`.
     """
 
     operation: int
+    device: int | None = None
     bytes_per_bank: int
     bytes: int | None = None
     banks: int | None = None
@@ -69,6 +70,7 @@ class Small(Wire):
     """The L1_SMALL region at its fullest."""
 
     operation: int
+    device: int | None = None
     bytes_per_bank: int
     capacity_bytes: int | None = None
 
