@@ -209,6 +209,13 @@ async def test_dataflow_buffers_beyond_l1_are_told_with_their_cause(tmp_path):
     assert answer.l1_peak.outcome is None  # what was refused is no peak
 
 
+async def test_what_reallocate_moves_is_held_once():
+    """Its free names no address in TTNN 0.66, nor a tensor: with the result it was counted twice."""
+    found, truth = await replayed_report("0.63.0-writer-on-0.66.0_views"), truth_of("0.63.0-writer-on-0.66.0_views")
+    levels = {operation: level for operation, _, level in truth["l1_by_operation"]}
+    assert int(found.fullest.l1[found.place(11)]) == levels[11]
+
+
 async def test_buffers_of_a_cached_program_are_carried_over_from_its_first_launch():
     """Where every program was launched before under the same call, the peak is the true one."""
     found = await replayed_report("0.72.0_late_frees")

@@ -158,6 +158,24 @@ def test_what_a_nameless_free_took_goes_within_the_operation():
 
 
 @for_all(
+    ("frees", "level"),
+    [
+        ([(96, L1)], 128),  # moved: what was freed first makes room
+        ([(48, L1)], 224),
+        ([(96, DRAM)], 224),
+        ([(96, L1), (96, L1)], 128),
+        ([(96, L1), (32, L1)], 128),
+    ],
+)
+def test_a_nameless_free_ends_a_buffer_of_its_size_where_it_stands(frees, level):
+    """TTNN 0.66: ttnn.reallocate frees its operand, then allocates the result; the free names no address."""
+    events = [*(event("free", size=size, buffer=buffer) for size, buffer in frees), alloc(C, 96)]
+    lane = fed([], events, snapshots=seen([(A, 96), (B, 32)], [(C, 96)]))
+    assert lane.levels.l1 == [128, level]
+    assert lives(lane) == [(A, 96, 0, 3), (B, 32, 0, 3), (C, 96, 3, None)]
+
+
+@for_all(
     ("shown", "spans"),
     [
         ([(A, 96)], [(A, 96, 0, 3), (A, 96, 3, None)]),

@@ -126,7 +126,7 @@ class Lane:
         snapshot = snapshots.at(place) if snapshots is not None and snapshots.taken[place] else None
         lost = self._begin(place, snapshot, step, captured=captured)
         self._written_over(place, written, snapshot)
-        self._follow(place, step, left_out, taken=snapshot is not None)
+        self._follow(place, step, left_out, lost, taken=snapshot is not None)
         for key in lost:
             self._close(key, inside(place))
         if snapshot is not None:
@@ -194,7 +194,9 @@ class Lane:
                 self._close(key, inside(place))
                 self._open(key, buffer, size, -1, inside(place))
 
-    def _follow(self, place: int, step: Step, left_out: Mapping[int, LeftOut], *, taken: bool) -> None:
+    def _follow(
+        self, place: int, step: Step, left_out: Mapping[int, LeftOut], lost: list[int], *, taken: bool
+    ) -> None:
         """Follow the operation's events and add its fullest moment to the levels."""
         on_cores, now, self.loads = OnCores(self.base), self._now, {}
         completing = Completing(left_out, lambda: self._lowest() - self.base)
@@ -208,8 +210,9 @@ class Lane:
                 self._allocate(place, step, index, event, taken=taken)
                 small, dram = max(small, now[L1_SMALL]), max(dram, now[DRAM] + now[TRACE])
             elif kind == "free":
-                if event.key in self.live:
-                    self._close(event.key, inside(place))
+                key = event.key if event.key >= 0 else self._alike(event, lost)
+                if key in self.live:
+                    self._close(key, inside(place))
                 continue
             elif kind != "circular":
                 size = completing.ends(event.device_op) if kind == "end" else 0
@@ -230,6 +233,15 @@ class Lane:
                 self._watch(on_cores, event.device_op)
         by_model = filled_by >= 0 and left_out[filled_by].carried is None
         self.levels.add((most, tensors, filled_by, by_model), small, dram, recorded)
+
+    def _alike(self, event: MemoryEvent, lost: list[int]) -> int:
+        """The buffer that a free without an address ends: one of its size among those gone after the operation."""
+        for key in lost:
+            row = self.live[key]
+            if (self.log.buffers[row], self.log.bytes_per_bank[row]) == (event.buffer, event.bytes_per_bank):
+                lost.remove(key)
+                return key
+        return -1
 
     def _lowest(self) -> int:
         return max(self.log.lowest_of(self.live, L1, otherwise=self.base + self.bank_bytes), self.base)
