@@ -58,9 +58,11 @@ def test_an_op_that_nobody_measured_is_told_by_its_law_alone():
     assert after_change(by_config, None, by_ttnn) == expected(by_ttnn)
 
 
-@for_all(("missed", "known"), [(0.62, False), (0.64, True), (1.28, True), (1.3, True), (1.49, True), (1.51, False)])
+@for_all(
+    ("missed", "known"), [(0.65, False), (0.665, True), (1.28, True), (1.3, True), (1.49, True), (1.51, False)]
+)
 def test_an_op_far_from_its_law_is_not_predicted(missed, known):
-    law = expected(BLOCKS)  # its interval reaches from 0.63 to 1.29 of it
+    law = expected(BLOCKS)  # its interval reaches from 0.663, what 64 cores multiply at peak, to 1.29 of it
     assert (after_change(BLOCKS, law.us * missed, replace(BLOCKS, grid=(8, 10))) is not None) == known
 
 

@@ -125,10 +125,25 @@ def test_a_formula_is_about_its_own_kind_of_op_whatever_was_measured(factors, op
         assert factors(replace(op, **how)) is None, how
 
 
-@for_all(("chip", "most"), [("wormhole_b0", 80), ("blackhole", 130)])
-def test_no_op_is_faster_than_on_the_card_with_most_cores_of_its_chip(chip, most):
-    op = asked.many_rows(chip, rows=8192, k=8192, n=8192, fidelity="HiFi4")
-    assert op.floor_us == pytest.approx(op.engine_us(op.products / most) / 1.05)
+@for_all(
+    ("chip", "how", "cores"),
+    [
+        ("wormhole_b0", {"grid": None}, 80),
+        ("blackhole", {"grid": None}, 130),
+        ("blackhole", {}, 64),
+        ("blackhole", {"cores": 8}, 8),
+        ("blackhole", {"cores": 4, "program": "DRAM_SHARDED"}, 130),  # those hold its operands
+    ],
+)
+def test_no_op_is_faster_than_its_cores_multiply_or_those_of_the_largest_card(chip, how, cores):
+    op = asked.many_rows(chip, rows=8192, k=8192, n=8192, fidelity="HiFi4", **how)
+    assert op.floor_us == pytest.approx(op.engine_us(op.products / cores) / 1.05)
+
+
+def test_a_decode_matmul_on_few_cores_takes_its_passes():
+    op = asked.spread("blackhole", k=4096, n=14336, block_w=16, cores=8, fidelity="HiFi4")
+    answer = expected(op)
+    assert answer.low_us == op.floor_us == pytest.approx(128 * 56 * 16 * 4 / 1350 / 1.05)  # 16 cycles a pass
 
 
 def test_a_chip_without_measurements_has_no_answer():

@@ -70,9 +70,14 @@ class Described:
         return 0.0
 
     @property
+    def engines(self) -> int:
+        """The most cores that multiply."""
+        return self.usable_cores or MOST_CORES[self.chip]
+
+    @property
     def floor_us(self) -> float:
-        """The least time that the hardware takes: its DRAM and all of its engines at their peaks."""
-        engine_us = self.engine_us(self.products / MOST_CORES[self.chip])
+        """The least time that the hardware takes: its DRAM and the engines of its cores at their peaks."""
+        engine_us = self.engine_us(self.products / self.engines)
         return max(self.dram_us(self.dram_bytes), engine_us) / ABOVE_PEAK
 
     def dram_us(self, size: float) -> float:

@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil
 from typing import Literal
 
-from ttnn_mcp.analyses.laws.descriptions import Described, in_dram, stored_bytes, tiles
+from ttnn_mcp.analyses.laws.descriptions import MOST_CORES, Described, in_dram, stored_bytes, tiles
 from ttnn_mcp.analyses.laws.law import Law
 from ttnn_mcp.analyses.programs.chosen_matmul import is_narrow, one_sided
 from ttnn_mcp.analyses.programs.minimal_matmul import dealt
@@ -91,6 +91,12 @@ class MatmulDescription(Described):
         inputs = in_dram(self.in0_place, self.batch * m * k, self.in0_dtype)
         weights = in_dram(self.in1_place, self.batch * k * n, self.in1_dtype)
         return self.in_turn * (inputs + weights + self.written)
+
+    @property
+    def engines(self) -> int:
+        """Of DRAM-sharded weights the cores beside the banks, whatever grid and cores are told."""
+        multiplying = None if self.program == "DRAM_SHARDED" else self.usable_cores
+        return multiplying or MOST_CORES[self.chip]
 
     @property
     def products(self) -> float:
