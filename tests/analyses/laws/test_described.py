@@ -121,6 +121,19 @@ def test_rings_and_programs_that_divide_rows_are_not_described(tmp_path):
     assert (rows.program, rows.in0_place) == ("1D", "L1_HEIGHT_SHARDED")
 
 
+@for_all(
+    ("sides", "flag", "rows"),
+    [((64, 128), False, 64), ((64, 128), True, 64), ((128, 64), True, None), ((64, 64), True, None)],
+)
+def test_a_first_operand_that_is_turned_within_the_op_is_not_described(tmp_path, sides, flag, rows):
+    """Some builds turn it in an op before, and print the wish all the same."""
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, *shape]) for shape in (sides, (max(sides), 96), (64, 96)))
+    op = matmul(x, w, y, 9_000)
+    asked = of(tmp_path, program, replace(op, attributes={**op.attributes, "transpose_a": flag}))
+    assert (asked.rows if asked else None) == rows
+
+
 def test_a_minimal_matmul_has_the_grid_of_its_config_or_all_cores(tmp_path):
     grids = []
     for config in ("MinimalMatmulConfig(M_block_size=2;compute_with_storage_grid_size=(x=8;y=7))", None):

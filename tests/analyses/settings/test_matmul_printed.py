@@ -83,6 +83,16 @@ def test_configs_without_a_model_say_so(ops, text, why):
     assert why in found.why_not
 
 
+def test_a_first_operand_that_is_turned_within_the_op_is_not_modelled(tmp_path):
+    """TTNN 0.81.1 refuses in0_block_w=32 of a 512 x 2048 one: K is 16 tiles. And it takes one buffer more."""
+    program = Program("wormhole_b0")
+    x, w, y = (program.tensor([1, 1, high, 2048]) for high in (512, 512, 2048))
+    put(program, matmul(x, w, y, 200_000))
+    op = ops_in(tmp_path, program)[0]
+    assert printed(op, config(), transpose_a="false").plan is not None
+    assert "transposed" in printed(op, config(), transpose_a="true").why_not
+
+
 def test_a_block_of_another_height_counts_and_one_as_high_as_the_core_does_not(ops):
     plans = [
         printed(ops["plain"], config(more=f",out_block_h={high},out_block_w=8")).plan for high in (4, 2, -2, 0)

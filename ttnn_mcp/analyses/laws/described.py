@@ -12,6 +12,7 @@ from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
 from ttnn_mcp.analyses.laws.printed_op import PrintedOp
 from ttnn_mcp.analyses.programs.grids import grid_in, worker_grid
+from ttnn_mcp.analyses.programs.matmul_config import turns_first
 from ttnn_mcp.hardware import ARCHITECTURES, TILE_SIDE
 from ttnn_mcp.run.ops.op_names import canonical
 
@@ -54,6 +55,8 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
     if len(op.inputs) < len(("input", "weights")):
         return None
     first, second = op.inputs[:2]
+    if turns_first(op.ops, op.row, op.attributes):
+        return None
     (*outer, m, k), pairs = op.shape(first), op.shape(second)[0] * op.shape(second)[1]
     asked = MatmulDescription(
         chip=chip,

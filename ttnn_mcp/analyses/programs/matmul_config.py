@@ -7,7 +7,7 @@ from typing import Literal
 
 from ttnn_mcp.analyses.programs.grids import Grid, even_share
 from ttnn_mcp.hardware import DST_TILES, DST_TILES_FP32, TILE_BYTES, TILE_SIDE
-from ttnn_mcp.readers.printed.attributes import parse_attributes
+from ttnn_mcp.readers.printed.attributes import Attributes, parse_attributes
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_table import OpTable
 
@@ -60,6 +60,15 @@ class MatmulConfig:
             f"per_core_M={self.per_core_m}, per_core_N={self.per_core_n}, {tail}, "
             f"fused_activation={self.activation})"
         )
+
+
+def turns_first(ops: OpTable, row: int, attributes: Attributes) -> bool:
+    """Whether the matmul at `row` reads A as [K, M] and turns it within the op, by way of a buffer more.
+
+    TTNN 0.81.1 does; other builds turn it in an op before, and print the wish all the same.
+    """
+    a, out = ops.inputs[0].padded[row], ops.outputs[0].padded[row]
+    return attributes.flag("transpose_a") is True and bool(a[3] == out[2])
 
 
 def inner_tiles(ops: OpTable, row: int) -> int:

@@ -8,7 +8,7 @@ from ttnn_mcp.analyses.from_graph.matmuls import BANKED, KINDS
 from ttnn_mcp.analyses.programs.dram_sharded import DramSharded
 from ttnn_mcp.analyses.programs.grids import Grid, worker_grid
 from ttnn_mcp.analyses.programs.matmul import MatmulPlan
-from ttnn_mcp.analyses.programs.matmul_config import Tiles, suggested
+from ttnn_mcp.analyses.programs.matmul_config import Tiles, suggested, turns_first
 from ttnn_mcp.analyses.programs.minimal_matmul import MinimalMatmul, default_config
 from ttnn_mcp.analyses.settings.compute import accumulates_fp32, grid_of, kernel_flag, tile_bytes
 from ttnn_mcp.analyses.settings.held import Bounds
@@ -56,6 +56,8 @@ def printed_matmul(op: Op, safe_bytes: float) -> PrintedMatmul:
     tiles = _tiles(op, config)
     if tiles is None:
         return UNKNOWN
+    if turns_first(op.table, 0, op.attributes):
+        return PrintedMatmul(None, "a first operand that is transposed within the op is not modelled")
     if config is None:
         return _suggested(op, tiles, safe_bytes)
     return _banked(op, tiles, config) if config.name == BANKED else _multicast(op, tiles, config)
