@@ -121,6 +121,14 @@ def test_rings_and_programs_that_divide_rows_are_not_described(tmp_path):
     assert (rows.program, rows.in0_place) == ("1D", "L1_HEIGHT_SHARDED")
 
 
+def test_batches_that_follow_one_another_are_not_described(tmp_path):
+    apart = BLOCKS.format("std::nullopt;fuse_batch={}")
+    assert of_matmul(tmp_path, shape=(2, 2, 64, 128), program_config=apart.format(1)).rows == 256
+    for batches in ((2, 1), (1, 2)):
+        assert of_matmul(tmp_path, shape=(*batches, 64, 128), program_config=apart.format(0)) is None
+    assert of_matmul(tmp_path, shape=(1, 1, 64, 128), program_config=apart.format(0)).rows == 64
+
+
 @for_all(
     ("sides", "flag", "rows"),
     [((64, 128), False, 64), ((64, 128), True, 64), ((128, 64), True, None), ((64, 64), True, None)],

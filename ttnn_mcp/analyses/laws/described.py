@@ -83,8 +83,10 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
         # for a core grid of the caller's TTNN chooses other blocks (create_matmul_1d_systolic_array_program_config)
         return left if op.attributes.text_of("user_core_coord") else as_chosen(left)
     program = PROGRAMS.get(config.name, "")
+    apart = config.number("fuse_batch") == 0 and pairs == 1 and outer[0] * outer[1] > 1
     by_rows = config.fields.get("mcast_in0") == "0" and asked.in0_place != "L1_HEIGHT_SHARDED"
-    if config.number("gather_in0") == 1 or (program == "1D" and by_rows):
+    # no law speaks of batches that a core multiplies one after the other
+    if config.number("gather_in0") == 1 or (program == "1D" and by_rows) or apart:
         return None
     return replace(
         asked,

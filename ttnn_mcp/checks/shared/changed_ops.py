@@ -39,11 +39,14 @@ def of_one_row(becomes: Becomes) -> Becomes:
 
 
 def configured(facts: WindowFacts, config_of: Callable[[int], MatmulConfig | None]) -> Becomes:
-    """Every matmul with the multicast config that `config_of` suggests for it."""
+    """Every matmul with the multicast config that `config_of` suggests for it.
+
+    No law speaks of one that multiplies a batch after the other: its cores get the weights anew for each.
+    """
 
     def after(row: int) -> Described | None:
         config = config_of(row)
-        return None if config is None else changed(facts, row, **described_by(config))
+        return changed(facts, row, **described_by(config)) if config and config.fuse_batch else None
 
     return after
 
