@@ -100,6 +100,8 @@ def test_weights_in_dram_banks_are_read_three_blocks_ahead():
     )
     config = "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig(in0_block_w=4,per_core_M=1,per_core_N=14)"
     assert modelled(NAME, [x, weights], out, attributes=PLAIN, program_config=config) == 360_960
+    two = config.replace(")", ",num_workers_per_dram_bank=2)")
+    assert modelled(NAME, [x, weights], out, attributes=PLAIN, program_config=two) == 190_720
 
 
 def test_a_turned_operand_counts_as_it_is_multiplied():

@@ -116,6 +116,9 @@ def test_a_fused_activation_is_named(tmp_path):
 def test_rings_and_programs_that_divide_rows_are_not_described(tmp_path):
     assert of_matmul(tmp_path, program_config=SPREAD.format(1, 1)) is None
     assert of_matmul(tmp_path, program_config=SPREAD.format(0, 0)) is None
+    banks = BANKED.replace(")", ";num_workers_per_dram_bank={})")
+    assert of_matmul(tmp_path, program_config=banks.format(1)).program == "DRAM_SHARDED"
+    assert of_matmul(tmp_path, program_config=banks.format(2)) is None
     shards = {"shape": (1, 1, 320, 64), "placement": height_sharded(32, 64, 10)}
     rows = of_matmul(tmp_path, program_config=SPREAD.format(0, 0), **shards)
     assert (rows.program, rows.in0_place) == ("1D", "L1_HEIGHT_SHARDED")

@@ -15,6 +15,17 @@ def test_banks_of_padding_do_not_read_and_columns_are_computed_in_as_few_sub_blo
     assert [of(12 * columns).buffers["OUT"] // 2048 for columns in (7, 8, 9, 16, 17)] == [7, 8, 10, 16, 18]
 
 
+def test_readers_of_a_bank_share_its_columns():
+    """TTNN 0.81.1 on a mock P150: 4096 x 6144, in0_block_w=4, with one, two and three of them."""
+    tiles = Tiles(1, 128, 192, a_bytes=2048, b_bytes=1088, out_bytes=2048)
+    plans = [DramSharded(tiles, 8, 120, 32, 4, 1, 6, readers=readers) for readers in (1, 2, 3)]
+    assert [(plan.buffers["IN1"], plan.buffers["OUT"]) for plan in plans] == [
+        (313_344, 49_152),
+        (156_672, 24_576),
+        (104_448, 16_384),
+    ]
+
+
 def test_shards_of_the_output_fit_the_cores():
     assert all(of(64).rules().values())
     assert [rule for rule, holds in of(65).rules().items() if not holds] == ["65 shards of per_core_N fit 64 cores"]

@@ -200,6 +200,11 @@ def test_banks_of_dram_follow_from_the_card(ops, arch, cores, sizes, banks):
     if isinstance(banks, int):
         assert found.plan.banks == banks
         assert found.shard_unknown
+        assert found.plan.readers == 1
+        two = printed(
+            on_chip(ops["plain"], arch, cores), config("banked", sizes, more=",num_workers_per_dram_bank=2")
+        )
+        assert two.plan.readers == 2
     else:
         assert found.plan is None
         assert banks in found.why_not

@@ -147,6 +147,10 @@ def test_on_blackhole_dram_sharded_weights_wait_for_eight_cores(check):
     assert claim.claim.startswith("1 matmul reads DRAM-sharded weights at 294 GB/s (61 us, 100.0%): 32x2048")
     assert claim.fix.startswith("w interleaved, ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(")
     assert "num_workers_per_dram_bank=2" in claim.caveat
+    odd = check.ask(
+        on_blackhole(n=8 * 32 * 65, kernel_ns=200_000)
+    ).claim  # TTNN refuses two for 65 columns of a bank
+    assert "num_workers_per_dram_bank" not in odd.caveat
     assert cells(outcome)[-1] == (line, "ATTRIBUTES.program_config")
 
 
@@ -179,6 +183,7 @@ def test_on_wormhole_sharded_weights_want_deep_blocks(check):
     )
     assert outcome.at_most_ns == pytest.approx(120_000 - DECODED_NS * 240 / 288)
     assert "DRAMShardedProgramConfig(in0_block_w=8" in outcome.claim.fix
+    assert "num_workers_per_dram_bank" not in outcome.claim.caveat  # TTNN takes them on Blackhole alone
 
 
 def test_decode_has_one_row_of_tiles(check):

@@ -197,6 +197,7 @@ def _banked(program: Program, config: PrintedStruct, operands: Operands) -> Buff
         fp32=program.fp32,
         packer_l1=program.packer_l1,
         bias_bytes=operands.bias_bytes,
+        readers=config.number("num_workers_per_dram_bank") or 1,
     )
     return plan.buffers
 

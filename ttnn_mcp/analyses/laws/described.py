@@ -85,8 +85,9 @@ def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:
     program = PROGRAMS.get(config.name, "")
     apart = config.number("fuse_batch") == 0 and pairs == 1 and outer[0] * outer[1] > 1
     by_rows = config.fields.get("mcast_in0") == "0" and asked.in0_place != "L1_HEIGHT_SHARDED"
-    # no law speaks of batches that a core multiplies one after the other
-    if config.number("gather_in0") == 1 or (program == "1D" and by_rows) or apart:
+    readers = config.number("num_workers_per_dram_bank") or 1
+    # no law speaks of several cores per bank, nor of batches that a core multiplies one after the other
+    if config.number("gather_in0") == 1 or (program == "1D" and by_rows) or apart or readers > 1:
         return None
     return replace(
         asked,

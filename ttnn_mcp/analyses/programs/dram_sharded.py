@@ -21,11 +21,12 @@ class DramSharded:
 
     Attributes:
         tiles: the operands.
-        banks: number of DRAM banks; as many cores read weights.
+        banks: number of DRAM banks.
         cores: number of cores of the chip; None where unknown.
         storage_cores: number of cores that hold the first operand (it is WIDTH_SHARDED).
         sharded_output: whether memory_config asks for an output sharded in L1.
         bias_bytes: bytes of a tile of the bias; 0 without a bias.
+        readers: cores that read a bank, each an equal part of its columns (num_workers_per_dram_bank).
     """
 
     tiles: Tiles
@@ -39,6 +40,7 @@ class DramSharded:
     packer_l1: bool = False
     sharded_output: bool = True
     bias_bytes: float = 0.0
+    readers: int = 1
 
     def rules(self) -> dict[str, bool]:
         """The rules that TTNN asserts, in words, and whether each holds."""
@@ -63,7 +65,7 @@ class DramSharded:
     def buffers(self) -> dict[str, int]:
         """Bytes per core of the buffers that are no tensors."""
         tiles, steps = self.tiles, max(self.tiles.k // self.in0_block_w, 1)
-        columns = ceil(tiles.n / self._reading_banks)
+        columns = ceil(tiles.n / self._reading_banks / self.readers)
         computed = self._computed(columns)  # of one row of tiles
         has_steps = steps > 1
         sizes = {

@@ -152,6 +152,7 @@ def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
         fp32=accumulates_fp32(op),
         packer_l1=kernel_flag(op, "packer_l1_acc"),
         bias_bytes=_bias_bytes(op),
+        readers=config.number("num_workers_per_dram_bank") or 1,
     )
     return PrintedMatmul(plan, was_given=True, shard_unknown=shard is None)
 

@@ -29,6 +29,7 @@ minimal_matmul (minimal-matmul-on-few-rows).
 from __future__ import annotations
 
 from functools import partial
+from math import ceil
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from ttnn_mcp.analyses.op_kinds.accumulation import compute_setting
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import needed_phases, phases, reads_weights, waits_for_bytes
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS, in_l1_interleaved, in_small_blocks
+from ttnn_mcp.analyses.roofline.working_cores import dram_banks
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import MATMUL_CONFIG
@@ -163,8 +165,16 @@ def _tell_sharded(ops: Affected) -> Words:
         assumption=f"the weights arrive at the {figure(facts.chip.dram_peak_gb_s, '.0f')} GB/s of DRAM's peak at most",
         evidence=(*cells[:3], cite_attribute(facts, row, "program_config")),
         fix=deeper or multicast(facts, row),
-        caveat="or keep the shards: in0_block_w up to 8, LoFi (PCC first), from ttnn 0.78 num_workers_per_dram_bank=2",
+        caveat=f"or keep the shards: in0_block_w up to 8, LoFi (PCC first){_readers(facts, row)}",
     )
+
+
+def _readers(facts: WindowFacts, row: int) -> str:
+    """Two cores per bank, where TTNN takes them: on Blackhole, of an even number of columns per bank (0.81.1)."""
+    columns = int(facts.ops.outputs[0].padded[row, 3]) // TILE_SIDE
+    even = ceil(columns / (dram_banks(facts.chip) or 1)) % 2 == 0
+    able = facts.chip.arch == "blackhole" and even
+    return ", from ttnn 0.78 num_workers_per_dram_bank=2" if able else ""
 
 
 def _streamed_ns(facts: WindowFacts) -> Floats:
