@@ -276,6 +276,9 @@ def test_a_sparse_matmul_is_one_of_an_expert_and_how_many_are_active(tmp_path):
     assert counted(groups=4) == (None, 64)
     assert counted(groups=4, of_x=16, is_input_a_sparse=True) == (None, 64)
     assert experts(tmp_path, program_config=BLOCKS.format("std::nullopt")).program == ""
+    assert experts(tmp_path, program_config=SPREAD.format(1, 1)) is None
+    one_by_one = SPREAD.format(1, "0;fuse_batch=0")
+    assert experts(tmp_path, groups=4, program_config=one_by_one).program == "SPARSE"
 
 
 def test_a_chain_of_functions_is_not_described(tmp_path):

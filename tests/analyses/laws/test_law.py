@@ -79,6 +79,17 @@ HEIGHT = {"in0_place": "L1_HEIGHT_SHARDED", "cores": 10}
             [{"program": "2D"}, {"rows": 33}, {"block_w": None}, {"in1_place": "L1"}],
         ),
         (
+            of_matmuls.one_by_one,
+            asked.experts(),
+            [
+                {"rows": 33},
+                {"cores": None},
+                {"per_core_n": None, "subblock_w": 2},
+                {"per_core_n": 2},
+                {"active": None},
+            ],
+        ),
+        (
             partial(of_matmuls.blocks, program="2D"),
             asked.many_rows(),
             [{"program": "1D"}, {"rows": 32}, {"fidelity": ""}, {"in0_place": "L1_HEIGHT_SHARDED"}, {"grid": None}],

@@ -10,7 +10,8 @@ from tests.for_all import for_all
 from tests.profiles import Program
 from tests.profiles.ops import matmul
 from ttnn_mcp.analyses.programs.grids import most_cores_dividing, rectangle
-from ttnn_mcp.analyses.programs.matmul_config import Tiles, suggested, suggested_for
+from ttnn_mcp.analyses.programs.matmul_config import Tiles, suggested, suggested_for, turns_first
+from ttnn_mcp.readers.printed.attributes import parse_attributes
 
 sides = st.integers(1, 400)
 grids = st.sampled_from([(8, 8), (8, 7), (11, 10), (13, 10), (5, 4)])
@@ -98,7 +99,9 @@ def test_a_first_operand_that_the_op_turns_is_printed_as_k_times_m(tmp_path):
         op = matmul(x, program.weight([1, 1, k, 1024]), y, 9_000)
         op.attributes["transpose_a"] = True
         put(program, op)
-        return suggested_for(ops_of(tmp_path, program), 0, (8, 8), 1_000_000)
+        ops = ops_of(tmp_path, program)
+        assert turns_first(ops, 0, parse_attributes(ops.texts("attributes")[0])) == turned
+        return suggested_for(ops, 0, (8, 8), 1_000_000)
 
     for turned in (True, False):  # other builds turn it in an op before, and print the wish all the same
         config = of(1024, 160, turned=turned)

@@ -183,7 +183,8 @@ def test_on_wormhole_sharded_weights_want_deep_blocks(check):
     )
     assert outcome.at_most_ns == pytest.approx(120_000 - DECODED_NS * 240 / 288)
     assert "DRAMShardedProgramConfig(in0_block_w=8" in outcome.claim.fix
-    assert "num_workers_per_dram_bank" not in outcome.claim.caveat  # TTNN takes them on Blackhole alone
+    even = of_decoding(where=BANKS, kernel_ns=250_000, n=6144, program_config=sharded_config(3))
+    assert "num_workers_per_dram_bank" not in check.ask(even).claim.caveat  # TTNN takes them on Blackhole alone
 
 
 def test_decode_has_one_row_of_tiles(check):
