@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
 
 CORES = {"cores", "grid"}
+CARD = ("chip", "card_gb_s")  # no setting changes them
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ class Changes:
 
     @cached_property
     def groups(self) -> list[list[int]]:
-        """Rows of one shape and source."""
-        alike: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        """Rows of one shape and source, on one card."""
+        alike: dict[tuple[str | float | None, ...], list[int]] = defaultdict(list)
         for place, row in enumerate(self.fit.rows):
-            alike[row.source, row.shape, row.op.chip].append(place)
+            alike[row.source, row.shape, row.op.chip, row.op.card_gb_s].append(place)
         return [group for group in alike.values() if len(group) > 1]
 
     @cached_property
@@ -159,7 +160,7 @@ class Changes:
 
     @property
     def names(self) -> list[str]:
-        return [each.name for each in fields(self.fit.rows[0].op) if each.name != "chip"]
+        return [each.name for each in fields(self.fit.rows[0].op) if each.name not in CARD]
 
     def varied(self, rows: Sequence[Measured]) -> dict[str, list[str]]:
         """Fields that are not the same in all rows, with their values where these are words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil, prod
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.laws.attention import AttentionDescription
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, as_chosen
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import ARCHITECTURES, CARDS, TILE_SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +104,13 @@ def measured() -> Iterator[Measured]:
         for row, us in usable_rows(name):
             op = described(row)
             if op is not None:
-                yield Measured(op, us, row["source"], shape_of(row))
+                yield Measured(replace(op, card_gb_s=card_gb_s(row)), us, row["source"], shape_of(row))
+
+
+def card_gb_s(row: dict[str, str]) -> float | None:
+    """The peak of the card's DRAM where it is less than that of the chip."""
+    peaks = {card.dram_peak_gb_s for card in CARDS if (card.name, card.architecture) == (row["board"], row["chip"])}
+    return next((peak for peak in peaks if peak < ARCHITECTURES[row["chip"]].dram_peak_gb_s), None)
 
 
 def usable_rows(name: str) -> Iterator[tuple[dict[str, str], float]]:

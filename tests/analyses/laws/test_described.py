@@ -46,8 +46,13 @@ BLOCKS = (
 
 def of(folder, program: Program, op: DeviceOp) -> Described | None:
     put(program, op)
+    return on_card(folder, program)
+
+
+def on_card(folder, program: Program, **card) -> Described | None:
+    """Its first op, on a card that a memory report tells."""
     performance = performance_of(folder, program)
-    return described(performance.ops, 0, chip_of(performance, None))
+    return described(performance.ops, 0, replace(chip_of(performance, None), **card))
 
 
 def of_matmul(folder, shape=(1, 1, 32, 4096), columns=4096, weights="BFLOAT8_B", placement=DRAM, **how):
@@ -92,6 +97,13 @@ def test_a_program_of_blocks_is_told_apart_from_what_ttnn_chose(tmp_path):
 
 def test_only_a_program_that_divides_columns_may_divide_rows_instead(tmp_path):
     assert of_matmul(tmp_path, program_config="MatmulMultiCoreReuseProgramConfig(mcast_in0=0)").program == ""
+
+
+def test_a_card_with_a_slower_memory_than_its_chip_is_told(tmp_path):
+    program = Program("blackhole")
+    x, w, y = (program.tensor([1, 1, 64, 64]) for _ in range(3))
+    put(program, matmul(x, w, y, 9_000))
+    assert [on_card(tmp_path, program, dram_peak_gb_s=peak).card_gb_s for peak in (448.0, 512.0)] == [448.0, None]
 
 
 def test_a_matmul_of_one_operand_is_not_described(tmp_path):

@@ -151,6 +151,17 @@ def test_no_op_is_faster_than_its_cores_multiply_or_those_of_the_largest_card(ch
     assert op.floor_us == pytest.approx(op.engine_us(op.products / cores) / 1.05)
 
 
+def test_a_p100_reads_from_seven_banks_at_its_own_rate():
+    """Weights of a DRAM-sharded matmul: 448 columns of tiles are 64 on each of seven banks."""
+    op = asked.banked("blackhole", n=14_336, in1_dtype="BFLOAT16", in1_place="DRAM_WIDTH_SHARDED", card_gb_s=448.0)
+    read_us = 128 * 448 * TILE_BYTES["BFLOAT16"] / 448e3
+    assert op.floor_us == pytest.approx(read_us / 1.05)
+    assert of_matmuls.banked(op)[0] == pytest.approx(read_us)
+    prompt = asked.prefill()
+    assert attention.prefill(replace(prompt, card_gb_s=448.0)) == attention.prefill(prompt)
+    assert asked.us(replace(asked.decode(), card_gb_s=448.0)) > 1.1 * asked.us(asked.decode())
+
+
 def test_a_decode_matmul_on_few_cores_takes_its_passes():
     op = asked.spread("blackhole", k=4096, n=14336, block_w=16, cores=8, fidelity="HiFi4")
     answer = expected(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import Literal
 
@@ -79,7 +80,9 @@ def prefill(op: AttentionDescription) -> tuple[float, ...] | None:
         return None
     of_core, of_all = steps(op, op.q_chunk, op.k_chunk, op.usable_cores)
     scores = of_core * tiles(op.q_chunk) * tiles(op.k_chunk)
-    fetched = op.dram_us(stored_bytes(of_all * tiles(op.k_chunk) * op.key_columns, op.kv_dtype))
+    # at the rate of the chip, whatever its card: errors on left-out sources are 12.0 % so, 14.1 % at that of a p100
+    of_chip = replace(op, card_gb_s=None)
+    fetched = of_chip.dram_us(stored_bytes(of_all * tiles(op.k_chunk) * op.key_columns, op.kv_dtype))
     return (
         1.0,
         op.engine_us(scores * op.key_columns),

@@ -48,7 +48,9 @@ def described(ops: OpTable, row: int, chip: Chip) -> Described | None:
     op = PrintedOp(ops, row, chip)
     if describe is None or chip.arch not in ARCHITECTURES or not op.inputs or op.output is None:
         return None
-    return describe(op, chip.arch, op.output)
+    made, peak = describe(op, chip.arch, op.output), chip.dram_peak_gb_s
+    slower = peak if peak != ARCHITECTURES[chip.arch].dram_peak_gb_s else None
+    return replace(made, card_gb_s=slower) if made is not None else None
 
 
 def _matmul(op: PrintedOp, chip: str, out: Operand) -> MatmulDescription | None:

@@ -8,6 +8,7 @@ says otherwise.
 
 from __future__ import annotations
 
+from dataclasses import field
 from math import ceil
 
 from ttnn_mcp.hardware import (
@@ -37,17 +38,24 @@ class Described:
         cores: number of cores at work.
         grid: columns and rows of the cores that the op may use.
         fidelity: of the matrix engine.
+        card_gb_s: the peak of its card's DRAM, where it is known to be less than that of the chip: of a p100.
     """
 
     chip: str
     cores: int | None = None
     grid: tuple[int, int] | None = None
     fidelity: str = ""
+    card_gb_s: float | None = field(default=None, kw_only=True)
 
     @property
     def clock_ghz(self) -> float:
         """Clock of the chip."""
         return ARCHITECTURES[self.chip].clock_ghz
+
+    @property
+    def dram_peak_gb_s(self) -> float:
+        """Peak of its DRAM."""
+        return self.card_gb_s or ARCHITECTURES[self.chip].dram_peak_gb_s
 
     @property
     def usable_cores(self) -> int | None:
@@ -81,8 +89,8 @@ class Described:
         return max(self.dram_us(self.dram_bytes), engine_us) / ABOVE_PEAK
 
     def dram_us(self, size: float) -> float:
-        """Microseconds for so many bytes at the peak of the chip's DRAM."""
-        return size / 1e3 / ARCHITECTURES[self.chip].dram_peak_gb_s
+        """Microseconds for so many bytes at the peak of its DRAM."""
+        return size / 1e3 / self.dram_peak_gb_s
 
     def engine_us(self, products: float) -> float:
         """Microseconds for so many products of tiles at the peak of one core's engine; one pass if not known."""

@@ -138,8 +138,8 @@ def banked(op: MatmulDescription) -> tuple[float, ...] | None:
         or op.fidelity not in FIDELITY_PHASES
     ):
         return None
-    chip, (_, k, n) = ARCHITECTURES[op.chip], op.tiles
-    banks = round(chip.dram_peak_gb_s / chip.dram_bank_gb_s)
+    _, k, n = op.tiles
+    banks = round(op.dram_peak_gb_s / ARCHITECTURES[op.chip].dram_bank_gb_s)
     columns = ceil(n / banks)
     engine = op.engine_us(k * columns)
     turns = engine + BANKED_K_BLOCK_US * op.k_blocks
