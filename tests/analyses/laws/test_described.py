@@ -300,10 +300,15 @@ def test_a_chain_of_functions_is_not_described(tmp_path):
     assert of(tmp_path, program, replace(unary("EXP", x, y, 9_000), attributes=chain)) is None
 
 
-def test_a_broadcast_operand_is_not_described(tmp_path):
+@for_all(
+    "other",
+    [{"shape": [1, 1, 32, 64]}, {"shape": [1, 1, 64, 64], "dtype": "BFLOAT8_B"}, {"shape": [1, 1, 64, 64], "placement": L1}],
+)  # fmt: skip
+def test_a_broadcast_operand_or_one_of_another_format_or_place_is_not_described(tmp_path, other):
     program = Program("wormhole_b0")
-    x, row, y = (program.tensor([1, 1, rows, 64]) for rows in (64, 32, 64))
-    assert of(tmp_path, program, binary("ADD", x, row, y, 9_000)) is None
+    x, y = (program.tensor([1, 1, 64, 64], placement=DRAM) for _ in range(2))
+    second = program.tensor(**{"placement": DRAM, **other})
+    assert of(tmp_path, program, binary("ADD", x, second, y, 9_000)) is None
 
 
 def test_conversions_are_told_by_the_tiles_they_make_or_take_apart(tmp_path):

@@ -171,9 +171,11 @@ def _norm(op: PrintedOp, chip: str, out: Operand) -> NormDescription | None:
 
 
 def _elementwise(op: PrintedOp, chip: str, out: Operand) -> ElementwiseDescription | None:
-    """Two tensors of one size, or one function of one tensor."""
+    """Two tensors of one size, format and place, or one function of one tensor."""
     binary = op.attributes.get("binary_op_type", "").rpartition(":")[2].lower()
     if any(op.shape(operand) != op.shape(out) for operand in op.inputs):
+        return None
+    if len({(op.dtype(operand), op.place(operand)) for operand in op.inputs}) > 1:  # the first's are told alone
         return None
     if not binary and len(op.functions) != 1:
         return None
