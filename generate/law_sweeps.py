@@ -11,7 +11,7 @@ import numpy as np
 
 from generate.law_changes import Changes
 from generate.law_fit import SHAPES_AT_LEAST
-from ttnn_mcp.analyses.laws.anchored import outlook
+from ttnn_mcp.analyses.laws.anchored import on_its_side, outlook
 from ttnn_mcp.analyses.laws.law import Expected
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class Told:
         if self.rule.why_not or self.fit.law.factors(self.row.op) == self.fit.law.factors(then.row.op):
             return None
         us = self.row.us * then.us / self.us if self.rule.anchors else then.us
-        return then.beside(self.row.us, us, self.rule.ratios)
+        times = on_its_side(us, self.row.us, self.rule.ratios, gained_us=self.us - then.us)
+        return outlook(Expected(*times, self.fit.law.name, ""), self.row.us)
 
     def beside(self, now_us: float, us: float, ratios: tuple[float, float]) -> Outlook:
         return outlook(Expected(us, us * ratios[0], us * ratios[1], self.fit.law.name, ""), now_us)

@@ -208,7 +208,7 @@ def test_a_law_tells_what_fewer_passes_save(two):
     assert told.basis == "law: matmul of many rows, 2D"
     assert (told.low_ns < told.saved_ns).all()
     assert (told.saved_ns < told.high_ns).all()
-    assert (told.saved_ns > 0).all()
+    assert (told.saved_ns > 0).tolist() == [True, False]  # the second waits for DRAM, whatever its passes
 
 
 @for_all("into", [{"fidelity": "HiFi3"}, {"no_such_field": 1}])

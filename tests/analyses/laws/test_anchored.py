@@ -7,7 +7,7 @@ import pytest
 from tests.analyses.laws import asked
 from tests.for_all import for_all
 from ttnn_mcp.analyses.laws import law
-from ttnn_mcp.analyses.laws.anchored import after_change, outlook
+from ttnn_mcp.analyses.laws.anchored import after_change, on_its_side, outlook
 from ttnn_mcp.analyses.laws.catalogue import LAWS, expected
 from ttnn_mcp.analyses.laws.law import ChangeRule, Expected, fitted_laws
 
@@ -34,6 +34,23 @@ def test_where_a_law_does_not_anchor_it_speaks_alone():
     assert not changes_of(BANKED).anchors
     shallower, now = replace(BANKED, block_w=8), asked.us(BANKED)
     assert [after_change(BANKED, now * slower, shallower).us for slower in (1, 1.04)] == [asked.us(shallower)] * 2
+
+
+@for_all(
+    ("gained_us", "times"),
+    [
+        (1, [(9, 7.2, 13.5), (10, 8.8, 16.5), (10, 10, 30)]),
+        (-1, [(10, 7.2, 13.5), (11, 8.8, 16.5), (20, 16, 30)]),
+        (0, [(10, 7.2, 13.5), (10, 8.8, 16.5), (10, 10, 30)]),
+    ],
+)
+def test_a_change_is_told_on_the_side_of_the_op_on_which_its_law_sees_it(gained_us, times):
+    """An op of 10 us; the law alone expects 9, 11 and 20 us after the change."""
+    told = [on_its_side(by_law, 10, (0.8, 1.5), gained_us=gained_us) for by_law in (9, 11, 20)]
+    assert [pytest.approx(each) for each in told] == times
+    quick = asked.spread(in1_dtype="BFLOAT8_B", fidelity="HiFi2")
+    us, lighter = asked.us(quick) * 0.93, replace(quick, fidelity="LoFi")
+    assert asked.us(lighter) > us == after_change(quick, us, lighter).us
 
 
 def test_the_interval_is_that_of_changes():
@@ -67,8 +84,8 @@ def test_an_op_far_from_its_law_is_not_predicted(missed, known):
 
 
 def test_what_the_law_does_not_see_is_not_told():
-    for near in (1.0, 1.4):
-        assert after_change(BLOCKS, asked.us(BLOCKS) * near, replace(BLOCKS, block_w=8)) is None
+    for slower in (1, 1.4):  # inside of its law's interval, and near it
+        assert after_change(BLOCKS, asked.us(BLOCKS) * slower, replace(BLOCKS, block_w=8)) is None
     both = replace(BLOCKS, block_w=8, grid=(8, 10))
     assert after_change(BLOCKS, asked.us(BLOCKS), both) is not None
 

@@ -68,9 +68,22 @@ def _by_the_same_law(
     rule = _telling(law, op, changed)
     if rule is None:
         return None
-    least, (low, high) = changed.floor_us, rule.ratios
-    likely = max(us * later.us / before.us if rule.anchors else later.us, least)
-    return Expected(likely, max(likely * low, least), likely * high, later.law, later.source)
+    by_law = us * later.us / before.us if rule.anchors else later.us
+    times = on_its_side(by_law, us, rule.ratios, gained_us=before.us - later.us)
+    likely, low_us, high_us = (max(each, changed.floor_us) for each in times)
+    return Expected(likely, low_us, high_us, later.law, later.source)
+
+
+def on_its_side(
+    by_law: float, us: float, ratios: tuple[float, float], *, gained_us: float
+) -> tuple[float, float, float]:
+    """The time of an op that took `us` after a change, and its interval.
+
+    What the law expects to gain takes no longer than the op did, and what it expects to lose no shorter, wherever the
+    op lies beside its law: of 162 measured pairs with fewer passes or narrower weights alone one took longer.
+    """
+    likely = min(by_law, us) if gained_us > 0 else max(by_law, us) if gained_us < 0 else us
+    return likely, min(by_law * ratios[0], likely), max(by_law * ratios[1], likely)
 
 
 def _telling(law: Law[Any], now: Described, then: Described) -> ChangeRule | None:
