@@ -19,11 +19,11 @@ from ttnn_mcp.analyses.comparison.matching_windows import like_windows, measured
 from ttnn_mcp.experiments.runs_seen import seen
 
 
-def mesh(folder, first=1.0, second=1.0):
-    """Two devices, the second one on fewer cores, with these times."""
+def mesh(folder, first=1.0, second=1.0, only=""):
+    """Two devices, the second one on fewer cores, with these times; or one of them."""
     path = folder / "ops.csv"
     with open(write(folder / "made", Model(devices=2)), newline="") as file:  # noqa: PTH123 - a text
-        rows = list(csv.DictReader(file))
+        rows = [row for row in csv.DictReader(file) if only in ("", row["DEVICE ID"])]
     for row in rows:
         here = row["DEVICE ID"] == "0"
         lies.scale(row, first if here else second)
@@ -89,6 +89,16 @@ def test_a_device_that_is_faster_by_more_does_not_stand_for_the_mesh(tmp_path):
     assert (
         f"slowest device 0 -> 1 ({alone}): their ops may differ without any change" in judgement_of(found).caveats
     )
+
+
+def test_nothing_became_of_a_device_that_the_other_run_lacks(tmp_path):
+    runs = mesh(tmp_path / "before", 1.0, 0.5), mesh(tmp_path / "after", only="1")
+    caveats = judgement_of(Comparison(*like_windows(*runs))).caveats
+    (told,) = (caveat for caveat in caveats if caveat.startswith("slowest device"))
+    assert told == "slowest device 0 -> 1 (device 1 alone +100.0%): their ops may differ without any change"
+    runs = mesh(tmp_path / "first", only="0"), mesh(tmp_path / "second", only="1")
+    caveats = judgement_of(Comparison(*like_windows(*runs))).caveats
+    assert "slowest device 0 -> 1: their ops may differ without any change" in caveats
 
 
 def test_no_op_is_named_for_a_change_where_another_device_became_the_slowest(tmp_path):
