@@ -2,8 +2,6 @@
 
 from itertools import count
 
-import pytest
-
 from tests.checks.asking import Asker, real_case
 from tests.checks.mesh_programs import Gather, attention, mesh, with_lost_rows, with_other_ops
 from tests.checks.rows import pass_time
@@ -11,25 +9,25 @@ from tests.for_all import for_all
 from tests.shared_reports import CLIP
 from ttnn_mcp.checks import CATALOGUE
 
+EVERY = [check.id for check in CATALOGUE if check.step == 7]
 LAUNCH_BY_LAUNCH = (
     *("all-reduce-untried", "collective-bandwidth", "collective-share", "collective-topology"),
     *("device-imbalance", "exchange-workers-untried"),
 )
 
 
-@pytest.fixture(params=[check.id for check in CATALOGUE if check.step == 7])
-def check(request, tmp_path) -> Asker:
-    return Asker(request.param, tmp_path, count())
-
-
-def test_one_device_has_no_other(check):
+@for_all("name", EVERY)
+def test_one_device_has_no_other(tmp_path, name):
+    check = Asker(name, tmp_path, count())
     program = mesh(devices=1)
     Gather(900_000).put(program)
     outcome = check.ask(program)
     assert (outcome.status, outcome.why) == ("not_applicable", "one device")
 
 
-def test_clip_ran_on_one_device(check):
+@for_all("name", EVERY)
+def test_clip_ran_on_one_device(tmp_path, name):
+    check = Asker(name, tmp_path, count())
     assert check.ask(real_case(CLIP)).why == "one device"
 
 
@@ -44,14 +42,18 @@ def test_devices_with_other_rows_are_not_compared(tmp_path, name):
     assert "or a pipeline by design" in other.why
 
 
-def test_devices_that_exchange_nothing_and_do_the_same_are_clean(check):
+@for_all("name", EVERY)
+def test_devices_that_exchange_nothing_and_do_the_same_are_clean(tmp_path, name):
+    check = Asker(name, tmp_path, count())
     program = mesh()
     attention(program, 100_000)
     pass_time(program, 10_000)
     assert check.ask(program).status == "clean"
 
 
-def test_a_mesh_without_kernel_time_is_clean(check):
+@for_all("name", EVERY)
+def test_a_mesh_without_kernel_time_is_clean(tmp_path, name):
+    check = Asker(name, tmp_path, count())
     program = mesh()
     attention(program, 0)
     assert check.ask(program).status == "clean"
