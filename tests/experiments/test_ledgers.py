@@ -347,6 +347,7 @@ def test_a_folder_of_tables_of_tt_perf_report(perf_reports):
     [
         ((1.0,), (0.979,), True, False),
         ((1.0,), (0.981,), False, False),
+        ((1.0,), (1.0,), False, False),
         ((1.0, 1.0), (0.994, 0.994), True, False),
         ((1.0, 1.0), (0.996, 0.996), False, False),
         ((1.0, 1.1), (0.9, 0.99), True, False),

@@ -594,12 +594,45 @@ async def test_eight_late_frees_are_shown_and_the_others_counted(tmp_path):
     assert (len(rows(answer["late_frees"])), answer["more_late_frees"]) == (8, 1)
 
 
-@for_all(("above", "by_model", "doubted"), [(0, True, False), (1, True, True), (1, False, False)])
-async def test_a_modelled_peak_above_what_l1_holds_is_doubted(tmp_path, above, by_model, doubted):
+@for_all(
+    ("above", "by_model", "changes", "doubted"),
+    [
+        (0, True, {}, False),
+        (1, True, {}, True),
+        (1, False, {}, False),
+        (1, True, {"capacity_bytes": None}, False),
+    ],
+)
+async def test_a_modelled_peak_above_what_l1_holds_is_doubted(tmp_path, above, by_model, changes, doubted):
     whole = await replay_of(await session(tmp_path).run("demo"))
     device, levels = whole.fullest, whole.fullest.l1.copy()
     levels[device.peak] = whole.capacity_bytes + above
     flags = np.full(len(levels), by_model)
-    changed = replace(whole, devices=(replace(device, l1=levels, by_model=flags),))
+    changed = replace(whole, devices=(replace(device, l1=levels, by_model=flags),), **changes)
     told = await memory_summary(changed, Arguments(run="demo"))
     assert any("above what L1 holds" in one for one in told.caveats) == doubted
+
+
+@for_all(("unplaced", "known"), [(False, False), (True, True)])
+async def test_what_python_dropped_is_not_known_without_snapshots(tmp_path, unplaced, known):
+    """Of a dry capture the last use of a buffer stands for its end."""
+    whole = await replay_of(await session(tmp_path).run("demo"))
+    told = await memory_summary(replace(whole, without_snapshots=True, unplaced=unplaced), Arguments(run="demo"))
+    room = told.l1_peak.headroom_bytes, told.l1_peak.headroom_at_most_bytes, told.l1_peak.headroom_modelled_bytes
+    assert any(one is not None for one in room) == known
+
+
+@for_all(("more_per_bank", "sized", "summed"), [(0, True, True), (8, True, False), (0, False, False)])
+async def test_dram_is_summed_where_all_that_lies_there_has_a_size(tmp_path, more_per_bank, sized, summed):
+    whole = await replay_of(await session(tmp_path).run("demo"))
+    device, tensors = whole.fullest, whole.memory.tensors
+    if not sized:
+        tensors = replace(tensors, size_bytes=np.full_like(tensors.size_bytes, -1))
+        device = replace(device, spans=replace(device.spans, size_bytes=np.full_like(device.spans.size_bytes, -1)))
+    changed = replace(
+        whole,
+        memory=replace(whole.memory, tensors=tensors),
+        devices=(replace(device, dram=device.dram + more_per_bank),),
+    )
+    told = (await memory_summary(changed, Arguments(run="demo"))).dram
+    assert (told.bytes is not None, told.freed_inside_bytes_per_bank) == (summed, more_per_bank)
