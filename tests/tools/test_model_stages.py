@@ -33,13 +33,21 @@ async def test_a_decode_pass_is_told_in_tokens_per_second_and_user(tmp_path):
     assert sum(row["kernel_us"] for row in rows) == pytest.approx(answer["kernel_us"], abs=0.05)
 
 
-async def test_part_of_a_model_has_no_tokens_per_second(tmp_path):
-    run = str(write_performance_report(tmp_path, LanguageModel().prefill(embedded=False), WARM))
-    answer = await ask(session(tmp_path), "model_stages", run=run)
-    row = dict(zip(answer["stages"]["columns"], answer["stages"]["rows"][0], strict=True))
-    assert row["tokens_s_user_at_most"] is None
-    assert any("part of the model" in caveat for caveat in answer["caveats"])
-    assert "samples" not in answer["caveats"][0]
+async def test_part_of_a_model_has_no_tokens_per_second_and_ran_once_in_each_iteration(tmp_path):
+    layer_mb = HIDDEN * HIDDEN * 2 / 1e6
+    for layers, asked, passes, weight_mb in (
+        (1, "last", 1, layer_mb),
+        (1, "all", 3, layer_mb),
+        (LAYERS, "all", 1, 9 * layer_mb),  # equal layers: nobody knows where a pass begins
+    ):
+        program = LanguageModel().prefill(embedded=False)
+        del program.calls[3 * layers :]  # of three ops each
+        path = write_performance_report(tmp_path / f"{layers} {asked}", program, (*WARM, Iteration()))
+        answer = await ask(session(tmp_path), "model_stages", run=str(path), iteration=asked)
+        assert "no op of this window samples" not in answer["caveats"][0]  # as none decodes
+        row = dict(zip(answer["stages"]["columns"], answer["stages"]["rows"][0], strict=True))
+        assert (row["tokens_s_user_at_most"], row["passes"]) == (None, passes)
+        assert row["weight_mb"] == pytest.approx(weight_mb, abs=0.01)
 
 
 async def test_a_run_without_stages_says_how_to_mark_them(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -55,7 +56,7 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
 
     Per stage: time, gaps, floor, tokens per second and user, bytes of weights and cache, bandwidth, LM head.
     """
-    stages = stages_of(facts.ops, facts.run.performance_report.signposts)
+    stages = _stages(facts)
     choosing = [chosen_behind(stage, stages) for stage in stages]
     return Answer(
         stages=STAGES.table([_row(facts, *each) for each in zip(stages, choosing, strict=True)]),
@@ -65,6 +66,16 @@ def model_stages(facts: WindowFacts, _asked: OfWindow) -> Answer:
         device=facts.scope.critical_device,
         window=facts.scope.window,
     )
+
+
+def _stages(facts: WindowFacts) -> list[Stage]:
+    """The stages; each ran at least once in every iteration with an op of it, whatever its ops show of their passes."""
+    report = facts.run.performance_report
+    stages, iterations = stages_of(facts.ops, report.signposts), report.iterations
+    if iterations.may_be_layers:
+        return stages
+    ran_in = [np.unique(iterations.number[report.steady.at_lines(facts.ops.lines[stage.rows])]) for stage in stages]
+    return [replace(stage, passes=max(stage.passes, len(at))) for stage, at in zip(stages, ran_in, strict=True)]
 
 
 def _caveats(facts: WindowFacts, stages: list[Stage], *, sampled: bool) -> Iterator[str]:
