@@ -177,6 +177,13 @@ def canonical_dtype(name: str) -> str:
     return re.split(r"[.:]", name.strip())[-1].upper()
 
 
+def possible_cards(architecture: str, worker_cores: int | None = None, product: str | None = None) -> list[Card]:
+    """The cards that a chip can be, by the name of its board, otherwise by its cores; none where none has as many."""
+    cards = [card for card in CARDS if card.architecture == architecture]
+    named = [card for card in cards if product and _is_card(card, product.strip().lower())]
+    return named or [card for card in cards if worker_cores is None or worker_cores in card.worker_cores]
+
+
 def dram_peak_gb_s(
     architecture: str, worker_cores: int | None = None, product: str | None = None
 ) -> DramPeak | None:
@@ -187,16 +194,12 @@ def dram_peak_gb_s(
     name = canonical_architecture(architecture)
     if name is None:
         return None
-    cards = [card for card in CARDS if card.architecture == name]
-    matching = [card for card in cards if product and _is_card(card, product.strip().lower())]
-    if not matching and worker_cores is not None:
-        matching = [card for card in cards if worker_cores in card.worker_cores]
-        if not matching:
-            chip = ARCHITECTURES[name]
-            caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
-            return DramPeak(chip.dram_peak_gb_s, caveat)
+    cards = possible_cards(name, worker_cores, product)
+    if not cards:
+        caveat = f"{worker_cores} worker cores match no known {name} card: its DRAM peak is only bounded"
+        return DramPeak(ARCHITECTURES[name].dram_peak_gb_s, caveat)
     possible: dict[float, list[str]] = {}
-    for card in matching or cards:
+    for card in cards:
         possible.setdefault(card.dram_peak_gb_s, []).append(card.name)
     low, high = min(possible), max(possible)
     if low == high:

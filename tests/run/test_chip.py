@@ -111,6 +111,8 @@ def test_a_memory_report_alone_tells_architecture_grid_and_card():
     assert told.dram_achievable_gb_s < told.dram_peak_gb_s
     either = chip_of(None, memory(110))
     assert (either.dram_peak_gb_s, len(either.caveats)) == (512, 1)
+    named = chip_of(None, memory(110, boards=["p150b"]))
+    assert [one.known_dram_banks for one in (told, named, either)] == [7, 8, None]
     assert either.caveats[0].endswith("cannot be told apart")
 
 
@@ -121,8 +123,9 @@ def test_no_report_and_no_device_tell_nothing():
             *(none.arch, none.clock_ghz, none.worker_cores, none.cores_floor, none.dram_peak_gb_s),
             *(none.dram_achievable_gb_s, none.caveats, none.clocks_apart),
         ) == nothing
+        assert none.known_dram_banks is None
     foreign = chip_of(None, memory(120, arch="quasar"))
-    assert foreign.dram_achievable_gb_s is None
+    assert foreign.dram_achievable_gb_s is foreign.known_dram_banks is None
     assert foreign.caveats == (
         "nothing is known here of architecture 'quasar': no rooflines, no advice on formats",
     )

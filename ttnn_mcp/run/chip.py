@@ -12,6 +12,7 @@ from ttnn_mcp.hardware import (
     Architecture,
     canonical_architecture,
     dram_peak_gb_s,
+    possible_cards,
 )
 from ttnn_mcp.quoting import figure, line, quoted
 from ttnn_mcp.readers.performance.device_log import NAME, chip_beside
@@ -40,6 +41,7 @@ class Chip:
         dram_achievable_gb_s: what a well-placed DRAM-bound op reaches; used for savings.
         caveats: what was inferred rather than read.
         clocks_apart: (device, GHz) of the devices of a mesh that ran at another clock.
+        board: the name of its card ('p150b'), which only a memory report tells.
     """
 
     arch: str | None
@@ -50,6 +52,15 @@ class Chip:
     dram_achievable_gb_s: float | None
     caveats: tuple[str, ...]
     clocks_apart: tuple[tuple[int, float], ...] = ()
+    board: str | None = None
+
+    @property
+    def known_dram_banks(self) -> int | None:
+        """Banks of its DRAM; None where the cards that it can be differ."""
+        arch = self.arch or ""
+        cards = possible_cards(arch, self.worker_cores, self.board) or possible_cards(arch)
+        banks = {card.dram_banks for card in cards}
+        return banks.pop() if len(banks) == 1 else None
 
     def clock_on(self, device: int) -> float | None:
         """The clock of one device in GHz."""
@@ -127,6 +138,7 @@ def chip_of(performance: Performance | None, memory: MemoryReport | None) -> Chi
         dram_achievable_gb_s=achievable,
         caveats=tuple(caveats),
         clocks_apart=apart,
+        board=_board(memory),
     )
 
 

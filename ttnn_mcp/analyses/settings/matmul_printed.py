@@ -15,7 +15,7 @@ from ttnn_mcp.analyses.settings.held import Bounds
 from ttnn_mcp.analyses.settings.matmul_first_operand import first_bytes, first_in_shards, first_shard, told_tiles
 from ttnn_mcp.analyses.settings.trial import Op
 from ttnn_mcp.errors import shown
-from ttnn_mcp.hardware import CARDS, TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.memory_config import parse_memory_config
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
@@ -134,16 +134,15 @@ def _suggested(op: Op, tiles: Tiles, safe_bytes: float) -> PrintedMatmul:
 def _banked(op: Op, tiles: Tiles, config: PrintedStruct) -> PrintedMatmul:
     """A matmul with weights in DRAM banks; the first operand is on the cores of the output, unless a report tells."""
     width, per_m, per_n = (config.number(key) for key in ("in0_block_w", "per_core_M", "per_core_N"))
-    banks = {card.dram_banks for card in CARDS if card.architecture == op.chip.arch}
-    banks &= {card.dram_banks for card in CARDS if op.chip.worker_cores in card.worker_cores} or banks
     if not (width and per_m and per_n):
         return PrintedMatmul(None, "its config is cut off")
-    if len(banks) != 1:
+    banks = op.chip.known_dram_banks
+    if banks is None:
         return PrintedMatmul(None, "the number of DRAM banks of this chip is not known")
     shard = told_tiles(op)
     plan = DramSharded(
         tiles=tiles,
-        banks=banks.pop(),
+        banks=banks,
         cores=op.chip.worker_cores,
         storage_cores=ceil(tiles.k / shard[1]) if shard else max(ceil(tiles.n / per_n), 1),
         in0_block_w=width,
