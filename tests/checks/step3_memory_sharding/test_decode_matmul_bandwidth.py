@@ -123,6 +123,10 @@ def test_on_blackhole_sharded_weights_are_a_trial_where_no_law_tells_how_long_ei
     how = {"where": DRAM, "kernel_ns": 200_000}
     told, trial = (check.ask(on_blackhole(fidelity=fidelity, **how)).claim for fidelity in ("HiFi4", "HiFi3"))
     assert (told.expected is None, trial.expected is None) == (False, True)
+    check.pair(lambda ns: on_blackhole(where=DRAM, fidelity="HiFi3", kernel_ns=ns), silent=88_000, fires=88_200)
+    streamed = on_blackhole(inner="BFLOAT16", fidelity="HiFi3", **how)
+    computed = of_decoding(inner="BFLOAT4_B", fidelity="HiFi3", kernel_ns=200_000)
+    assert [check.ask(each).claim.is_trial for each in (streamed, computed)] == [False, False]
 
 
 def test_on_blackhole_sharded_weights_are_quicker_at_lofi(check):
@@ -185,6 +189,9 @@ def test_on_wormhole_sharded_weights_want_deep_blocks(check):
     assert "DRAMShardedProgramConfig(in0_block_w=8" in outcome.claim.fix
     even = of_decoding(where=BANKS, kernel_ns=250_000, n=6144, program_config=sharded_config(3))
     assert "num_workers_per_dram_bank" not in check.ask(even).claim.caveat  # TTNN takes them on Blackhole alone
+    how = {"where": BANKS, "kernel_ns": 120_000, "fidelity": "HiFi2"}  # neither wide ones nor passes matter here
+    assert check.ask(of_decoding(k=2048, n=8192, program_config=sharded_config(8), **how)).status == "clean"
+    assert check.ask(of_decoding(inner="BFLOAT4_B", program_config=sharded_config(3), **how)).fires
 
 
 def test_decode_has_one_row_of_tiles(check):
