@@ -22,13 +22,23 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
 
-from generate.frozen import FOLDER, MEETINGS_THAT_WERE, promises_about, read_verdicts, summary, write_verdicts
+from generate.frozen import (
+    FOLDER,
+    MEETINGS_THAT_WERE,
+    MODELS,
+    Named,
+    read_verdicts,
+    said_now,
+    summary,
+    write_said,
+    write_verdicts,
+)
 from generate.law_fit import fits
 from generate.law_rows import measured, port, ports
 from generate.laws import coefficients
 from generate.layout import ROOT
 from tests.frozen.promises import judged
-from tests.frozen.verdict import NOISE, that_name
+from tests.frozen.verdict import NOISE
 from tests.stories import STORIES
 from tests.stories.story import findings_of, naming
 from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND, TRACED_GAP_NS
@@ -41,14 +51,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from tests.frozen.verdict import Promise, Verdict
+    from tests.frozen.verdict import Verdict
 
     Known = dict[str, float] | dict[str, int | float | None] | None
     Shares = dict[str, dict[str, Known]]
 
 SAVINGS = ROOT / "measurements" / "savings.csv"
 TRACES = ROOT / "measurements" / "traces.csv"
-MODELS = {model: layers for meeting in MEETINGS_THAT_WERE for model, layers in meeting.models.items()}
 BY_OTHERS = FOLDER / "by_others.csv"  # what is said of each without its own cases and times
 LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_TRIES = 8  # fewer do not tell a third from a half (ours)
@@ -249,15 +258,14 @@ def tries() -> list[Case]:
     return told
 
 
-def _measured_levers() -> Iterator[tuple[str, float, list[Promise]]]:
+def _measured_levers() -> Iterator[tuple[str, float, tuple[Named, ...]]]:
     """Of each change to the layers that met the checks: its model, what it saved, and the promises that name it."""
-    for model, layers in (of for meeting in MEETINGS_THAT_WERE for of in meeting.models.items()):
-        for layer in layers:
-            promises, _ = promises_about(layer)
-            for lever in layer.levers:
-                saved = 0.0 if lever.kind == "dead" else lever.saving_us
-                if saved is not None and not lever.faster:
-                    yield model, saved, that_name(lever, promises)
+    for model, layers in MODELS.items():
+        levers = (lever for layer in layers for lever in layer.levers)
+        for lever, said in zip(levers, said_now()[model], strict=True):
+            saved = 0.0 if lever.kind == "dead" else lever.saving_us
+            if saved is not None and not lever.faster:
+                yield model, saved, said.named
 
 
 def _share(most: float, saved: float) -> float:
@@ -425,10 +433,11 @@ def text_of(by: Shares) -> str:
 
 def main() -> None:
     """Write what is known; again, as what is expected decides what a trial is."""
+    write_said()
     while (text := text_of(told_by(cases(), tries()))) != expectation.CASES.read_text(encoding="utf-8"):
         expectation.CASES.write_text(text, encoding="utf-8")
         expectation.measured_cases.cache_clear()  # answers that are generated next are told by the new ones
-        promises_about.cache_clear()
+        write_said()
     told, tried = cases(), tries()
     write_verdicts(BY_OTHERS, {model: verdicts_by_others(model, told, tried) for model in MODELS})
 

@@ -13,12 +13,12 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from generate.layout import ROOT
 from tests.frozen import LAYERS, SETS
 from tests.frozen.promises import promised
-from tests.frozen.verdict import NEAR, Promise, Verdict, verdicts
+from tests.frozen.verdict import NEAR, Verdict, that_name, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +38,8 @@ class Meeting:
 
 
 FOLDER = ROOT / "tests" / "frozen"
+SAID = FOLDER / "said.csv"  # what the checks say now of each change
+HEADERS = ("model", "lever", "kind", "said", "near", "near_if")
 NUMBERS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
@@ -47,6 +49,7 @@ MEETINGS = tuple(
     for number, models in zip(NUMBERS, SETS, strict=True)
 )
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
+MODELS = {model: layers for meeting in MEETINGS_THAT_WERE for model, layers in meeting.models.items()}
 TOLD = {True: "yes", False: "no", None: ""}  # in the file of a meeting
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
@@ -140,19 +143,59 @@ far as we know: see "What is expected".
 """
 
 
+class Named(NamedTuple):
+    """A promise that names a change: its check, and what that promises of the ops of the change."""
+
+    check: str
+    at_most_us: float
+    expected_us: float | None
+    is_trial: bool
+
+
+class Said(NamedTuple):
+    """What the checks say of a change: the verdict on it, and the promises that name it."""
+
+    verdict: Verdict
+    named: tuple[Named, ...]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """As the file has them."""
+        return (*_cells(self.verdict), "; ".join(" ".join(_words(one)) for one in self.named))
+
+
+def asked(layers: Iterable[Layer]) -> list[Said]:
+    """Of each change to these layers, as the checks are: two minutes of a processor for all layers."""
+    said: list[Said] = []
+    for layer in layers:
+        with TemporaryDirectory() as folder:
+            promises, kernel_us = promised(layer, Path(folder))
+        for lever, verdict in zip(layer.levers, verdicts(layer.levers, promises, kernel_us), strict=True):
+            about = that_name(lever, promises)
+            named = tuple(Named(one.check, one.at_most_us, one.expected_us, one.is_trial) for one in about)
+            said.append(Said(verdict, named))
+    return said
+
+
 @cache
-def promises_about(layer: Layer) -> tuple[list[Promise], float]:
-    """Of the checks as they are, and the kernel time of the layer in us: once, as it takes a minute for all."""
-    with TemporaryDirectory() as folder:
-        return promised(layer, Path(folder))
+def said_now() -> dict[str, list[Said]]:
+    """By model, as the file has it: `python -m generate` asks all of them, and a test some each time."""
+    named = (tuple(map(_named, filter(None, row["named"].split("; ")))) for row in _rows(SAID))
+    return {
+        model: [Said(verdict, next(named)) for verdict in of_it] for model, of_it in read_verdicts(SAID).items()
+    }
+
+
+def write_said() -> None:
+    """Ask the checks about all layers."""
+    rows = [(model, *said.cells) for model, layers in MODELS.items() for said in asked(layers)]
+    _write(SAID, (*HEADERS, "named"), rows)
+    said_now.cache_clear()
 
 
 def verdicts_now(meeting: Meeting) -> ByModel:
     """By model, in the order of its layers."""
-    return {
-        model: [verdict for layer in layers for verdict in verdicts(layer.levers, *promises_about(layer))]
-        for model, layers in meeting.models.items()
-    }
+    return {model: [said.verdict for said in said_now()[model]] for model in meeting.models}
 
 
 def verdicts_at_first(meeting: Meeting) -> ByModel:
@@ -160,9 +203,7 @@ def verdicts_at_first(meeting: Meeting) -> ByModel:
 
 
 def read_verdicts(path: Path) -> ByModel:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    near = {word: told for told, word in TOLD.items()}
+    rows, near = _rows(path), {word: told for told, word in TOLD.items()}
     return {
         model: [
             Verdict(row["lever"], row["kind"], row["said"], near[row["near"]], near[row.get("near_if", "")])
@@ -173,12 +214,34 @@ def read_verdicts(path: Path) -> ByModel:
 
 
 def write_verdicts(path: Path, by_model: ByModel) -> None:
+    rows = [(model, *_cells(one)) for model, verdicts in by_model.items() for one in verdicts]
+    _write(path, HEADERS, rows)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _write(path: Path, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["model", "lever", "kind", "said", "near", "near_if"])
-        for model, verdicts in by_model.items():
-            for one in verdicts:
-                writer.writerow([model, one.lever, one.kind, one.said, TOLD[one.near], TOLD[one.near_if]])
+        writer.writerow(headers)
+        writer.writerows(rows)
+
+
+def _cells(one: Verdict) -> tuple[str, ...]:
+    return one.lever, one.kind, one.said, TOLD[one.near], TOLD[one.near_if]
+
+
+def _words(one: Named) -> tuple[str, ...]:
+    expected = "-" if one.expected_us is None else f"{one.expected_us:.10g}"
+    return (one.check, f"{one.at_most_us:.10g}", expected, *(("trial",) if one.is_trial else ()))
+
+
+def _named(text: str) -> Named:
+    check, at_most, expected, *trial = text.split()
+    return Named(check, float(at_most), None if expected == "-" else float(expected), bool(trial))
 
 
 def section() -> str:
@@ -242,7 +305,8 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__ if arguments else "each of these met the checks once: nothing is judged at first again")
         return 1
     for meeting in new:
-        write_verdicts(meeting.file, verdicts_now(meeting))
+        first = {model: [said.verdict for said in asked(layers)] for model, layers in meeting.models.items()}
+        write_verdicts(meeting.file, first)
     return 0
 
 
