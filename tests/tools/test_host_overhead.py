@@ -144,6 +144,14 @@ async def test_gaps_of_the_first_pass_below_a_millisecond_are_no_compile(at, tmp
         program.op("UnaryDeviceOperation", [program.tensor([1, 1, 64, width])], gap_ns=gap_ns)
     answer = await ask(at, "host_overhead", run=report(tmp_path, program, [Iteration(), Iteration()]))
     assert answer["cold"] == {"ops": 1, "gap_ms": 1.2}
+    program.devices = 2  # both wait for one host: its time counts once
+    for iterations in ([Iteration(), Iteration()], [Iteration()]):
+        several = await ask(at, "host_overhead", run=report(tmp_path / f"{len(iterations)}", program, iterations))
+        assert several["cold"] == {"ops": 1, "gap_ms": 1.2}
+    passes = [Iteration(capture=True), Iteration(trace=(3, 1)), Iteration(trace=(3, 2))]
+    replayed = report(tmp_path / "replays", program, passes)
+    warm = await ask(at, "host_overhead", run=replayed, iteration=1)
+    assert (warm["window"]["warm"], warm["cold"]) == (True, {"ops": 0, "gap_ms": 0})
 
 
 async def test_a_measured_wall_time_decides_even_a_cold_pass(at, tmp_path):

@@ -95,7 +95,7 @@ def host_overhead(facts: WindowFacts, asked: Arguments) -> Answer:
         trace=trace_seen(run.performance_report),
         largest_gaps=largest_gaps(ops),
         static_shapes=static_shapes(run.performance_report),
-        cold=cold_of(scope),
+        cold=cold_of(scope, slowest.device),
         host_share=None if asked.wall_ms is None else 1 - slowest.busy_in(asked.wall_ms * 1e6),
         device=slowest.device,
         window=scope.window,
@@ -206,15 +206,14 @@ def _by_busy(share: float) -> Verdict:
     return "mixed" if share >= HOST_BOUND else "host_bound"
 
 
-def cold_of(scope: Scope) -> Cold:
-    """The long gaps of the cold pass: of the first iteration, or of the window itself when it is cold."""
-    rows = (
-        scope.cold
-        if len(scope.cold)
-        else (scope.ops.take(np.zeros(0, dtype=np.int64)) if scope.window.warm else scope.ops)
-    )
+def cold_of(scope: Scope, device: int) -> Cold:
+    """The long gaps of the cold pass: of the first iteration, or of the window itself when it is cold.
+
+    Of one device: the host compiles while all of them wait.
+    """
+    rows = scope.cold if scope.window.warm else scope.ops
     gaps = rows.numbers("gap_ns")
-    long = gaps[gaps >= COLD_GAP_NS]
+    long = gaps[(gaps >= COLD_GAP_NS) & (rows.numbers("device") == device)]
     return Cold(ops=len(long), gap_ms=float(long.sum()) / 1e6)
 
 
