@@ -11,8 +11,11 @@ from tests.for_all import for_all
 from tests.profiles import (
     Iteration,
     Program,
+    header_of,
+    performance_rows,
     write_memory_report,
     write_performance_report,
+    write_rows,
     write_run,
 )
 from tests.profiles.demo_model import demo_program
@@ -185,6 +188,12 @@ async def test_an_op_is_judged_among_its_neighbours(at, tmp_path):
     path = str(write_performance_report(tmp_path, program, [Iteration()]))
     roofline = (await ask(at, "op_detail", run=path, op=6))["roofline"]
     assert "another op's operands" in roofline["why"]
+    compiled = performance_rows(block(), [Iteration(), Iteration()], "tt-torch")
+    prepared = [{**row, "CONST_EVAL_OP": "true"} for row in compiled[:1]]  # in no window: it has no neighbours
+    rows = [*prepared, *({**row, "CONST_EVAL_OP": "false"} for row in compiled)]
+    alone = str(write_rows(tmp_path / "device_ops_perf_trace.csv", rows, header_of(rows, "tt-torch")))
+    first, later = [(await ask(at, "op_detail", run=alone, op=op))["roofline"] for op in (2, 3)]
+    assert first["bound"] == later["bound"]
 
 
 async def test_how_often_an_op_ran_is_told_from_the_second_time_on(at, tmp_path):
@@ -197,6 +206,14 @@ async def test_how_often_an_op_ran_is_told_from_the_second_time_on(at, tmp_path)
     mesh = write_performance_report(tmp_path / "mesh", program, [Iteration()])
     (row,) = (await ask(at, "op_detail", run=str(mesh), op=2))["repeats"]["rows"]
     assert row[:2] == [2, 2]
+    for column, other in (("CORE COUNT", "8"), ("MATH FIDELITY", "LoFi")):
+        changed = performance_rows(block(), [Iteration()] * 3)
+        first = next(row for row in changed if row["OP TYPE"] == "tt_dnn_device")
+        first[column] = other
+        path = str(write_rows(tmp_path / f"{other}.csv", changed, header_of(changed, "C7")))
+        assert "repeats" not in await ask(at, "op_detail", run=path, op=2)  # another program than later
+        rest = (await ask(at, "op_detail", run=path, op=2 + len(changed) // 3))["repeats"]["rows"]
+        assert rest == [[2, 1, 20, 20, 20]]
 
 
 @for_all(

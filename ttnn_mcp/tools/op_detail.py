@@ -99,10 +99,9 @@ async def op_detail(run: Run, asked: Arguments) -> Answer:
 def _bounds(run: Run, line: int, op: OpTable) -> Roofline:
     """The op's bounds, judged among its neighbours: in the default window if it lies there, else in the report."""
     facts = facts_at(run, line)
-    place = facts.scope.ops.at_line(line) if facts else None
-    if facts is None or place is None:
+    if facts is None:
         return roofline_of(op, run.chip)
-    return facts.roofline_of_devices.take(np.array([place]))
+    return facts.roofline_of_devices.take(np.flatnonzero(facts.scope.ops.lines == line))
 
 
 def _measured(ops: OpTable, name: str, per: float, least: float = -np.inf) -> float | None:
@@ -116,8 +115,10 @@ def _whole(ops: OpTable, name: str) -> int | None:
 
 
 def _repeats(ops: OpTable, row: int) -> Table | None:
-    """How the same op (same signature) fared over the whole report."""
-    same = signatures(ops) == signatures(ops)[row]
+    """How the same op fared over the whole report. With other cores or another fidelity it is another program."""
+    cores, fidelity = ops.numbers("cores"), ops.texts("fidelity").codes
+    same = (signatures(ops) == signatures(ops)[row]) & (fidelity == fidelity[row])
+    same &= np.isclose(cores, cores[row], equal_nan=True)
     if same.sum() < 2:
         return None
     kernel = ops.numbers("kernel_ns")[same] / 1e3
