@@ -106,6 +106,15 @@ async def test_the_ops_that_cost_most_are_listed(at, tmp_path):
     names = "Unary", "Softmax", "Binary", "Reduce", "Permute", "Concat", "Slice", "Pad", "Typecast"
     uneven = {name: (100, 1_000 + 100 * place) for place, name in enumerate(names)}
     assert await listed(at, tmp_path, side_by_side(**uneven)) == [*names[:0:-1]]
+    program = side_by_side()  # device 0 takes longest in one launch, device 1 over all of them
+    for launch, pair in enumerate([(300_000, 100_000), (100_000, 240_000), (100_000, 260_000)], start=1):
+        program.op("UnaryDeviceOperation", [program.tensor([1, 1, 32, 32])], shape=[1, 1, 32, 32 * launch])
+        program.device_ops[-1].kernel_ns = [*pair]
+    path = write_performance_report(tmp_path, program, [Iteration()])
+    (uneven,) = (await balance(at, path))["imbalance"]
+    assert (uneven["slowest_device"], uneven["max_us"], uneven["launches"]) == (1, 600, 3)
+    op = await ask(at, "op_detail", run=str(path), op=uneven["op"])
+    assert (op["device"], op["kernel_us"]) == (1, 260)
 
 
 async def test_the_heaviest_exchanges_are_shown(at, tmp_path):

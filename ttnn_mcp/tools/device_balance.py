@@ -118,9 +118,9 @@ def _uneven(scope: Scope, balance: Balance) -> tuple[Uneven, ...]:
         excess = float((times.max(axis=1) - times.mean(axis=1)).sum())
         if excess < WORTH_SHARE * critical:
             continue
-        worst = launches[int(times.max(axis=1).argmax())]
-        slowest = int(balance.times_ns[worst].argmax())
         per_device = times.sum(axis=0)
+        slowest = int(per_device.argmax())
+        worst = launches[int(times[:, slowest].argmax())]
         uneven.append(
             Uneven(
                 op=int(scope.ops.lines[balance.rows[worst, slowest]]),
