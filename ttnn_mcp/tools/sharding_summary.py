@@ -122,7 +122,7 @@ def tensors_alone(run: Run, asked: Arguments) -> Answer:
         distribution=DISTRIBUTION.table(
             [
                 (kind.layout, kind.buffer, count, size)
-                for kind, count, size in where_tensors_live(run.memory_report.tensors)
+                for kind, count, size in where_tensors_live(run.memory_report)
             ],
             without=TIMES,
         ),
@@ -130,7 +130,8 @@ def tensors_alone(run: Run, asked: Arguments) -> Answer:
         worker_cores=run.chip.worker_cores,
         total=ShardingTotal(shard_specs=len(specs), low_core_ops=0),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
-        caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known",
+        caveat="no performance report: operands are tensors, nothing is timed, cores per op are not known; bytes "
+        "count each buffer once (a view has none), without the padding of shards that are not full",
     )
 
 

@@ -1,6 +1,7 @@
 """Which tensor lies on which buffer, and which operations make and read it."""
 
 import asyncio
+from json import loads
 
 import numpy as np
 
@@ -22,7 +23,13 @@ from tests.for_all import for_all
 from ttnn_mcp.analyses.memory.buffer_spans import before, inside
 from ttnn_mcp.analyses.memory.lifetimes import NOBODY
 from ttnn_mcp.analyses.memory.replay import replay_of
-from ttnn_mcp.analyses.memory.tensor_spans import KeysOfTensors, keys_of_tensors, keys_written, lifetimes_of
+from ttnn_mcp.analyses.memory.tensor_spans import (
+    KeysOfTensors,
+    keys_of_tensors,
+    keys_written,
+    lifetimes_of,
+    own_buffers,
+)
 from ttnn_mcp.readers.memory.columns import DeviceTensors
 from ttnn_mcp.readers.memory.spaces import DRAM, L1, key_of
 
@@ -196,6 +203,46 @@ def test_what_an_operation_wrote_anew_is_what_it_did_not_take():
     rows = (tensor(1, A), tensor(2, A), tensor(3, B), tensor(4, -1))
     read = report(*rows, outputs=links((10, 1), (20, 2), (20, 3), (20, 4)), inputs=links((20, 1), (40, 3)))
     assert keys_written(read, read.operations.ids, None) == {0: [key_of(A, L1)], 1: [key_of(B, L1)]}
+
+
+def test_a_tensor_on_the_buffer_of_another_has_none_of_its_own():
+    taken, result = tensor(1, A), tensor(2, A)
+    through = {"inputs": links((20, 1)), "outputs": links((20, 2))}
+    made = {"outputs": links((20, 2))}
+    for rows, parts, own in (
+        ((taken, tensor(2, -1)), through, [True, False]),  # a view, from TTNN 0.70 on
+        ((tensor(1, -1), tensor(2, -1)), through, [True, True]),  # no addresses at all
+        ((taken, result), through, [True, False]),  # in place
+        ((taken, tensor(2, A, size=4096)), through, [True, True]),  # another one, where the first was freed
+        ((taken, tensor(2, B)), through, [True, True]),
+        ((taken, tensor(2, A, device=1)), through, [True, True]),
+        ((taken, result), {**through, "outputs": links((30, 2))}, [True, True]),
+        ((taken,), {"inputs": links((20, 1)), "outputs": links((10, 1), (20, 1))}, [True]),  # given on as it is
+        ((taken, result), made, [False, True]),  # listed twice: by the device op and by the operation
+        ((taken, tensor(2, -1), tensor(3, A)), {"outputs": links((20, 3))}, [False, False, True]),
+        ((taken, tensor(2, A, size=4096)), made, [True, True]),
+        ((taken, tensor(2, B)), made, [True, True]),
+        ((taken, tensor(2, A, device=1)), made, [True, True]),
+        ((taken, result), {"outputs": links((10, 1), (20, 2))}, [True, True]),
+        ((taken, result), {"inputs": links((30, 1)), **made}, [True, True]),
+        ((taken, result), {}, [True, True]),
+    ):
+        assert own_buffers(report(*rows, **parts)).tolist() == own, (rows, parts)
+
+
+def test_those_of_real_reports_hold_the_bytes_that_ttnn_allocated():
+    """The graphs of these programs show every buffer of L1 as it was allocated."""
+    older = [f"../generations/reports/{version}_views" for version in ("0.68.0", "0.70.1", "0.73.1")]
+    for name in ("views", "mobilenet", "late_frees", "warm_passes", *older):
+        folder = real(name)
+        graphs = [
+            node for (text,) in asked(folder, "SELECT captured_graph FROM captured_graph") for node in loads(text)
+        ]
+        allocated = [node["params"] for node in graphs if node["node_type"] == "buffer_allocate"]
+        read = asyncio.run(opened(folder)).memory_report
+        own = own_buffers(read) & (read.tensors.buffers != DRAM)
+        in_l1 = sum(int(params["size"]) for params in allocated if params["type"] == "L1")
+        assert int(read.tensors.size_bytes[own].sum()) == in_l1, name
 
 
 def test_keys_are_found_by_id():

@@ -1,13 +1,17 @@
 """Where operands and tensors live, and what is told of shards: each term with a pair."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tests.analyses.memory.small_tables import memory, tensor
+from tests.analyses.memory.small_tables import tensors as small_tensors
 from tests.analyses.tables import ops_of
 from tests.profiles import DRAM, L1, Program, height_sharded
 from ttnn_mcp.analyses.moves.placements import shard_specs, where_operands_live, where_tensors_live
+from ttnn_mcp.readers.memory.columns import Coded
 from ttnn_mcp.readers.printed.memory_config import Placement, ShardSpec
 
 IN_DRAM, IN_L1 = Placement("INTERLEAVED", "DRAM"), Placement("INTERLEAVED", "L1")
@@ -56,8 +60,18 @@ def test_placements_of_ops_outside_the_window_are_not_told(ops):
 
 def test_tensors_are_counted_by_placement_without_their_shards():
     other = Placement("HEIGHT_SHARDED", "L1", ShardSpec(shape=(64, 64)))
-    found = where_tensors_live(tensors([1, 1, 2, -1, 1], IN_DRAM, TALL, other, sizes=[5, 6, 7, 8, -1]))
-    assert found == [(Placement("HEIGHT_SHARDED", "L1"), 4, 18)]
+    without, view = {"placement": None}, {"placement": TALL, "address": -1}
+    rows = ({"placement": TALL}, {"placement": TALL}, {"placement": other}, without, {"placement": TALL}, view)
+    sizes = (5, 6, 7, 8, -1, 9)
+    listed = [
+        tensor(at, **{"address": 4096 * at, "size": size, **row})
+        for at, (row, size) in enumerate(zip(rows, sizes, strict=True), start=1)
+    ]
+    told = small_tensors(*listed)
+    codes, distinct = told.placements.codes, told.placements.distinct
+    unused = Coded(np.where(codes < 0, codes, codes + 1), (IN_DRAM, *distinct))
+    found = where_tensors_live(memory(tensors=replace(told, placements=unused)))
+    assert found == [(Placement("HEIGHT_SHARDED", "L1"), 5, 18)]
 
 
 def test_shards_are_those_that_ops_were_told_to_write_and_that_tensors_have(ops):

@@ -78,6 +78,35 @@ def keys_of_tensors(tensors: Tensors) -> Integers:
     return keys_of(tensors.addresses, tensors.buffers)
 
 
+def own_buffers(memory: MemoryReport) -> Booleans:
+    """The tensors that have a buffer of their own, and not that of a tensor listed besides.
+
+    From TTNN 0.70 on a view has no address; before, it has that of what its operation took, as results in place have.
+    TTNN 0.68 to 0.73 list a result twice: as its device op made it, which no operation takes or gives, and after that
+    as the operation gave it.
+    """
+    tensors, keys = memory.tensors, keys_of_tensors(memory.tensors)
+    if not (keys >= 0).any():  # a report without addresses does not tell
+        return np.ones(len(keys), dtype=np.bool_)
+    own: Booleans = keys >= 0
+    operations = np.unique(memory.operations.ids)
+    (takes, inputs), (gives, outputs) = (
+        _placed(links, operations, tensors.ids) for links in (memory.inputs, memory.outputs)
+    )
+    _, alike = np.unique((keys, tensors.size_bytes, tensors.devices), axis=1, return_inverse=True)
+    where = np.ravel(alike)  # NumPy 2.0 alone returns it two-dimensional
+    placed = np.flatnonzero(own)
+    first, second = placed[:-1], placed[1:]
+    unnamed = ~np.isin(first, np.concatenate((inputs, outputs)))
+    own[first[unnamed & (where[first] == where[second]) & np.isin(second, outputs)]] = False
+    rows = set(zip(takes.tolist(), inputs.tolist(), strict=True))
+    buffers = {(place, int(where[row])) for place, row in rows}
+    for place, row in zip(gives.tolist(), outputs.tolist(), strict=True):
+        if (place, row) not in rows and (place, int(where[row])) in buffers:
+            own[row] = False
+    return own
+
+
 def keys_on(memory: MemoryReport, device: int | None) -> Integers:
     """The key of each tensor on the device; -1 if it does not lie there."""
     tensors, copies = memory.tensors, memory.device_tensors

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
+from ttnn_mcp.analyses.memory.tensor_spans import own_buffers
 from ttnn_mcp.analyses.moves.move_patterns import CONFIG_KEYS
 from ttnn_mcp.arrays import Integers
 from ttnn_mcp.readers.memory.columns import Tensors
+from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.readers.printed.memory_config import Placement, parse_memory_cell, parse_memory_config
 from ttnn_mcp.records import dataclass
@@ -69,8 +71,9 @@ def where_operands_live(ops: OpTable) -> list[Lives]:
     return sorted(lives, key=lambda each: (-each.kernel_ns, -each.operands))
 
 
-def where_tensors_live(tensors: Tensors) -> list[tuple[Placement, int, int]]:
-    """(placement without shards, tensors, bytes) of a memory report, most tensors first; host tensors left out."""
+def where_tensors_live(memory: MemoryReport) -> list[tuple[Placement, int, int]]:
+    """(placement without shards, tensors, bytes of their buffers), most tensors first; host tensors left out."""
+    tensors, held = memory.tensors, own_buffers(memory)
     counts: dict[Placement, tuple[int, int]] = {}
     codes = tensors.placements.codes
     for code, placement in enumerate(tensors.placements.distinct):
@@ -78,7 +81,7 @@ def where_tensors_live(tensors: Tensors) -> list[tuple[Placement, int, int]]:
         if len(rows):
             bare = Placement(placement.layout, placement.buffer)
             count, size = counts.get(bare, (0, 0))
-            sizes = tensors.size_bytes[rows]
+            sizes = tensors.size_bytes[rows[held[rows]]]
             counts[bare] = (count + len(rows), size + int(sizes[sizes > 0].sum()))
     return sorted(((one, *counted) for one, counted in counts.items()), key=lambda one: -one[1])
 
