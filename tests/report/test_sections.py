@@ -132,7 +132,12 @@ def test_the_peak_is_told_by_its_bytes_and_drawn_where_levels_are_known(demo):
         "l1_peak": {**demo.memory["l1_peak"], "made_bytes": 7, "bytes_said": 8, "why_bytes": "x"},
     }
     shown = Page(f"<body>{memory_section(memory, demo.levels, demo.spans)}</body>")
-    assert {"made", "together"} <= {*shown.cells}
+    peak = demo.memory["l1_peak"]
+    parts = [peak["tensors_bytes"], peak["circular_buffers_bytes"]]
+    cells = [cell for cell in shown.cells if cell]
+    at = cells.index("together")
+    assert cells[at - 2 : at + 2] == [*(f"{part:,}" for part in parts), "together", f"{sum(parts):,}"]
+    assert {"made", "capacity"} <= {*cells[at:]}  # what adds up to nothing comes after
     assert not {"bytes_said", "bytes said", "why", "operation"} & {*shown.cells}
     for levels in (None, {**demo.levels, "rows": []}):
         assert "<canvas" not in memory_section(demo.memory, levels, demo.spans)

@@ -115,12 +115,23 @@ def test_a_finding_is_told_with_what_it_has():
     ]
 
 
-@for_all(("rows", "more"), [(0, []), (20, []), (21, ["", "1 more rows are not listed."])])
-def test_a_table_has_twenty_rows_and_none_without(rows, more):
-    peak = {"operation": 24, "name": "ttnn.conv2d", "bytes_per_bank": 1024}
+@for_all(
+    ("rows", "left_out", "more"),
+    [
+        (0, 0, []),
+        (20, 0, []),
+        (21, 0, ["", "1 more rows are not listed."]),
+        (8, 3, ["", "3 more rows are not listed."]),  # of the answer itself
+        (21, 3, ["", "4 more rows are not listed."]),
+    ],
+)
+def test_a_table_has_twenty_rows_and_none_without(rows, left_out, more):
+    parts = {"tensors_bytes": 24, "circular_buffers_bytes": 1000}
+    peak = {"operation": 24, "name": "ttnn.conv2d", "bytes_per_bank": 1024, **parts}
     live = {"columns": ["name", "share"], "rows": [[f"t{row}", 0.5] for row in range(rows)]}
-    _title, _gap, level, *lines = told(memory={"l1_peak": peak, "live": live})
+    _title, _gap, level, held, *lines = told(memory={"l1_peak": peak, "live": live, "more_live": left_out})
     assert level == "L1 peak: **1,024 B** of a bank, at operation 24, ttnn.conv2d."
+    assert held == "Of these: tensors 24 B, circular buffers 1,000 B."
     card = {"name": "run", "ran_out": "ran out of L1"}
     assert told(card=card, memory={"l1_peak": peak, "live": live})[2:5] == ["Memory: **ran out of L1**", "", level]
     table = ["", "**Live at the peak**", "", "| name | share |", "| --- | --- |"]

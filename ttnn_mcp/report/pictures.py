@@ -92,12 +92,13 @@ def memory_section(memory: Answer, levels: Answer | None, spans: Answer | None) 
     """L1 by address over the operations with DRAM beside it, and what is live at the peak."""
     peak = memory["l1_peak"]
     where = f"operation {peak['operation']}, {peak['name']}" + (f", {peak['line']}" if "line" in peak else "")
-    rows = [
-        [name.removesuffix("_bytes"), value]
+    sizes = {
+        name.removesuffix("_bytes"): value
         for name, value in peak.items()
         if isinstance(value, int) and name.endswith("bytes")
-    ]
-    rows.append(["together", peak["bytes_per_bank"]])
+    }
+    rows = [[part, sizes.pop(part)] for part in ("tensors", "circular_buffers")]
+    rows += [["together", peak["bytes_per_bank"]], *map(list, sizes.items())]  # of the rest nothing adds up to it
     more = f" ({number(memory['more_live'])} smaller ones are not listed)" if memory.get("more_live") else ""
     return section(
         "memory",

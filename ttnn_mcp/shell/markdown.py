@@ -234,10 +234,13 @@ def _memory(memory: Answer) -> list[str]:
     place = f"operation {peak['operation']}, {text(peak['name'])}"
     line = f", {text(peak['line'])}" if "line" in peak else ""
     level = f"L1 peak: **{number(peak['bytes_per_bank'])} B** of a bank, at {place}{line}."
-    return [level, *_titled("Live at the peak", memory["live"]), *_listed(memory.get("caveats", ())), ""]
+    parts = f"Of these: tensors {number(peak['tensors_bytes'])} B, circular buffers "
+    parts += f"{number(peak['circular_buffers_bytes'])} B."
+    live = _titled("Live at the peak", memory["live"], memory.get("more_live", 0))
+    return [level, parts, *live, *_listed(memory.get("caveats", ())), ""]
 
 
-def _titled(title: str, answer: Answer | None) -> list[str]:
+def _titled(title: str, answer: Answer | None, left_out: int = 0) -> list[str]:
     if not answer or not answer["rows"]:
         return []
     columns: Sequence[str] = answer["columns"]
@@ -250,7 +253,7 @@ def _titled(title: str, answer: Answer | None) -> list[str]:
         ]
         for row in shown
     ]
-    left = len(answer["rows"]) - ROWS
+    left = left_out + max(len(answer["rows"]) - ROWS, 0)
     more = ["", f"{left} more rows are not listed."] if left > 0 else []
     return ["", f"**{title}**", "", *table([heading(name) for name in columns], rows), *more]
 
