@@ -112,6 +112,18 @@ def written(folder, program, without=(), blank=()):
 
 async def test_a_report_that_names_grid_and_shards_needs_no_caveat(at, tmp_path):
     assert "caveat" not in await ask(at, "sharding_summary", run=written(tmp_path, model()))
+    first_alone = performance_rows(model(), [Iteration()])
+    first_alone[1]["ATTRIBUTES"] = ""  # of the second op, 10 us
+    run = str(write_rows(tmp_path / "first.csv", first_alone, header_of(first_alone, "C7")))
+    said = await ask(at, "sharding_summary", run=run)
+    assert [row[6] for row in said["shard_specs"]["rows"]] == [1]
+    assert said["caveat"] == "1 more op (10 us) wrote shards that ATTRIBUTES do not name: not in shard_specs"
+    # matmuls of early 2025 print the layout of their output, not its shards
+    old = await ask(at, "sharding_summary", run=str(shared(SEGFORMER)), limit=200)
+    assert sum(row[6] for row in old["shard_specs"]["rows"]) + 64 == 204
+    assert old["caveat"].endswith(
+        "; 64 more ops (350 us) wrote shards that ATTRIBUTES do not name: not in shard_specs"
+    )
 
 
 async def test_nor_does_one_without_sharded_tensors(at, tmp_path):

@@ -17,7 +17,9 @@ from ttnn_mcp.analyses.moves.placements import (
 )
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
 from ttnn_mcp.analyses.window_facts import WindowFacts
+from ttnn_mcp.checks.wording import counted
 from ttnn_mcp.errors import shown
+from ttnn_mcp.quoting import figure
 from ttnn_mcp.run.chip import Chip
 from ttnn_mcp.run.ops.groups import grouped
 from ttnn_mcp.run.ops.op_names import canonical
@@ -107,7 +109,7 @@ def sharding_summary(facts: WindowFacts, asked: Arguments) -> Answer:
         worker_cores=run.chip.cores,
         total=ShardingTotal(shard_specs=len(specs), low_core_ops=few_count, low_core_us=round(few_ns / 1e3, 2)),
         next_cursor=cursor_after(offset + asked.limit, asked, run.id) if more else None,
-        caveat=_caveat(run.chip, specs, lives),
+        caveat=_caveat(run.chip, ops, specs, lives),
         device=scope.critical_device if len(ops) < len(scope.ops) else None,
         window=scope.window,
     )
@@ -180,7 +182,7 @@ def _low_core_ops(ops: OpTable, cores: int | None, total_ns: float) -> tuple[lis
     return rows, len(few), float(kernel.sum())
 
 
-def _caveat(chip: Chip, specs: list[Sharded], lives: list[Lives]) -> str | None:
+def _caveat(chip: Chip, ops: OpTable, specs: list[Sharded], lives: list[Lives]) -> str | None:
     caveats: list[str] = []
     if chip.cores is None:
         caveats.append("no CORE COUNT in the report: ops on few cores are not known")
@@ -188,6 +190,16 @@ def _caveat(chip: Chip, specs: list[Sharded], lives: list[Lives]) -> str | None:
         caveats.append(f"the grid is not in the report: {chip.cores} is the most cores any op used")
     if not specs and any(one.placement.sharded for one in lives):
         caveats.append("ATTRIBUTES name no shards: shapes and grids of the sharded operands are not known")
+        return "; ".join(caveats)
+    unnamed = np.ones(len(ops), dtype=np.bool_)
+    for one in specs:
+        unnamed[one.rows] = False
+    for output in ops.outputs[:1]:
+        wrote = np.flatnonzero(unnamed & output.sharded)
+        if len(wrote):
+            kernel_us = figure(float(ops.numbers("kernel_ns")[wrote].sum()) / 1e3, ".0f")
+            more = counted(len(wrote), "more op")
+            caveats.append(f"{more} ({kernel_us} us) wrote shards that ATTRIBUTES do not name: not in shard_specs")
     return "; ".join(caveats) or None
 
 
