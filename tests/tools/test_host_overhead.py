@@ -305,6 +305,12 @@ async def test_without_a_wall_kernels_that_wait_for_a_late_chip_fill_no_window(a
     ):
         with pytest.raises(QuestionRefused, match=f"wall_ms {wall_ms} is below the 0.520 ms of kernels.*{reason}"):
             await ask(at, "host_overhead", run=run, wall_ms=wall_ms)
+    rows = performance_rows(program, COLD_THEN_WARM)
+    for row in rows:
+        if str(row["DEVICE ID"]) == "2" and row["OP CODE"].startswith("Unary"):
+            row["OP CODE"] = "TypecastDeviceOperation"  # gaps between other ops bound nothing
+    other = str(write_rows(tmp_path / "other.csv", rows, header_of(rows, "C7")))
+    assert (await ask(at, "host_overhead", run=other))["verdict"] == "device_bound"
 
 
 async def test_of_a_cold_pass_nothing_is_expected(at, tmp_path):

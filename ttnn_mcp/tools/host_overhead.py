@@ -179,8 +179,7 @@ def judged(facts: WindowFacts, line: Timeline, wall_ms: float | None) -> tuple[V
             f"of {figure(line.gap_ns / 1e6, '.1f')} ms: "
             "a sync, a print or a compile sits in this window. Pass wall_ms measured with the profiler off"
         )
-    known = not facts.alone and facts.waits.bounded
-    working = facts.working_ns / line.wall_ns if known else line.busy
+    working = facts.working_ns / line.wall_ns if facts.waits.bounded else line.busy
     busy, filled = _judged_by_share(line.busy, working, "window's wall time")
     if busy == "device_bound":
         return busy, filled
