@@ -378,6 +378,23 @@ def test_of_a_call_of_several_programs_the_one_replayed_is_timed():
     assert _of_the_op([], 2, None, 0) is None
 
 
+def test_the_op_replayed_is_known_by_any_of_its_names_and_by_no_longer_one():
+    from ttnn_mcp.replay.measuring import _is_replayed
+    from ttnn_mcp.run.ops.op_names import names_of
+
+    names = [
+        "BinaryNgDeviceOperation",
+        "SDPAOperation",
+        "TopkRouteFinishDeviceOperation",
+        "UntilizeCodegenDeviceOperation",
+    ]
+    names += ["ttnn::prim::TopKDeviceOperation", "SdpaDecodeDeviceOperation", "Pool2D"]
+    of = {"ScaledDotProductAttention": [1], "TopK": [4], "ScaledDotProductAttentionDecode": [5], "Pool2D": [6]}
+    for op, places in {**of, "Untilize": [3], "Binary": [0], "Tilize": []}.items():
+        replay = SimpleNamespace(facts={"names": [name.lower() for name in names_of(op)]})
+        assert [place for place, name in enumerate(names) if _is_replayed(replay, name)] == places, op
+
+
 def test_buffers_are_counted_on_the_fullest_core_and_those_on_a_tensor_are_not():
     from ttnn_mcp.replay.measuring import _programs
 

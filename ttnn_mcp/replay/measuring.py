@@ -29,6 +29,7 @@ DIFFERENT = (
 PROFILER = ("TT_METAL_DEVICE_PROFILER", "TT_METAL_PROFILER_MID_RUN_DUMP", "TT_METAL_PROFILER_CPP_POST_PROCESS")
 KERNEL_TIME = "DEVICE KERNEL DURATION [ns]"
 BUFFERS = ("circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
+SUFFIX = re.compile(r"(Codegen)?(DeviceOperation|Operation|Op)?$")  # what builds add to the name of an op
 TRACE_BYTES = 1 << 22
 TILE, TILE_BYTES = 32, 2_048  # of BFLOAT16
 ROUNDS = 5  # from which on one that is far off, as a first one may be, is no noise
@@ -355,7 +356,7 @@ def _place(replay: Replay, run: Any) -> tuple[int | None, list[str]]:
 
 
 def _is_replayed(replay: Replay, name: str) -> bool:
-    return replay.facts["stem"] in name.replace("_", "").lower()
+    return SUFFIX.sub("", name.rpartition("::")[2]).lower() in replay.facts["names"]
 
 
 def _kernels(replay: Replay, device: Any) -> list[float]:

@@ -28,7 +28,7 @@ from ttnn_mcp.replay.families import call_of
 from ttnn_mcp.replay.kept import signature_of
 from ttnn_mcp.replay.matmuls import OWN
 from ttnn_mcp.replay.source import Given, OpCall, OpSource
-from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_names import canonical, names_of
 from ttnn_mcp.run.ops.operand import Operand
 from ttnn_mcp.run.run import Run
 
@@ -159,7 +159,7 @@ def _written(
         "clock_ghz": run.chip.clock_ghz,
         "kernel_us": op.kernel_us,
         "floor_us": round(op.least_ns / 1e3, 3) if op.kernel_us is not None else None,
-        "stem": source.name.replace("ScaledDotProductAttentionDecode", "SdpaDecode").lower(),
+        "names": [name.lower() for name in names_of(source.name)],
         "mesh": mesh,
         "free_bytes": free,
         "l1_small_bytes": (limit.small_bytes if limit else 0) or (L1_SMALL_BYTES if in_parts else 0),

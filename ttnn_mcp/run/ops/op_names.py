@@ -98,6 +98,12 @@ def canonical(op_code: str) -> str:
     return _RENAMED.get(name, name)
 
 
+def names_of(op_code: str) -> tuple[str, ...]:
+    """All names of the op without their suffix, its one name first."""
+    name = canonical(op_code)
+    return (name, *(one for one, renamed in _RENAMED.items() if renamed == name))
+
+
 def is_rotary(op_code: str) -> bool:
     """Whether it is a rotary embedding, in any of its forms."""
     return canonical(op_code).startswith("RotaryEmbedding")
