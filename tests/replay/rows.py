@@ -17,6 +17,7 @@ NORM = {"norm_type": "LayerNormType::LAYERNORM", "eps": "1e-05"}
 SDPA = {"is_causal": "true", "scale": "0.125", "program_config": "SDPAProgramConfig(compute_with_storage_grid_size=(x=8;y=8);q_chunk_size=32;k_chunk_size=32;exp_approx_mode=0;max_cores_per_head_batch=16)"}  # fmt: skip
 GATHER = {"ring_size": "4", "cluster_axis": "0", "num_links": "1", "topology": "Topology::Linear"}
 ROWS = {"layout": "ROW_MAJOR"}
+CORES = "{[(x=0;y=0) - (x=3;y=3)]}"
 WHOLE = {"dtype": "INT32", "layout": "ROW_MAJOR"}
 TALL = height_sharded(64, 64, 8)
 WINDOW = "SlidingWindowConfig(batch_size=1; input_hw=({0};{0}); window_hw=(2;2); stride_hw=(2;2); padding=((0; 0); (0; 0)); dilation_hw=(1;1))"  # fmt: skip
@@ -71,6 +72,10 @@ OPS = [
     (("TypecastDeviceOperation", [X], X, {"output_dtype": "DataType::BFLOAT8_B"}), "ttnn.typecast(x[0], ttnn.bfloat8_b", "x[0]"),
     (("LayerNormDeviceOperation", [X, X, (1, 1, 1, 64), (1, 1, 1, 64)], X, {**NORM, "compute_kernel_config": KERNEL}),
      "epsilon=1e-05, weight=x[2], bias=x[3], residual_input_tensor=x[1]", "torch.nn.functional.layer_norm(x[0] + x[1]"),
+    (("LayerNormDeviceOperation", [(1, 1, 1, 64)] * 4, (1, 1, 1, 64), NORM), "weight=x[2], bias=x[3], residual_input_tensor=x[1]", "layer_norm(x[0] + x[1]"),
+    (("LayerNormDeviceOperation", [(1, 1, 1, 64)] * 2 + [((1, 1, 2, 32), ROWS)], (1, 1, 1, 64), NORM), "weight=x[2], residual_input_tensor=x[1]", "layer_norm(x[0] + x[1]"),
+    (("LayerNormDeviceOperation", [X, X, (1, 1, 1, 64)], X, NORM), "weight=x[2], residual_input_tensor=x[1]", "layer_norm(x[0] + x[1]"),
+    (("BinaryNgDeviceOperation", [X, X, X], X, {"binary_op_type": "BinaryOpType::ADD"}), "ttnn.add(x[0], x[1], dtype", "x[0] + x[1]"),
     (("LayerNormDeviceOperation", [X, (1, 1, 1, 64)], X, {**NORM, "norm_type": "LayerNormType::RMSNORM"}),
      "ttnn.rms_norm(x[0], epsilon=1e-05, weight=x[1], memory", "torch.rsqrt(x[0].pow(2)"),
     (("LayerNormDeviceOperation", [X], X, {**NORM, "program_config": "LayerNormDefaultProgramConfig(legacy_reduction=0;use_welford=1)"}),
@@ -110,8 +115,8 @@ OPS = [
      "ttnn.avg_pool2d(x[0], 1, 31, 31, 64, [2, 2], [2, 2], [0, 0, 0, 0], ceil_mode=True, applied_shard_scheme=ttnn.TensorMemoryLayout.HEIGHT_SHARDED, count_include_pad=False, dtype=ttnn.bfloat16, output_layout=ttnn.ROW_MAJOR_LAYOUT)", None),
     (("UpsampleOperation", [((1, 8, 8, 32), ROWS)], ((1, 16, 16, 32), ROWS), {"mode": "nearest", "scale_factor_h": "2", "scale_factor_w": "2"}),
      "ttnn.upsample(x[0], [2, 2], mode='nearest', memory", None),
-    (("GridSample", [((1, 8, 8, 32), ROWS), ((1, 4, 4, 6), ROWS)], ((1, 4, 4, 32), ROWS), {"mode": "bilinear", "padding_mode": "zeros", "use_precomputed_grid": "true", "batch_output_channels": "false"}),
-     "ttnn.grid_sample(x[0], x[1], use_precomputed_grid=True, batch_output_channels=False, memory", None),
+    (("GridSample", [((1, 8, 8, 32), ROWS), ((1, 4, 4, 6), ROWS)], ((1, 4, 4, 32), ROWS), {"mode": "bilinear", "padding_mode": "zeros", "align_corners": "false", "use_precomputed_grid": "true", "batch_output_channels": "false"}),
+     "ttnn.grid_sample(x[0], x[1], align_corners=False, use_precomputed_grid=True, batch_output_channels=False, memory", None),
     (("AccumulationDeviceOperation", [(2, 1, 64, 64)], (2, 1, 64, 64), {"dim": "0", "op": "AccumulationOp::CUMSUM", "flip": "false"}),
      "ttnn.cumsum(x[0], 0, dtype=ttnn.bfloat16, reverse_order=False)", None),
     (("GroupNorm", [(1, 1, 1024, 64), ((1, 1, 2, 32), ROWS), ((1, 1, 2, 32), ROWS), (1, 2, 32, 32)], (1, 1, 1024, 64), {"eps": "1e-05", "num_groups": "2", "program_config": GROUPS}),
@@ -179,6 +184,12 @@ NOT_REBUILT = [
     (("SoftmaxDeviceOperation", [X], X, {"dim": "2"}), "its dim is 2"),
     (("SDPAOperation", [HEADS, HEADS], HEADS, SDPA), "queries, keys and values"),
     (("SDPAOperation", [HEADS] * 3 + [X], HEADS, SDPA), "fourth operand"),
+    *((("SDPAOperation", [HEADS] * 3 + [shape], HEADS, {**SDPA, "is_causal": "false"}), "fourth operand") for shape in ((1, 8, 1, 64), (1, 8, 64, 1))),
+    (("SDPAOperation", [HEADS] * 3 + [X, (1, 8, 1, 1)], HEADS, {**SDPA, "is_causal": "false"}), "what its INPUT_4 is for"),
+    *((("BinaryNgDeviceOperation", [X, X, *more], X, {"binary_op_type": "BinaryOpType::ADD"}), "what its INPUT_2 is for") for more in ([X, X], [(1, 1, 32, 64)], [(X, {"dtype": "FLOAT32"})])),
+    *((("ConcatDeviceOperation", [X, X], (1, 1, 64, 128), {key: CORES}), f"{key} is") for key in ("sub_core_grids", "sub_core_grid")),
+    *((("NLPConcatHeadsDecodeDeviceOperation", [HEADS], HEADS, {"num_heads": "8", key: "true"}), f"{key} is true") for key in ("on_subcoregrids", "input_on_subcoregrids")),
+    (("MatmulDeviceOperation", [X, X, (1, 1, 32, 64), (1, 1, 32, 64)], X, {}), "what its INPUT_3 is for"),
     (("SDPAOperation", [HEADS] * 3, HEADS, {**SDPA, "use_mla": "true"}), "use_mla"),
     (("PermuteDeviceOperation", [(1, 2, 64, 64)], X, {"dims": "SmallVector([0; 1])"}), "it counts 2 dimensions"),
     (("PermuteDeviceOperation", [(1, 1, 1, 64)], X, {"dims": "SmallVector([0; 1; 2; 3; 4])"}), "it counts 5 dimensions"),

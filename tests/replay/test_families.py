@@ -103,6 +103,7 @@ ONE_USER, PLACE = (1, 1, 8, 64), ((1, 1, 1, 1), WHOLE)
         (("SoftmaxDeviceOperation", [X, X], X, {}), "mask_softmax(x[0], None, x[1]", "x[0] + x[1]"),
         (("SdpaDecodeDeviceOperation", [ONE_USER, CACHE, CACHE, PLACE], ONE_USER, DECODE),
          ".scaled_dot_product_attention_decode(x[0], x[1], x[2], cur_pos_tensor=x[3]", "x[1].repeat"),
+        (("ArgMaxDeviceOperation", [X], (1, 1, 1, 64), {}), "ttnn.argmax(x[0], dim=-1, memory", None),
         (("AccumulationDeviceOperation", [X], X, {"dim": "-1", "op": "AccumulationOp::CUMSUM"}), "x[0], -1,", None),
         (("AllGatherAsyncDeviceOperation", [X], (1, 1, 64, 128), {**GATHER, "ring_size": "2"}), "(x[0], 3,", None),
         (("SliceDeviceOperation", [X], (1, 1, 32, 64), {**SLICE, "step": None}), "[1, 1, 32, 64], [1, 1, 1, 1]", "0:32:1"),
@@ -136,8 +137,11 @@ async def test_dimensions_are_turned_by_the_letters_of_their_order(called):
 
 async def test_the_order_of_a_weight_and_a_bias_is_assumed_of_one_norm(called):
     rms = {**NORM, "norm_type": "LayerNormType::RMSNORM"}
-    for attributes, operands, assumed in ((rms, 2, True), (rms, 1, False), (NORM, 2, False)):
-        row = ("LayerNormDeviceOperation", [X, *[ROW] * operands], X, attributes)
+    for x, attributes, operands, assumed in (
+        (X, rms, 2, True), (X, rms, 1, False), (X, NORM, 2, False), (ROW, NORM, 2, True), (ROW, NORM, 3, False),
+        (ROW, NORM, 1, False),
+    ):  # fmt: skip
+        row = ("LayerNormDeviceOperation", [x, *[ROW] * operands], x, attributes)
         ((*_, answer),) = [one async for one in called(row)]
         assert ("its operands are the weight and the bias, in this order" in answer["assumed"]) is assumed
 
@@ -271,6 +275,15 @@ async def test_a_matmul_on_shards_is_given_no_config_of_ours(tmp_path):
     for line, _ in enumerate(rows, 2):
         answer = await ask(at, "replay_op", run=run, op=line, path=str(tmp_path / "s.py"))
         assert "candidates" not in answer
+
+
+async def test_a_minimal_matmul_of_several_results_is_not_rebuilt(tmp_path):
+    program = Program("wormhole_b0")
+    split = op_of(program, "MinimalMatmulDeviceOperation", [X, X], (1, 1, 64, 32), {})
+    put(program, replace(split, outputs=[*split.outputs, program.tensor([1, 1, 64, 32])]))
+    run = str(write_performance_report(tmp_path / "perf", program))
+    with pytest.raises(QuestionRefused, match="its result is split"):
+        await ask(session(tmp_path), "replay_op", run=run, op=2)
 
 
 async def test_weights_of_a_minimal_matmul_are_swept(tmp_path):

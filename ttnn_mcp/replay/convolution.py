@@ -184,6 +184,7 @@ def grid_sample(source: OpSource) -> OpCall:
         "ttnn.grid_sample",
         ("x[0]", "x[1]"),
         {
+            "align_corners": source.written("align_corners", flag),
             "use_precomputed_grid": source.written("use_precomputed_grid", flag),
             "batch_output_channels": source.written("batch_output_channels", flag),
             "memory_config": source.memory(),

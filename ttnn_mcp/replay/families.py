@@ -50,7 +50,21 @@ def call_of(source: OpSource) -> OpCall:
         operands and operands[0].present[0] for operands in (source.op.table.inputs, source.op.table.outputs)
     ):
         raise source.refused("its row does not show what it read and wrote: profile again with tracy -r")
-    return write(source)
+    source.forbid(sub_core_grids="", sub_core_grid="", on_subcoregrids="false", input_on_subcoregrids="false")
+    return _with_all_operands(source, write(source))
+
+
+def _with_all_operands(source: OpSource, call: OpCall) -> OpCall:
+    """The call where each operand of its script is an argument; the last may be where the result was written."""
+    words = " ".join(filter(None, (*call.positional, *call.named.values())))
+    operands = call.operands if call.operands is not None else tuple(map(source.operand, range(len(source.inputs))))
+    spare = [place for place in range(len(operands)) if f"x[{place}]" not in words]
+    for place in spare:
+        name = source.inputs[place].name
+        if place < len(operands) - 1 or not source.is_result(source.inputs[place]):
+            raise source.refused(f"its row does not tell what its {name} is for")
+        source.assumed.append(f"{name} is where its result was written: here that is a new tensor")
+    return replace(call, operands=operands[: len(operands) - len(spare)])
 
 
 def _binary(source: OpSource) -> OpCall:
@@ -124,12 +138,16 @@ def _norm(source: OpSource) -> OpCall:
         raise source.refused(f"its norm_type {kind} is not rebuilt")
     shape = source.shape(0)
     beside = list(range(1, len(source.inputs)))
-    residual = f"x[{beside.pop(0)}]" if beside and source.shape(beside[0]) == shape and shape[-2] > 1 else None
-    names = [f"x[{place}]" for place in beside[:2]]
+    alike = [place for place in beside if source.shape(place) == shape]
+    # weights of a single row may have its shape: there are no three, and both are of one layout (TTNN 0.81.1)
+    of_two_kinds = len(beside) > 2 or len({source.inputs[place].layout[0] for place in beside}) > 1
+    residual = alike[0] if alike and (shape[-2] > 1 or of_two_kinds) else None
+    names = [f"x[{place}]" for place in beside if place != residual]
     weight, bias = (*names, None, None)[:2]
-    if kind == "RMSNORM" and len(beside) > 1:
+    if len(names) > 1 and (kind == "RMSNORM" or (residual is None and alike)):
         source.assumed.append("its operands are the weight and the bias, in this order")
-    over = f"(x[0] + {residual})" if residual else "x[0]"
+    added = f"x[{residual}]" if residual is not None else None
+    over = f"(x[0] + {added})" if added else "x[0]"
     epsilon = source.written("eps", number, "epsilon")
     least = epsilon or "1e-12"  # TTNN's own
     wide = ", ".join(f"{one}.flatten()[: x[0].shape[-1]]" for one in names) or ""
@@ -146,7 +164,7 @@ def _norm(source: OpSource) -> OpCall:
             "epsilon": epsilon,
             "weight": weight,
             "bias": bias,
-            "residual_input_tensor": residual,
+            "residual_input_tensor": added,
             "program_config": source.config("program_config"),
             "compute_kernel_config": source.kernel(),
             "memory_config": source.memory(),
@@ -215,7 +233,8 @@ def _attention(source: OpSource) -> OpCall:
         raise source.refused("its row does not have the queries, keys and values")
     causal, scale = source.written("is_causal", flag) or "True", source.written("scale", number)
     mask = f"x[{VALUES + 1}]" if len(source.inputs) > VALUES + 1 else None
-    if mask and causal == "True":
+    sides = (source.inputs[QUERIES].padded[0, 2], source.inputs[KEYS].padded[0, 2])
+    if mask and (causal == "True" or tuple(source.inputs[VALUES + 1].padded[0, 2:]) != sides):
         raise source.refused("it has a fourth operand that is no mask")
     k, v = (_repeated(f"x[{one}]", source.shape(QUERIES)[1], source.shape(KEYS)[1]) for one in (KEYS, VALUES))
     wanted = f"attn_mask={mask}, is_causal={causal}, scale={scale}"

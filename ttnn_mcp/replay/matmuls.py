@@ -39,7 +39,7 @@ def matmul(source: OpSource) -> OpCall:
     a, b = (f"x[{place}].transpose(-1, -2)" if turned[place] else f"x[{place}]" for place in (0, 1))
     bias = "x[2]" if len(source.inputs) > 2 else None
     product = f"{a} @ {b}{' + x[2]' if bias else ''}"
-    operands = [source.operand(place) for place in range(min(len(source.inputs), 3))]
+    operands = [source.operand(place) for place in range(len(source.inputs))]
     operands[1] = source.weights(operands[1])
     if bias and operands[2].shape[-2] == TILE_SIDE:  # as older builds print it: a fused bias is a row
         operands[2] = replace(operands[2], shape=(*operands[2].shape[:-2], 1, operands[2].shape[-1]))
@@ -64,6 +64,8 @@ def matmul(source: OpSource) -> OpCall:
 def minimal_matmul(source: OpSource) -> OpCall:
     """`ttnn.experimental.minimal_matmul`."""
     source.forbid(fused_activation="", fused_ternary_scalar="", fuse_swiglu="false")
+    if any(one.present[0] for one in source.op.table.outputs[1:]):
+        raise source.refused("its result is split into several")
     bias = "x[2]" if len(source.inputs) > 2 else None
     operands = [source.operand(place) for place in range(len(source.inputs))]
     operands[1] = source.weights(operands[1])

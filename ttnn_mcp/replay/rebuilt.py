@@ -194,7 +194,6 @@ def _mesh(on_mesh: tuple[int, int] | None) -> list[int] | None:
 
 def script_of(source: OpSource, call: OpCall, facts: dict[str, Any], file: str) -> str:
     """The whole text of the script."""
-    operands = call.operands if call.operands is not None else tuple(map(source.operand, range(len(source.inputs))))
     imports, body = _measuring()
     assumed = "; ".join([*source.assumed, "the values of its operands are made up"])
     alone = facts["kernel_us"] is None
@@ -208,7 +207,7 @@ def script_of(source: OpSource, call: OpCall, facts: dict[str, Any], file: str) 
         (
             HEAD.format(name=source.name, place=place, file=file, assumed=assumed) + "\n" + imports,
             f"FACTS = {pformat(facts, width=WIDTH, sort_dicts=False)}",
-            _operands(operands),
+            _operands(call.operands or ()),
             _call(call),
             reference,
             body.strip(),

@@ -107,6 +107,11 @@ class OpSource:
         operand = self.output if number < 0 else self.inputs[number]
         return tuple(operand.logical[0].tolist())
 
+    def is_result(self, one: Operand) -> bool:
+        """Whether it is of the result's shape and kind, in its place."""
+        kinds = [(each.layout[0], each.dtype[0], each.memory[0]) for each in (one, self.output)]
+        return kinds[0] == kinds[1] and bool((one.padded[0] == self.output.padded[0]).all())
+
     def refused(self, why: str) -> QuestionRefused:
         """Why this op is not rebuilt."""
         return QuestionRefused(f"{shown(self.name)} cannot be replayed from this report: {why}.")

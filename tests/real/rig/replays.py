@@ -45,6 +45,7 @@ EXPLAINED = {
         ("enough_space_height", "enough_space_width", "pf_type", "use_multicore", "use_pack_untilize"),
         "fields of an Untilize that the build of the rig no longer has",
     ),
+    "scale": "of attention a graph prints six digits",
     "dim": "the last of a TopK or ArgMax, which the call is given as -1",
 }
 _FIELD = re.compile(r"\b([A-Za-z_]\w*)=([^,;(){}\[\]'<]+)")
