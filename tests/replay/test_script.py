@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 from math import inf
 from pathlib import Path
 
@@ -254,8 +255,10 @@ async def test_a_file_of_another_kind_is_left_alone(tmp_path):
 
 
 async def test_without_a_path_the_script_lies_in_the_state_folder(tmp_path):
-    answer = await ask(session(tmp_path), "replay_op", run=report(tmp_path), op=3)
-    assert answer["file"] == str(tmp_path / "state" / "replays" / "replay_3_matmul.py")
+    state = tmp_path / ("a state of mine " * 6)
+    answer = await ask(session(state), "replay_op", run=report(tmp_path), op=3)
+    assert answer["file"] == str(state / "state" / "replays" / "replay_3_matmul.py")
+    assert shlex.split(answer["run_with"].partition("; then ")[0]) == ["python", answer["file"]]
     assert answer["assumed"] == ["made-up values"]
 
 

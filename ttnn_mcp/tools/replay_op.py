@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from typing import Annotated
 
 from pydantic import Field
@@ -86,12 +87,13 @@ async def replay_op(session: Session, asked: Arguments) -> Answer:
         (shown(each["name"]), each.get("expected_us"), each.get("low_us"), each["buffer_bytes"])
         for each in one.facts["candidates"][1:]
     ]
+    word = shlex.quote(quoting.single_line(file or one.file))
     return Answer(
         op=asked.op,
         op_code=shown(one.source.name),
         file=file,
         script=script,
-        run_with=f"python {shown(file or one.file)}; then replay_op(results=<the .json beside it>)",
+        run_with=f"python {word}; then replay_op(results=<the .json beside it>)",
         assumed=[*one.source.assumed, "made-up values"],
         candidates=TRIED.table(rows) if rows else None,
         left_out=dict(one.candidates.left_out),
