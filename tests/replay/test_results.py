@@ -28,14 +28,25 @@ def tried(median_us, noise_share=0.0, pcc=0.9999, **more):
     }
 
 
+FACTS = {
+    "line": 3,
+    "op": "Matmul",
+    "signature": "0" * 16,
+    "tuned": "1" * 16,
+    "arch": "wormhole_b0",
+    "clock_ghz": 1.0,
+    "kernel_us": 100.0,
+    "floor_us": 10.0,
+    "mode": "measured",
+}
+
+
 @pytest.fixture
 def of(tmp_path):
     def results(*candidates, base=None, **more):
-        facts = {"line": 3, "op": "Matmul", "signature": "0" * 16, "tuned": "1" * 16, "arch": "wormhole_b0"}
-        facts |= {"clock_ghz": 1.0, "kernel_us": 100.0, "floor_us": 10.0, "mode": "measured"}
         document = {
             "format": "ttnn-mcp replay 1",
-            **facts,
+            **FACTS,
             "candidates": [base or tried(100.0), *candidates],
             **more,
         }

@@ -1,9 +1,15 @@
 """replay_op: the tool; tests/replay has what its scripts say and what is made of their results."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.asking import ask, session
+from tests.replay.test_results import FACTS, tried
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing
+from ttnn_mcp.session.session import Session
+from ttnn_mcp.session.settings import Settings
 
 
 async def test_an_op_of_the_demo_gets_a_script_and_its_candidates(tmp_path):
@@ -45,3 +51,27 @@ async def test_results_that_are_not_there_are_missing(tmp_path):
 async def test_a_line_that_holds_no_op_is_refused(tmp_path):
     with pytest.raises(QuestionRefused, match="No op at line 900"):
         await ask(session(tmp_path), "replay_op", run="demo", op=900)
+
+
+async def test_an_op_of_a_memory_report_alone_gets_a_script(tmp_path):
+    memory = Path(__file__).parents[2] / "resources" / "demo" / "memory"
+    answer = await ask(session(tmp_path), "replay_op", run=str(memory), op=8, path=str(tmp_path / "s.py"), limit=0)
+    assert answer["op_code"] == "Conv2d"
+
+
+async def test_over_http_nothing_is_written_and_results_come_from_the_state_folder_alone(tmp_path):
+    state, asked = tmp_path / "state", {"run": "demo", "op": 80, "limit": 0}
+    at = Session(Settings(roots=[tmp_path / "reports"], confined=True, state=state))
+    answer = await ask(at, "replay_op", **asked)
+    assert ("Replays Matmul" in answer["script"], "file" in answer) == (True, False)
+    with pytest.raises(QuestionRefused, match="Over HTTP no file is written"):
+        await ask(at, "replay_op", **asked, path=str(tmp_path / "try.py"))
+    for folder, why in (
+        (tmp_path, "Over HTTP only results in the state folder"),
+        (state, "was measured of another op"),
+    ):
+        folder.mkdir(exist_ok=True)
+        results = folder / "results.json"
+        results.write_text(json.dumps({"format": "ttnn-mcp replay 1", **FACTS, "candidates": [tried(100.0)]}))
+        with pytest.raises(QuestionRefused, match=why):
+            await ask(at, "replay_op", **asked, results=str(results))
