@@ -159,12 +159,22 @@ async def test_text_of_a_report_stays_text(tmp_path):
 
 
 async def test_shards_that_no_report_prints_are_not_made_up(tmp_path):
-    program = Program("wormhole_b0")
-    x = program.tensor([1, 1, 256, 256], placement=block_sharded(32, 32, (8, 8)))
-    w, y = program.weight([1, 1, 256, 512], "BFLOAT8_B"), program.tensor([1, 1, 256, 512], placement=L1)
-    put(program, matmul(x, w, y, 20_000, program_config=CONFIG))
-    with pytest.raises(QuestionRefused, match="INPUT_0 lies in L1_BLOCK_SHARDED and no report prints its shards"):
-        await ask(session(tmp_path), "replay_op", run=report(tmp_path, program), op=3)
+    grid = "grid={[(x=0,y=0) - (x=7,y=7)]},orientation=ShardOrientation::ROW_MAJOR"
+    result = f"MemoryConfig(memory_layout=TensorMemoryLayout::BLOCK_SHARDED;buffer_type=BufferType::L1;nd_shard_spec=NdShardSpec(shard_shape=Shape([1, 1, 32, 64]),{grid}))"  # fmt: skip
+    for name, into, printed in (
+        ("none", L1, {}),
+        ("nd", block_sharded(32, 64, (8, 8)), {"output_mem_config": result}),
+    ):
+        program = Program("wormhole_b0")
+        x = program.tensor([1, 1, 256, 256], placement=block_sharded(32, 32, (8, 8)))
+        w, y = program.weight([1, 1, 256, 512], "BFLOAT8_B"), program.tensor([1, 1, 256, 512], placement=into)
+        op = matmul(x, w, y, 20_000, cores=64, program_config=CONFIG)
+        op.attributes = {**op.attributes, **printed}
+        put(program, op)
+        with pytest.raises(
+            QuestionRefused, match="INPUT_0 lies in L1_BLOCK_SHARDED and no report prints its shards"
+        ):
+            await ask(session(tmp_path), "replay_op", run=report(tmp_path / name, program), op=3)
 
 
 async def test_where_the_output_is_sharded_blocks_are_not_tried_together(written):
