@@ -234,15 +234,19 @@ class OpSource:
             QuestionRefused: it may have others.
         """
         one, made = self.inputs[number], parse_memory_config(self.text(*PLACES) or "")
-        alike = made if made is not None and made.layout == place.layout else Placement("INTERLEAVED", "L1")
-        shard = alike.shard
-        if shard is not None and len(shard.shape) == 2 and shard.cores == self.op.cores:
+        if (
+            made is not None
+            and (shard := made.shard) is not None
+            and len(shard.shape) == 2
+            and shard.cores == self.op.cores
+            and made.layout == place.layout
+        ):
             if self.name in SHARDS_STAY and (one.padded[0] == self.output.padded[0]).all():
-                return alike
+                return made
             columns = {x for (left, _), (right, _) in shard.ranges for x in range(left, right + 1)}
             wide, rest = divmod(int(one.padded[0][-1]), len(columns) if place.layout == "BLOCK_SHARDED" else 1)
             if self.name == "Matmul" and number == 0 and place.layout != "WIDTH_SHARDED" and not rest:
-                return replace(alike, shard=replace(shard, shape=(shard.shape[0], wide)))
+                return replace(made, shard=replace(shard, shape=(shard.shape[0], wide)))
         raise self.refused(
             f"{one.name} lies in {shown(one.placement[0])} and no report prints its shards: link the memory report"
         )

@@ -25,14 +25,18 @@ class Death:
     after: int | None = None
 
     @property
+    def where(self) -> str:
+        """For a sentence: 'operation 5 ttnn.linear'."""
+        return f"operation {self.operation} {shown(self.name)}" if self.operation is not None else shown(self.name)
+
+    @property
     def sentence(self) -> str:
         """For a caveat: 'the run died in operation 5 ttnn.linear: Out of Memory: ...'."""
-        number = f"operation {self.operation} " if self.operation is not None else ""
         behind = f", after operation {self.after}" if self.after is not None else ""
         why = " ".join(self.message.split("backtrace:")[0].split())
         why = why.partition("info: ")[2] or why
         message = f": {shown(why)}" if why else ""
-        return f"the run died in {number}{shown(self.name)}{behind}{message}"
+        return f"the run died in {self.where}{behind}{message}"
 
 
 def went_wrong(memory: MemoryReport) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ttnn_mcp.analyses.memory.death import Death, death_of
+from ttnn_mcp.analyses.memory.death import death_of
 from ttnn_mcp.analyses.memory.replay import replay_of
 from ttnn_mcp.analyses.memory.replayed import Replayed
-from ttnn_mcp.errors import ReportError, shown
+from ttnn_mcp.errors import ReportError
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.run import Run
 
@@ -52,7 +52,7 @@ async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
         death = death_of(replayed.memory)
         if death is not None:
             caveats.append(
-                f"{label}: the run died in {_where(death)}, and what it would have taken later is not known"
+                f"{label}: the run died in {death.where}, and what it would have taken later is not known"
             )
         if replayed.floor_because is not None:
             caveats.append(f"{label}: L1 figures are floors, not all circular buffers are known")
@@ -63,10 +63,6 @@ async def memory_delta(before: Run, after: Run) -> MemoryDelta | None:
         figures.append(_figures(replayed))
     first, second = figures
     return MemoryDelta(tuple(Figure(name, first[name], second[name]) for name in first), tuple(caveats))
-
-
-def _where(death: Death) -> str:
-    return shown(death.name) if death.operation is None else f"operation {death.operation} {shown(death.name)}"
 
 
 def _figures(replayed: Replayed) -> dict[str, int | None]:
