@@ -51,6 +51,7 @@ MEETINGS = tuple(
 MEETINGS_THAT_WERE = tuple(meeting for meeting in MEETINGS if meeting.file.exists())
 MODELS = {model: layers for meeting in MEETINGS_THAT_WERE for model, layers in meeting.models.items()}
 TOLD = {True: "yes", False: "no", None: ""}  # in the file of a meeting
+MEANT = {word: told for told, word in TOLD.items()}
 GOALS = {"right": 0.70, "near": 0.55, "promised": 0.03}  # of gains with a figure, of those, of dead ends: ours
 COLUMNS = (
     "model",
@@ -180,9 +181,9 @@ def asked(layers: Iterable[Layer]) -> list[Said]:
 @cache
 def said_now() -> dict[str, list[Said]]:
     """By model, as the file has it: `python -m generate` asks all of them, and a test some each time."""
-    named = (tuple(map(_named, filter(None, row["named"].split("; ")))) for row in _rows(SAID))
     return {
-        model: [Said(verdict, next(named)) for verdict in of_it] for model, of_it in read_verdicts(SAID).items()
+        model: [Said(_verdict(row), tuple(map(_named, filter(None, row["named"].split("; "))))) for row in of_it]
+        for model, of_it in groupby(_rows(SAID), key=lambda row: row["model"])
     }
 
 
@@ -203,14 +204,7 @@ def verdicts_at_first(meeting: Meeting) -> ByModel:
 
 
 def read_verdicts(path: Path) -> ByModel:
-    rows, near = _rows(path), {word: told for told, word in TOLD.items()}
-    return {
-        model: [
-            Verdict(row["lever"], row["kind"], row["said"], near[row["near"]], near[row.get("near_if", "")])
-            for row in of_it
-        ]
-        for model, of_it in groupby(rows, key=lambda row: row["model"])
-    }
+    return {model: [*map(_verdict, of_it)] for model, of_it in groupby(_rows(path), key=lambda row: row["model"])}
 
 
 def write_verdicts(path: Path, by_model: ByModel) -> None:
@@ -228,6 +222,10 @@ def _write(path: Path, headers: Sequence[str], rows: Iterable[Sequence[str]]) ->
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(headers)
         writer.writerows(rows)
+
+
+def _verdict(row: dict[str, str]) -> Verdict:
+    return Verdict(row["lever"], row["kind"], row["said"], MEANT[row["near"]], MEANT[row.get("near_if", "")])
 
 
 def _cells(one: Verdict) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.laws.attention import AttentionDescription
 from ttnn_mcp.analyses.laws.matmuls import MatmulDescription, as_chosen
 from ttnn_mcp.analyses.laws.moves import MoveDescription
 from ttnn_mcp.analyses.laws.others import CollectiveDescription, ElementwiseDescription, NormDescription
-from ttnn_mcp.hardware import ARCHITECTURES, CARDS, TILE_SIDE
+from ttnn_mcp.hardware import ARCHITECTURES, TILE_SIDE, dram_peak_gb_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,8 +109,9 @@ def measured() -> Iterator[Measured]:
 
 def card_gb_s(row: dict[str, str]) -> float | None:
     """The peak of the card's DRAM where it is less than that of the chip."""
-    peaks = {card.dram_peak_gb_s for card in CARDS if (card.name, card.architecture) == (row["board"], row["chip"])}
-    return next((peak for peak in peaks if peak < ARCHITECTURES[row["chip"]].dram_peak_gb_s), None)
+    peak = dram_peak_gb_s(row["chip"], product=row["board"])
+    most = ARCHITECTURES[row["chip"]].dram_peak_gb_s
+    return peak.at_most_gb_s if peak is not None and peak.at_most_gb_s < most else None
 
 
 def usable_rows(name: str) -> Iterator[tuple[dict[str, str], float]]:

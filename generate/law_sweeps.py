@@ -61,15 +61,13 @@ class Told:
         if not self.is_known:
             return None
         if self.fit is not then.fit:
-            return then.beside(self.row.us, then.us, then.fit.ratios)
+            low, high = then.fit.ratios
+            return outlook(Expected(then.us, then.us * low, then.us * high, then.fit.law.name, ""), self.row.us)
         if self.rule.why_not or self.fit.law.factors(self.row.op) == self.fit.law.factors(then.row.op):
             return None
         us = self.row.us * then.us / self.us if self.rule.anchors else then.us
         times = on_its_side(us, self.row.us, self.rule.ratios, gained_us=self.us - then.us)
         return outlook(Expected(*times, self.fit.law.name, ""), self.row.us)
-
-    def beside(self, now_us: float, us: float, ratios: tuple[float, float]) -> Outlook:
-        return outlook(Expected(us, us * ratios[0], us * ratios[1], self.fit.law.name, ""), now_us)
 
 
 @dataclass(frozen=True)
