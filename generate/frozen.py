@@ -43,6 +43,7 @@ HEADERS = ("model", "lever", "kind", "said", "near", "near_if")
 NUMBERS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
+    "eighteenth",
 )
 MEETINGS = tuple(
     Meeting(models, FOLDER / f"{number}_meeting.csv", f"The {number} meeting")

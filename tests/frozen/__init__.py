@@ -24,6 +24,7 @@ from tests.frozen.deepseek_v32 import DEEPSEEK_V32
 from tests.frozen.deepseek_v41 import DEEPSEEK_V41
 from tests.frozen.depth_anything3 import DEPTH_ANYTHING_3
 from tests.frozen.diffusion_drive import DIFFUSION_DRIVE
+from tests.frozen.diffusion_gemma import DIFFUSION_GEMMA
 from tests.frozen.diffvae import DIFFVAE
 from tests.frozen.dots_ocr import DOTS_OCR
 from tests.frozen.dots_ocr_mesh import DOTS_OCR_MESH
@@ -40,8 +41,10 @@ from tests.frozen.flux2 import FLUX2
 from tests.frozen.gaze import GAZE_LLE
 from tests.frozen.gemma4_12b import GEMMA4_12B
 from tests.frozen.gemma4_31b import GEMMA4_31B
+from tests.frozen.gemma4_four import GEMMA4_FOUR
 from tests.frozen.gemma4_mesh import GEMMA4_MESH
 from tests.frozen.gemma4_pair import GEMMA4_PAIR
+from tests.frozen.gemma_canvas import GEMMA_CANVAS
 from tests.frozen.glm import GLM
 from tests.frozen.glm_47 import GLM_47
 from tests.frozen.gpt_oss import GPT_OSS
@@ -86,6 +89,7 @@ from tests.frozen.ornith_35b import ORNITH_35B
 from tests.frozen.phi import PHI
 from tests.frozen.phi_mesh import PHI_MESH
 from tests.frozen.pi05 import PI05
+from tests.frozen.pi05_traced import PI05_TRACED
 from tests.frozen.plbert import PLBERT
 from tests.frozen.pplx_small import PPLX_SMALL
 from tests.frozen.protenix import OPENDDE, PROTENIX
@@ -93,7 +97,10 @@ from tests.frozen.qwen3_8b import QWEN3_8B
 from tests.frozen.qwen3_32b import QWEN3_32B
 from tests.frozen.qwen3_32b_mesh import QWEN3_32B_MESH
 from tests.frozen.qwen35_2b import QWEN35_2B
+from tests.frozen.qwen36_27b import QWEN36_27B
 from tests.frozen.qwen36_a3b import QWEN36_A3B
+from tests.frozen.qwen36_four import QWEN36_FOUR
+from tests.frozen.qwen38_galaxy import QWEN38_GALAXY
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
@@ -260,6 +267,15 @@ SEVENTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "VGGT": VGGT,
     "X-VLA": XVLA,
 }
+EIGHTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "DiffusionGemma 26B": DIFFUSION_GEMMA,
+    "DiffusionGemma 26B, another port": GEMMA_CANVAS,
+    "Gemma 4 12B, four chips": GEMMA4_FOUR,
+    "pi0.5, one trace": PI05_TRACED,
+    "Qwen3.6 27B": QWEN36_27B,
+    "Qwen3.6 35B A3B, four chips": QWEN36_FOUR,
+    "Qwen3.8 27B": QWEN38_GALAXY,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -278,6 +294,7 @@ SETS = (
     FIFTEENTH_MODELS,
     SIXTEENTH_MODELS,
     SEVENTEENTH_MODELS,
+    EIGHTEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
