@@ -147,7 +147,7 @@ def test_the_findings_on_a_real_encoder_say_their_roles():
     assert places["norm-on-few-cores"] == f"s 1, 21 of 29 in each of 32 layers: {usual / 1e6:.3g} ms x 32"
     assert places["hot-operands-in-dram"].startswith("s 25-26 of 29 in each of 32 layers: ")
     assert places["hot-operands-in-dram"].endswith(" us x 32; 4 layers differ")
-    assert places["unfused-attention"].startswith("s 13-16 of 29 in each of 32 layers")
+    assert places["unfused-attention"].startswith("s 12-16 of 29 in each of 32 layers")
     assert places["minimal-matmul-on-few-rows"].startswith("s 2-4, 19, 22, 28 of 29 in each of 32 layers: ")
 
 

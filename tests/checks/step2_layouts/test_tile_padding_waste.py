@@ -28,8 +28,8 @@ def test_two_percent_of_the_window_on_such_ops_are_the_line(check):
 
 def test_one_percent_of_the_window_must_be_given_back(check):
     def program(share):
-        made = padded(Program("wormhole_b0"), (1, 48, 22, 640), 100_000)  # 31 % padding: 31 us
-        pass_time(made, 31_250 / share - 100_000)
+        made = padded(Program("wormhole_b0"), (1, 48, 22, 640), 15_000)  # 11,264 ns at 240 GB/s without its padding
+        pass_time(made, 3_736 / share - 15_000)
         return made
 
     check.pair(program, silent=0.00995, fires=0.01005)
@@ -61,15 +61,10 @@ def test_a_run_without_ops_that_move_elements_is_not_applicable(check, program):
     assert check.ask(program).status == "not_applicable"
 
 
-def test_time_falls_in_step_with_the_bytes(check, program):
-    padded(program, [1, 48, 22, 640], 1_000_000)
-    assert check.ask(program).at_most_ns == pytest.approx(1_000_000 * (1 - 33 / 48))
-
-
 def test_the_bytes_that_stay_take_their_time(check, program):
     bytes_ns = 2 * 48 * 32 * 640 * 2 / 240
-    padded(program, [1, 48, 22, 640], 15_000)  # 16.4 us at achievable bandwidth
-    assert check.ask(program).at_most_ns == pytest.approx(15_000 - bytes_ns * 33 / 48)
+    padded(program, [1, 48, 22, 640], 1_000_000)
+    assert check.ask(program).at_most_ns == pytest.approx(1_000_000 - bytes_ns * 33 / 48)
 
 
 def test_a_short_op_keeps_its_launch(check, program):
@@ -83,14 +78,11 @@ def permuted(program, width):
     return program
 
 
-def test_a_permute_of_rows_that_dram_serves_at_full_rate_gains_all_but_their_bytes(check):
+def test_a_permute_of_rows_that_dram_serves_at_full_rate_keeps_them_whole(check):
     """Rows of 256 B are no small pages on Wormhole, rows of 128 B are (tt-metal #55898)."""
     long = check.ask(permuted(Program("wormhole_b0"), 128))
     short = check.ask(permuted(Program("wormhole_b0"), 64))
-    bytes_ns = 2 * 64 * 8 * 128 * 2 / 240
-    assert long.at_most_ns == pytest.approx(1_000_000 - max(bytes_ns, LAUNCH_FLOOR_NS))
     assert "keep the tensor ROW_MAJOR" in long.claim.fix
-    assert short.at_most_ns == pytest.approx(750_000)
     assert "merge the short dim" in short.claim.fix
 
 

@@ -29,6 +29,7 @@ def attention(
     weights=False,
     values_are_weights=False,
     other_scores=False,
+    keys=None,
     times=(30_000, 4_000, 20_000, 50_000),
     cores=(1, 2),
 ):
@@ -37,6 +38,9 @@ def attention(
     With a `scalar` what stands before is of this `kind`, and reads no second tensor.
     """
     q, k, v = (put(program, unary("RELU", program.tensor(heads), program.tensor(heads), 4_000)) for _ in range(3))
+    if keys:
+        name, shape, turned = keys
+        k = put(program, DeviceOp(name, (program.tensor(shape),), (program.tensor(turned),), 7_000))
     if weights:
         k = program.weight([1, 1, *heads[2:]])
     if values_are_weights:
@@ -115,6 +119,26 @@ def test_without_a_second_tensor_there_is_no_mask_and_a_single_number_is_the_sca
     softmax = next(op for op in program.device_ops if "Softmax" in op.op_code)
     softmax.attributes = {"scale": 0.125}
     assert "scale=..., " in check.ask(program).claim.fix
+
+
+ROWS_OF_KEYS, TURNED = [1, 20, 32, 128], [1, 20, 128, 32]
+
+
+@for_all(
+    ("keys", "goes"),
+    [
+        (("TransposeDeviceOperation", ROWS_OF_KEYS, TURNED), True),
+        (("PermuteDeviceOperation", ROWS_OF_KEYS, TURNED), True),
+        (("TransposeDeviceOperation", [20, 1, 32, 128], TURNED), False),  # heads, too
+        (("PermuteDeviceOperation", [1, 32, 20, 128], [1, 20, 32, 128]), False),  # of a cast of heads
+        (("ReshapeDeviceOperation", ROWS_OF_KEYS, TURNED), False),
+    ],
+)
+def test_the_op_that_turns_keys_goes_whole(check, keys, goes):
+    outcome = check.ask(written_out(keys=keys))
+    assert len(outcome.claim.rows) == (5 if goes else 4)
+    assert outcome.at_most_ns == pytest.approx(99_000 + (7_000 if goes else 0))
+    assert ("5 us at least; K is not turned" in outcome.claim.assumption) is goes
 
 
 @for_all("side", ["before", "after"])

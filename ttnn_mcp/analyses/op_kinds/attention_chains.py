@@ -20,6 +20,7 @@ BETWEEN_AT_MOST = 5  # ops between a matmul and its softmax: move, scale, shift,
 PASSING = ("Typecast", "Slice")  # a slice shifts the scores of relative positions, which are added as a mask
 FACTOR = re.compile(r"BinaryOpType::(MUL|DIV)\b")
 FUSED_NS = 5_000.0  # the least one fused attention takes (domain practice)
+TURNS = ("Transpose", "Permute")
 _BETWEEN, _MATMUL, _SOFTMAX = 1, 2, 3
 
 
@@ -77,6 +78,14 @@ def attention_chains(ops: OpTable, flow: Flow) -> list[AttentionChain]:
 def rows_of_chains(chains: list[AttentionChain]) -> Integers:
     """All ops of all chains, in order."""
     return np.array(sorted({row for chain in chains for row in chain.rows}), dtype=np.int64)
+
+
+def turned_keys(ops: OpTable, flow: Flow, chains: list[AttentionChain]) -> Integers:
+    """The ops that turn K for the first matmul: a fused attention reads it as it was."""
+    makers = np.array([flow.producers[1][chain.scores] for chain in chains], dtype=np.int64)
+    turning = np.unique(makers[makers != NOBODY])
+    before, after = ops.inputs[0].logical[turning], ops.outputs[0].logical[turning]
+    return turning[ops.named(*TURNS)[turning] & (after == before[:, [0, 1, 3, 2]]).all(axis=1)]
 
 
 def _is_factor(attributes: str) -> bool:

@@ -20,7 +20,13 @@ from functools import partial
 
 import numpy as np
 
-from ttnn_mcp.analyses.op_kinds.attention_chains import FACTOR, AttentionChain, fusing_saves, rows_of_chains
+from ttnn_mcp.analyses.op_kinds.attention_chains import (
+    FACTOR,
+    AttentionChain,
+    fusing_saves,
+    rows_of_chains,
+    turned_keys,
+)
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION
 from ttnn_mcp.checks.needs import TWO_OPERANDS
@@ -40,9 +46,11 @@ from ttnn_mcp.hardware import TILE_SIDE
 def look(facts: WindowFacts) -> Problems:
     """Yield all attentions written out."""
     gives = fusing_saves(facts.ops, facts.roofline, facts.attentions, facts.chip.dram_achievable_gb_s)
-    gives[facts.roofline.impossible] = 0  # time or operands of such a row are those of another op
     chains = [chain for chain in facts.attentions if gives[chain.rows].any()]
-    rows = rows_of_chains(chains)
+    turned = turned_keys(facts.ops, facts.flow, chains)
+    gives[turned] = facts.kernel_ns[turned]
+    gives[facts.roofline.impossible] = 0  # time or operands of such a row are those of another op
+    rows = np.union1d(rows_of_chains(chains), turned)
     gone = np.setdiff1d(rows, [chain.scores for chain in chains])
     yield Problem(rows, gives[rows], gone=gone, tell=partial(_tell, chains))
 
@@ -58,7 +66,10 @@ def _tell(chains: list[AttentionChain], ops: Affected) -> Words:
             f"{len(chains)} attention{'s are' if len(chains) > 1 else ' is'} written out as {len(ops.rows)} ops "
             f"({ops.time}){cores}: heaviest from {example(facts, chain.scores)} to line {facts.line(chain.context)}"
         ),
-        assumption="one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least",
+        assumption=(
+            "one fused op each: the same arithmetic, Q, K, V and result through DRAM, 5 us at least"
+            f"{'; K is not turned' if len(ops.rows) > len(rows_of_chains(chains)) else ''}"
+        ),
         evidence=cite_each((chain.scores, chain.context), lambda row: facts.cite(row, "kernel_ns", "cores")),
         fix=_fix(facts, chain),
         verify="re-profile; list_ops(group_by='op_code') shows ScaledDotProductAttention, no Softmax; PCC >= 0.99",
