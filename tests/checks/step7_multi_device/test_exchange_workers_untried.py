@@ -31,6 +31,8 @@ def of(**how):
         ({"name": "AllGatherAsync"}, "with 2 workers", "ttnn.experimental.all_gather_async(..., num_workers"),
         ({"us": 30, "rows": 32}, "with 2 workers", "num_workers_per_link=4, chunks"),
         ({"us": 29.9, "rows": 32}, "with 2 workers", "num_workers_per_link=1), the rest as now"),
+        ({"us": 29.9, "rows": 32, "workers": "4"}, "with 4 workers", "num_workers_per_link=1), the rest as now"),
+        ({"workers": "1"}, "with 1 worker on", "num_workers_per_link=4, chunks"),
     ],
 )
 def test_other_workers_are_a_trial(check, how, says, asks):
@@ -40,6 +42,19 @@ def test_other_workers_are_a_trial(check, how, says, asks):
     assert claim.is_trial
     bound = claim.at_most_ns.max() / (1000 * how.get("us", 400))
     assert bound == pytest.approx(0.4) if "rows" in how or "us" not in how else bound <= 0.4
+
+
+def test_no_exchange_is_told_to_take_the_workers_that_it_has(check):
+    """Nor those of another size: each is told what was measured of its own."""
+    for how in ({"us": 29.9, "rows": 32, "workers": "1"}, {"workers": "4"}):
+        assert check.ask(of(**how)).status == "clean"
+    program = of(us=29.9, rows=32, workers="4")
+    for _ in range(2):
+        exchange(program)
+    exchange(program, us=29.9, rows=32, workers="1")
+    claims = check.ask(program).claims
+    told = {tuple(claim.rows.tolist()): "link=4" in claim.fix for claim in claims}
+    assert told == {(0,): False, (1, 2): True}
 
 
 def test_the_payload_stays_and_what_prints_no_workers_is_silent(check, tmp_path):

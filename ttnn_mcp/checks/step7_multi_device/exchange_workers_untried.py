@@ -6,8 +6,9 @@ chunks, took 5.8 -> 4.7 ms of a gather (Qwen's vision tower), 416 -> 304 us of s
 ms of a reduce-scatter with its matmul (MiniMax H3), and one worker 34 -> 21 us of one row of tiles (Muse); nothing for
 Gemma 4's short ones, nor other chunks alone for MiniMax's. So nothing is expected, and it stands last in the plan.
 
-The line: a reduce-scatter or an all-gather whose row prints its workers; 1 % of the window to save. The bound is 40 %
-of its time (38 % measured), never below its payload at the links' specified rate.
+The line: a reduce-scatter or an all-gather whose row prints its workers, and not those to try: one below 30 us, four
+from there on; 1 % of the window to save. The bound is 40 % of its time (38 % measured), never below its payload at the
+links' specified rate.
 
 Silent on exchanges fused with a matmul, which have workers of their own. `ttnn.all_gather` of TTNN 0.81.1 ignores both
 numbers, `ttnn.reduce_scatter` and `ttnn.experimental.all_gather_async` take them. Not applicable with one device.
@@ -15,8 +16,11 @@ numbers, `ttnn.reduce_scatter` and `ttnn.experimental.all_gather_async` take the
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.devices.collectives import payload_gb_s
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import UNTRIED
@@ -50,17 +54,18 @@ def look(facts: WindowFacts) -> Problems:
     at = np.flatnonzero(able[exchanges.rows])
     rows = exchanges.rows[at]
     took, needed = facts.kernel_ns[rows], exchanges.least_ns(payload_gb_s(facts.chip), both_directions=True)[at]
-    yield Problem(
-        rows, np.minimum(MOST * took, took - np.fmin(np.fmax(needed, 0.0), took)), tell=_tell, is_trial=True
-    )
+    saved = np.minimum(MOST * took, took - np.fmin(np.fmax(needed, 0.0), took))
+    now = attributes_of(facts.ops).numbers(rows, lambda attributes: attributes.number(WORKERS))
+    for of_size, workers in ((took < LATENCY_NS, ONE), (took >= LATENCY_NS, MANY)):
+        these = of_size & (now != workers)
+        yield Problem(rows[these], saved[these], tell=partial(_tell, workers), is_trial=True)
 
 
-def _tell(ops: Affected) -> Words:
+def _tell(workers: int, ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
     now = facts.attributes(row).number(WORKERS)
-    has = f"{figure(now, '.0f')} workers" if now else "as many workers as TTNN chose"
-    short = facts.kernel_ns[row] < LATENCY_NS
-    workers = ONE if short else MANY
+    has = f"{figure(now, '.0f')} worker{'s' * (now != 1)}" if now else "as many workers as TTNN chose"
+    short = workers == ONE
     chunks = "" if short else ", chunks_per_sync=16"
     gathers = collectives_named(facts, "AllGather")[row]
     call = "ttnn.experimental.all_gather_async" if gathers else "ttnn.reduce_scatter"
