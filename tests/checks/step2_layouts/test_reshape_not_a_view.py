@@ -68,6 +68,16 @@ def test_splitting_and_joining_heads_names_the_ops_made_for_it(check, program, b
     assert "the last dim changes" in claim.claim
 
 
+def test_keys_of_fewer_heads_are_told(check, program):
+    """Real TTNN: left out, num_kv_heads is num_heads; 6144 columns of 32 and 8 heads of 128 become 32 heads of 64."""
+    reshape(program, [1, 1, 32, 1024], [1, 32, 8, 128], kernel_ns=90_000)
+    assert "(qkv, num_heads=8, num_kv_heads=<those of k and v>, transpose_key" in check.ask(program).claim.fix
+    reshape(program, [1, 1, 32, 4096], [1, 32, 32, 128])
+    reshape(program, [1, 1, 32, 4096], [1, 32, 64, 64])  # heads of another attention
+    reshape(program, [1, 1, 32, 4096], [1, 1, 64, 2048])
+    assert "(qkv, num_heads=32, num_kv_heads=8, transpose_key=False)" in check.assert_sound(program).fix
+
+
 def test_a_width_that_is_no_product_of_heads_splits_none(check, program):
     reshape(program, [1, 1, 64, 1280], [1, 1, 128, 640])
     claim = check.ask(program).claim

@@ -44,16 +44,22 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(turns: Rows, ops: Affected) -> Words:
     beside = f", {len(turns)} transposes of heads beside them {time_of(ops.facts, turns)}" if len(turns) else ""
-    return copy_told(ops, "the last dim changes", _fix(ops.facts, ops.row), beside=beside)
+    return copy_told(ops, "the last dim changes", _fix(ops), beside=beside)
 
 
-def _fix(facts: WindowFacts, row: int) -> str:
-    heads = _heads(facts, row)
+def _fix(ops: Affected) -> str:
+    heads, widths = _heads(ops.facts, np.append(ops.rows, ops.row))
+    if not heads[-1]:
+        return "order the ops so that the last dim stays, or reshape in ROW_MAJOR where the next op takes rows"
+    counts = heads[(heads > 0) & (widths == widths[-1])]
+    most, least = int(counts.max()), int(counts.min())
+    of_k = (
+        "<those of k and v>" if most == least else least
+    )  # left out, they are those of q: other columns, not refused
     return (
-        f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={heads}, "
-        "transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x); or reshape in ROW_MAJOR, a view there"
-        if heads
-        else "order the ops so that the last dim stays, or reshape in ROW_MAJOR where the next op takes rows"
+        f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={most}, "
+        f"num_kv_heads={of_k}, transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x); or reshape in "
+        "ROW_MAJOR, a view there"
     )
 
 
@@ -70,9 +76,13 @@ def _turns(facts: WindowFacts, rows: Rows) -> Rows:
     return turns[turned[turns]]
 
 
-def _heads(facts: WindowFacts, row: int) -> int | None:
-    """Heads, where one side is [.., heads, width] and the other [.., heads * width]; TTNN splits whole tiles only."""
-    wide, split = facts.ops.inputs[0].logical[row], facts.ops.outputs[0].logical[row]
-    if wide[3] < split[3]:
-        wide, split = split, wide
-    return int(split[2]) if split[2] * split[3] == wide[3] and split[3] % TILE_SIDE == 0 else None
+def _heads(facts: WindowFacts, rows: Rows) -> tuple[Rows, Rows]:
+    """Heads and their width, where one side is [.., heads, width] and the other [.., heads * width]; else no heads.
+
+    TTNN splits whole tiles only.
+    """
+    one, other = facts.ops.inputs[0].logical[rows], facts.ops.outputs[0].logical[rows]
+    split = np.where((one[:, 3] < other[:, 3])[:, None], one, other)
+    heads, width = split[:, 2], split[:, 3]
+    whole = (heads * width == np.maximum(one[:, 3], other[:, 3])) & (width % TILE_SIDE == 0)
+    return np.where(whole, heads, 0), width
