@@ -82,6 +82,11 @@ def test_beyond_half_of_the_cores_it_is_a_trial_down_to_the_roofline(check):
     assert more.claim.expected is None
     assert few.at_most_ns == pytest.approx(94_870 / 2)
     assert more.at_most_ns > 0.9 * 94_870
+    on_all = check.assert_sound(of(cores=110))
+    assert ": the heaviest on 110 cores where 80 would work by rows of a product" in on_all.claim
+    assert on_all.assumption.startswith("a trial: ")
+    assert "cores rises" in few.claim.verify
+    assert "cores" not in on_all.verify  # they fall
 
 
 @for_all(
