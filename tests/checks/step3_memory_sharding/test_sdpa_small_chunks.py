@@ -317,6 +317,9 @@ def test_of_a_paged_cache_all_blocks_are_known_and_chunks_of_512_are_its_trial(c
         return program
 
     claim = check.pair(paged, silent=1, fires=2).claim
+    assert claim.claim.startswith(
+        "1 fused attention over a paged cache of 2 blocks of 64 rows takes 64 of them at "
+    )
     assert claim.at_most_ns.tolist() == [492_000 * 7 / 8]
     assert claim.expected is None
     assert check.ask(paged(2048, told=False)).status == "clean"

@@ -32,7 +32,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.checks.arrays import Floats, Rows
+from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -130,14 +130,18 @@ def _decode(facts: WindowFacts) -> Problems:
     ):
         took, now = facts.kernel_ns[rows[these]], chunks[these]
         saved = np.maximum(took - np.maximum(took * now / deepest, SMALL_NS), 0)
-        yield Problem(rows[these], saved, tell=partial(_tell_decode, now), is_trial=deepest > DECODE_CHUNK)
+        yield Problem(
+            rows[these], saved, tell=partial(_tell_decode, now, paged[these]), is_trial=deepest > DECODE_CHUNK
+        )
 
 
-def _tell_decode(chunks: Floats, ops: Affected) -> Words:
+def _tell_decode(chunks: Floats, paged: Mask, ops: Affected) -> Words:
+    blocks, _, rows, _ = ops.facts.ops.inputs[1].logical[ops.row].tolist()
+    cache = f"a paged cache of {blocks} blocks of {rows}" if paged[ops.at] else f"a cache of {rows}"
     return Words(
         claim=(
-            f"{ops.many('fused attention')} over a cache of {ops.facts.ops.inputs[1].logical[ops.row, 2]} rows "
-            f"{ops.verb('take')} {figure(chunks[ops.at], '.0f')} of them at a time ({ops.time}): {ops.example}"
+            f"{ops.many('fused attention')} over {cache} rows {ops.verb('take')} {figure(chunks[ops.at], '.0f')} of "
+            f"them at a time ({ops.time}): {ops.example}"
         ),
         assumption="time falls with the number of chunks; 5 us stay",
         columns=("attributes",),
