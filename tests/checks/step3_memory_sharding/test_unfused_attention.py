@@ -104,6 +104,18 @@ def test_heads_fill_whole_tiles_and_masks_all_rows(check):
     )
 
 
+def test_heads_of_other_rows_than_the_queries_stay_as_they_are(check):
+    """Real TTNN's nlp_create_qkv_heads: "KV tensor seq_len dim must be same as Q tensor seq_len!" """
+    program = Program("wormhole_b0")
+    q, k, v = ([1, 1, 16384, 32], [1, 1, 32, 256], [1, 1, 256, 32])
+    q, k, v = (put(program, unary("RELU", program.tensor(one), program.tensor(one), 4_000)) for one in (q, k, v))
+    scores = put(program, matmul(q, k, program.tensor([1, 1, 16384, 256]), 300_000, cores=8))
+    softmax = DeviceOp("SoftmaxDeviceOperation", (scores,), (program.tensor([1, 1, 16384, 256]),), 90_000)
+    put(program, matmul(put(program, softmax), v, program.tensor([1, 1, 16384, 32]), 300_000, cores=8))
+    fix = check.assert_sound(program).fix
+    assert fix.endswith("with k not transposed; heads of q, k and v as they are now, back by nlp_concat_heads")
+
+
 def test_without_a_second_tensor_there_is_no_mask_and_a_single_number_is_the_scale(check):
     outcome = check.ask(written_out(before=0))
     assert outcome.at_most_ns == pytest.approx(95_000)

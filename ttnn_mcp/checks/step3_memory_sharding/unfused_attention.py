@@ -103,7 +103,18 @@ def _fix(facts: WindowFacts, chain: AttentionChain) -> str:
     wide = int(facts.ops.inputs[0].logical[chain.scores, 3])
     whole = -(-wide // TILE_SIDE) * TILE_SIDE
     padded = f", d={wide} padded to {whole} (zeros, scale as now)" if whole > wide else ""
+    heads = (
+        "by ttnn.experimental.nlp_create_qkv_heads"
+        if _rows_alike(facts, chain)
+        else "of q, k and v as they are now"
+    )
     return (
         f"ttnn.transformer.scaled_dot_product_attention(q, k, v, {mask}, scale={scale}, compute_kernel_config=...) "
-        f"with k not transposed{padded}; heads by ttnn.experimental.nlp_create_qkv_heads, back by nlp_concat_heads"
+        f"with k not transposed{padded}; heads {heads}, back by nlp_concat_heads"
     )
+
+
+def _rows_alike(facts: WindowFacts, chain: AttentionChain) -> bool:
+    """Whether K and V have as many rows as Q; TTNN refuses to make heads of others: "KV tensor seq_len dim"."""
+    q, v = (facts.ops.inputs[place].logical[row, 2] for place, row in ((0, chain.scores), (1, chain.context)))
+    return bool(q == v)
