@@ -74,7 +74,7 @@ def test_keys_of_fewer_heads_are_told(check, program):
     assert "(qkv, num_heads=8, num_kv_heads=<those of k and v>, transpose_key" in check.ask(program).claim.fix
     reshape(program, [1, 1, 32, 4096], [1, 32, 32, 128])
     reshape(program, [1, 1, 32, 4096], [1, 32, 64, 64])  # heads of another attention
-    reshape(program, [1, 1, 32, 4096], [1, 1, 64, 2048])
+    reshape(program, [1, 1, 32, 4096], [1, 1, 1024, 128])  # of no heads
     assert "(qkv, num_heads=32, num_kv_heads=8, transpose_key=False)" in check.assert_sound(program).fix
 
 

@@ -53,9 +53,8 @@ def _fix(ops: Affected) -> str:
         return "order the ops so that the last dim stays, or reshape in ROW_MAJOR where the next op takes rows"
     counts = heads[(heads > 0) & (widths == widths[-1])]
     most, least = int(counts.max()), int(counts.min())
-    of_k = (
-        "<those of k and v>" if most == least else least
-    )  # left out, they are those of q: other columns, not refused
+    # left out, num_kv_heads is num_heads: other columns, which TTNN does not refuse
+    of_k = "<those of k and v>" if most == least else least
     return (
         f"q, k, v = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads={most}, "
         f"num_kv_heads={of_k}, transpose_key=False); join with ttnn.experimental.nlp_concat_heads(x); or reshape in "
