@@ -269,6 +269,14 @@ def test_rows_that_no_grid_divides_leave_the_last_shard_smaller(check):
     assert "(8, 8), subblock_w=1, block_h=4, block_w=5" in fix
 
 
+@for_all(("width", "even"), [(2048, None), (2016, 7), (1184, 1), (1280, None)])
+def test_a_width_that_its_shards_do_not_divide_is_wrong_in_older_builds(check, width, even):
+    """Before tt-metal #48856 a norm of 63 tiles in shards of 8 was divided by 64: all values 0.8 % too large."""
+    caveat = check.assert_sound(normed(992, width)).caveat
+    assert ("#48856" in caveat) is (even is not None)
+    assert even is None or f": there {even} columns of cores, which divide the width" in caveat
+
+
 def test_shards_and_buffers_must_fit_l1(check):
     """TTNN 0.81.1 takes 4 x 22 tiles a core and refuses 4 x 23; 5 % are kept free."""
     assert "block_h=4, block_w=21" in check.ask(normed(992, 8 * 32 * 21, kernel_ns=100_000)).claim.fix

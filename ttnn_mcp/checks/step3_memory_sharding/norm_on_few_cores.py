@@ -20,6 +20,9 @@ brought nothing five times; Phi 3.5's were as quick on 8, 16 and 32.
 So are those over more than 128 rows: shards lost over 256 rows and were refused over 512, 16 rows of tiles (ports of
 ModernBERT and of Kokoro's ALBERT in tt-metal).
 
+Shards that do not divide the width are right from tt-metal #48856 on: builds before it divide the sums by the width of
+whole shards, which scales the result by a percent or so, and PCC sees no scale; builds before #44527 refuse them.
+
 Silent if the rows already fill half of the grid (then sharding helps little), about norms of one tile, and on Wormhole
 about layer norms under 12 us: those of Qwen3-TTS's heads took 9 to 10 us on 8 cores and on 16.
 """
@@ -34,6 +37,7 @@ import numpy as np
 from ttnn_mcp.analyses.devices.host_gaps import DEVICE_BOUND
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import on_few_cores
+from ttnn_mcp.analyses.programs.convs import divisors
 from ttnn_mcp.analyses.programs.grids import Grid, most_cores_dividing, worker_grid
 from ttnn_mcp.analyses.programs.norms import ShardedNorm, blocks_on
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
@@ -107,9 +111,24 @@ def _tell(moves: int, ops: Affected) -> Words:
         verify=f"re-profile; sharding_summary.low_core_ops lists no {ops.name}; PCC >= 0.99",
         caveat=None
         if grouped
-        else "its neighbours' shards change with it; most tries brought nothing"
-        if cut
-        else "moving the row into shards and back costs two small ops: keep neighbours sharded",
+        else _uneven(facts, ops.row)
+        or (
+            "its neighbours' shards change with it; most tries brought nothing"
+            if cut
+            else "moving the row into shards and back costs two small ops: keep neighbours sharded"
+        ),
+    )
+
+
+def _uneven(facts: WindowFacts, row: int) -> str:
+    """That older builds divide by the width of whole shards; empty where the shards divide it."""
+    norm = _sharded(facts, row, worker_grid(facts.chip) or DEFAULT_GRID)
+    if norm.columns % norm.block_w == 0:
+        return ""
+    even = max((divisor for divisor in divisors(norm.columns) if divisor <= norm.shards[0]), default=1)
+    return (
+        "builds before tt-metal #48856 (0.81.1 has it) take the mean over the padded last shard, which PCC hides: "
+        f"there {even} columns of cores, which divide the width"
     )
 
 
