@@ -67,7 +67,7 @@ def test_three_matmuls_on_one_activation_are_told(check):
         f"3 matmuls read 1 activation (180 us, 93.0%): 3 from line {case.line(1)} on, "
         f"32x1280 * 1280x1280 -> 32x1280 at line {case.line(1)}"
     )
-    assert "ttnn.concat([w1, w2], dim=-1)" in claim.fix
+    assert "ttnn.concat([w1, w2, w3], dim=-1)" in claim.fix
     assert [line for line, _ in cells(outcome)] == [case.line(row) for row in (1, 2, 3)]
 
 
@@ -75,7 +75,14 @@ def test_weights_that_the_op_turns_are_joined_by_their_rows(check):
     turned = group()
     for op in turned.device_ops:
         op.attributes = {**(op.attributes or {}), "transpose_b": True}
-    assert "ttnn.concat([w1, w2], dim=-2)" in check.ask(turned).claim.fix
+    assert "ttnn.concat([w1, w2, w3], dim=-2)" in check.ask(turned).claim.fix
+
+
+def test_the_weights_of_two_and_of_many_are_told_too(check):
+    for count, weights in ((2, "[w1, w2]"), (4, "[w1, w2, w3, ...]"), (5, "[w1, w2, w3, ...]")):
+        claim = check.assert_sound(group(widths=(2560,) * count, rows=512))
+        assert len(claim.rows) == count
+        assert f"ttnn.concat({weights}, dim=-1)" in claim.fix
 
 
 def test_functions_that_differ_go_onto_the_parts(check):

@@ -81,6 +81,7 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
     facts = ops.facts
     group = next(group for group in groups if ops.row in group)
     differ = len({applied_by(facts, row) for row in group.tolist()}) > 1
+    weights = ", ".join(("w1", "w2", "w3", "...")[: len(group)])
     return Words(
         claim=(
             f"{len(ops.rows)} matmuls read {counted(len(groups), 'activation')} ({ops.time}): {len(group)} from line "
@@ -89,7 +90,7 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
         assumption="one op on stacked weights takes no less than the longest of them, nor than their roofline",
         evidence=cite_each(group[:3].tolist(), lambda n: cite_op(facts, n)),
         fix=(
-            f"one linear on w = ttnn.concat([w1, w2], dim={columns_dim(facts, ops.row)}) at load, bias too: "
+            f"one linear on w = ttnn.concat([{weights}], dim={columns_dim(facts, ops.row)}) at load, bias too: "
             f"ttnn.linear(x, w, ...), any config made for that N{APART * differ}; Q, K, V: then "
             "ttnn.experimental.nlp_create_qkv_heads; gate and up: ttnn.experimental.minimal_matmul_split, as slices "
             "cost more than they save"
