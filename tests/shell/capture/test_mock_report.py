@@ -9,7 +9,8 @@ from tests.for_all import for_all
 from tests.shared_reports import shared
 from ttnn_mcp.session.places import demo_reports
 from ttnn_mcp.shell.capture.mock_run import MockCapture
-from ttnn_mcp.shell.capture.outcome import answers_of, rows_of
+from ttnn_mcp.shell.capture.outcome import LATER, answers_of, rows_of
+from ttnn_mcp.shell.capture.recorded import UNRECORDED
 from ttnn_mcp.shell.capture.target import Build
 
 LATE = ("tensor", "bytes_per_bank", "last_use", "freed", "operations_run_since", "headroom_bytes", "line")
@@ -29,8 +30,8 @@ def answer(errors=(), late=(), **changes):
     return {"l1_peak": peak, "errors": list(errors), "late_frees": {"columns": list(LATE), "rows": rows}, **changes}
 
 
-def told(*asked, **named):
-    rows = rows_of(answer(*asked, **named))
+def told(*asked, is_whole=True, beyond="", **named):
+    rows = rows_of(answer(*asked, **named), is_whole=is_whole, beyond=beyond)
     return {word: text for word, text in rows if word}, [text for _word, text in rows]
 
 
@@ -51,6 +52,8 @@ def test_a_run_that_fits():
     [
         ({"programs": {"modelled": 3}}, "yes; circular buffers of 3 programs by our models"),
         ({"floor": True, "why": "no graphs"}, "as far as it is known, and the peak is a floor: no graphs"),
+        ({"is_whole": False}, "as far as it was recorded: yes"),
+        ({"beyond": "Out of Memory: no L1 is left"}, "no: Out of Memory: no L1 is left"),
         ({"peak": {"capacity_bytes": None}}, "not known: the report does not tell how much L1 there is"),
     ],
 )
@@ -145,3 +148,16 @@ async def test_the_demo_is_told_with_what_comes_next(tmp_path):
     assert second.startswith("ran          ")
     assert second.endswith(" operations")
     assert " memory " in last
+    assert "\nfits L1      yes" in text
+    made.heard("ttnn-mcp: " + UNRECORDED.partition(": ")[2] + " And more.\n")
+    made.heard("Out of Memory: no L1 buffer is left\n")
+    text = await answers_of(session(tmp_path), made, as_json=False)
+    assert f"operations; {LATER}\nfits L1      as far as it was recorded: yes" in text
+    assert json.loads(await answers_of(session(tmp_path), made, as_json=True))["capture"]["unrecorded"] is True
+    made.status = 1
+    text = await answers_of(session(tmp_path), made, as_json=False)
+    assert f"nothing is known beyond; {LATER}\nfits L1      no: Out of Memory: no L1 buffer is left\n" in text
+    made.heard("Out of Memory: no DRAM buffer is left\n")
+    made.is_part = False
+    text = await answers_of(session(tmp_path), made, as_json=False)
+    assert "nothing is known beyond\nfits L1      as far as it was recorded: yes" in text

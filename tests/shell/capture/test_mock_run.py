@@ -170,7 +170,7 @@ def test_from_the_command_line_to_the_answers(home, monkeypatch, capfd):
     assert cli.main(["capture", "--arch", "n150", "--json", "--", sys.executable, "model.py", "0"]) == 0
     out, _err = capfd.readouterr()
     answer = json.loads(out.splitlines()[-1])
-    assert answer["capture"] == {"arch": "n150", "ttnn": None, "status": 0, "times": None}
+    assert answer["capture"] == {"arch": "n150", "ttnn": None, "status": 0, "times": None, "unrecorded": False}
     assert answer["memory"]["l1_peak"]["bytes_per_bank"] > 0
 
 

@@ -19,6 +19,7 @@ from ttnn_mcp.replay.interpreters import ttnn_python
 from ttnn_mcp.replay.mock_chips import KINDS, description
 from ttnn_mcp.session.settings import Settings
 from ttnn_mcp.shell.capture import manifests
+from ttnn_mcp.shell.capture.recorded import UNRECORDED
 from ttnn_mcp.shell.capture.streaming import BY_SIGNAL, streamed
 from ttnn_mcp.shell.capture.target import Build, UserCommand, target_of, ttnn_of
 
@@ -37,7 +38,8 @@ class MockCapture:
     Attributes:
         arch: a kind of chips that we know, or the path of a description of a cluster.
         python: the Python with TTNN, where the user names one.
-        shortage: TTNN's last words on memory that ran out: no report tells of it before the first operation.
+        shortage: TTNN's last words on memory that ran out: no report tells of it where nothing is recorded.
+        is_part: whether the program ran on after what was recorded.
     """
 
     command: Sequence[str]
@@ -50,6 +52,7 @@ class MockCapture:
     status: int = 0
     report: Path | None = None
     shortage: str = ""
+    is_part: bool = False
     build: Build = field(default_factory=lambda: Build(None, frozenset(), joins=False, records_graph=False))
 
     def run(self) -> None:
@@ -90,6 +93,7 @@ class MockCapture:
         """A line of what the program says."""
         _, out, words = text.partition("Out of Memory: ")
         self.shortage = f"{out}{words}".strip() or self.shortage
+        self.is_part |= UNRECORDED in text
 
     def target(self) -> UserCommand:
         """The command with the Python that runs it: the stated one, else its own, else one that has TTNN."""

@@ -28,6 +28,7 @@ KERNEL_TIME = "DEVICE KERNEL DURATION"
 FIRMWARE = "install the firmware that this tt-metal asks for, then profile again"
 UNUSABLE = "no-times"
 NO_TIMES = "no kernel ran: this report holds no times, and no results either (a check of values fails on it)"
+LATER = "what ran on a device that was opened later is not recorded: capture one test at a time"
 SHOWN = 3  # lines of each kind; `memory` has the rest
 LONGEST = 240  # unmoved: memory_summary has cut TTNN's words to as many characters
 WIDTH = 13  # of the words in front
@@ -89,30 +90,44 @@ async def answers_of(session: Session, capture: MockCapture, *, as_json: bool) -
         capture.status = capture.status or 1
         return ""
     if as_json:
-        made = {"arch": capture.arch, "ttnn": capture.build.version, "status": capture.status, "times": None}
+        made = {
+            "arch": capture.arch,
+            "ttnn": capture.build.version,
+            "status": capture.status,
+            "times": None,
+            "unrecorded": capture.is_part,
+        }
         return answering.compact({"run": run.id, "capture": made, "memory": answer, "predicted": predicted}) + "\n"
     made = f"{capture.arch}, TTNN {capture.build.version or 'of unknown version'}"
     ran = f"{len(run.memory_report.operations):,} operations"
     early = (
         f", then the program ended with status {capture.status}: nothing is known beyond" if capture.status else ""
     )
+    later = f"; {LATER}" if capture.is_part else ""
+    beyond = capture.shortage if capture.status and " L1" in capture.shortage else ""
     rows = [
         ("mock device", f"{made}: {NO_TIMES}"),
-        ("ran", f"{ran}{early}"),
-        *rows_of(answer),
+        ("ran", f"{ran}{early}{later}"),
+        *rows_of(answer, is_whole=not (capture.status or capture.is_part), beyond=beyond),
         *_plan(predicted),
     ]
     more = f"\nNext\n{own_name()} memory {run.id}\n{own_name()} check {run.id}\n"
     return "".join(f"{name:<{WIDTH}}{text}\n" for name, text in rows) + more
 
 
-def rows_of(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The lines on memory, each with the word in front of it."""
+def rows_of(answer: Mapping[str, Any], *, is_whole: bool, beyond: str = "") -> list[tuple[str, str]]:
+    """The lines on memory, each with the word in front of it.
+
+    Args:
+        answer: of `memory_summary`.
+        is_whole: whether all that the program would do was recorded.
+        beyond: TTNN's last words on L1 that ran out; the report may know nothing of it.
+    """
     errors: Sequence[Mapping[str, Any]] = answer["errors"]
     short = [one for one in errors if "ran_out_of" in one]
     refused = [one for one in errors if one not in short]
     return [
-        ("fits L1", "no" if any(one["ran_out_of"].startswith("L1") for one in short) else _fits(answer)),
+        ("fits L1", _verdict(answer, short, beyond, is_whole=is_whole)),
         ("peak", _peak(answer)),
         *_led("freed late", list(_late(answer))),
         *_led("ran out", _shortages(answer, short)),
@@ -158,6 +173,14 @@ def _within(one: Mapping[str, Any], name: str) -> str:
 
 def _led(word: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(word if number == 0 else "", text) for number, text in enumerate(texts or ["nothing"])]
+
+
+def _verdict(answer: Mapping[str, Any], short: Sequence[Mapping[str, Any]], beyond: str, *, is_whole: bool) -> str:
+    if any(one["ran_out_of"].startswith("L1") for one in short):
+        return "no"
+    if beyond:
+        return f"no: {line(beyond, LONGEST)}"
+    return _fits(answer) if is_whole else f"as far as it was recorded: {_fits(answer)}"
 
 
 def _fits(answer: Mapping[str, Any]) -> str:

@@ -22,13 +22,15 @@ from typing import Any
 
 OPENING = ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")
 CLOSING = ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices")
+UNRECORDED = "ttnn-mcp: a device was opened after another was closed: what runs on it is not recorded."
 
 
 class _Recorder:
     """Stands in the way of the import of ttnn once, and of the opening and closing of devices from then on."""
 
     def __init__(self, graph: str, recording: ExitStack, imported: Callable[[Any, Any], None]) -> None:
-        self.graph, self.recording, self.imported, self.started = graph, recording, imported, False
+        self.graph, self.recording, self.imported = graph, recording, imported
+        self.started = self.ended = self.told = False
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
         if name != "ttnn":
@@ -56,6 +58,9 @@ class _Recorder:
             if not self.started:
                 self.started = True
                 self.recording.enter_context(ttnn.graph.full_graph_capture(self.graph))
+            elif self.ended and not self.told:
+                self.told = True
+                sys.stderr.write(f"{UNRECORDED} Record one test at a time.\n")
             return device
 
         return opened
@@ -63,6 +68,7 @@ class _Recorder:
     def ended_before(self, _ttnn: Any, closing: Any) -> Any:
         def closed(*arguments: Any, **named: Any) -> Any:
             self.recording.close()
+            self.ended = self.started
             return closing(*arguments, **named)
 
         return closed
