@@ -45,6 +45,13 @@ async def test_the_worst_kinds_are_checked_call_by_call_in_their_layers(tmp_path
     }
     assert matmul == {"risk": "bfloat16 multiplied at LoFi", "names": ["linear", "matmul"], "layers": [1, 2, 3, 4]}
     assert len(suspects_in(await script(session(tmp_path), path, 1))) == 1
+    behind = norms()
+    put(behind, "LayerNorm", [NARROW])
+    path = str(write_performance_report(tmp_path / "behind", behind))
+    (norm,) = suspects_in(await script(session(tmp_path), path, 1))
+    assert norm["layers"] == [1, 1, 2, 2, 3, 3, 4, 4, None]
+    path = str(write_performance_report(tmp_path / "short", norms(1)))
+    assert [one["layers"] for one in suspects_in(await script(session(tmp_path), path, 5))] == [[], []]
 
 
 async def test_names_of_operations_come_from_the_memory_report_as_far_as_they_are_names(tmp_path):

@@ -59,7 +59,7 @@ def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[
     same = facts.named(op_code) & (ops.numbers("device") == ops.numbers("device")[0])
     layers = layers_of(facts, np.flatnonzero(same))
     names = {*NAMES.get(canonical(op_code), ()), *_linked(facts, suspects)}
-    known = layers if all(layer is not None for layer in layers) else []
+    known = layers if any(layer is not None for layer in layers) else []
     return {"risk": "; ".join(one.risk for one in suspects), "names": sorted(names), "layers": known}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.for_all import for_all
 from ttnn_mcp.shell.capture import accuracy_check
-from ttnn_mcp.shell.capture.accuracy_check import Watch, _pcc, verdict_of
+from ttnn_mcp.shell.capture.accuracy_check import NOTHING, Watch, _ending, _pcc, verdict_of
 
 
 def ops(accumulated, alone=1.0, layers=True):
@@ -46,6 +46,16 @@ def test_a_planted_drift_is_no_single_op():
 
 def test_a_model_that_keeps_its_pcc_drifts_nowhere():
     assert verdict([0.9999, 0.9998, 0.9997]) == (None, "no layer loses much, and the model keeps its PCC")
+    for last, why in (
+        (0.99, "and the model keeps its PCC"),
+        (0.9899, "but ttnn.head, outside of them, is at 0.9899"),
+    ):
+        told = verdict_of(ops([0.9999]), {"name": "ttnn.head", "accumulated": last})
+        assert (told["first_drifting_layer"], told["why"]) == (None, f"no layer loses much, {why}")
+    told = verdict_of(ops([0.9999]), None, "ValueError")
+    assert told["why"] == "no layer loses much as far as the program ran; it ended with ValueError"
+    told = verdict_of([*ops([0.9999]), *ops([None], layers=False)])
+    assert told["why"] == "no layer loses much, and the model keeps its PCC"
     assert verdict([0.99])[0] == 1
     assert verdict([0.998, 0.996, 0.994, 0.992, 0.99])[0] is None
 
@@ -61,10 +71,16 @@ def test_a_layer_that_loses_three_times_the_usual_stands_out(less, layer):
     assert verdict([*curve, curve[-1] - less, curve[-1] - less - 0.001])[0] == layer
 
 
-def test_layers_have_their_lowest_figures_and_calls_stand_in_for_layers():
+def test_layers_have_their_lowest_figures_and_ops_stand_in_for_layers():
     told = verdict_of([*ops([0.99], [0.9]), *ops([0.98], [0.95])])
     assert told["layers"] == [{"layer": 1, "alone": 0.9, "accumulated": 0.98}]
-    assert [one["layer"] for one in verdict_of(ops([1.0, 1.0], layers=False))["layers"]] == [1, 2]
+    two_kinds = [*ops([1.0, 0.9], layers=False), *ops([0.8], layers=False)]
+    told = verdict_of(two_kinds)
+    assert [(one["layer"], one["accumulated"]) for one in told["layers"]] == [(1, 1.0), (2, 0.9), (3, 0.8)]
+    assert told["why"].endswith("each op compared counts as one")
+    told = verdict_of([*ops([0.9999]), *ops([0.5], layers=False)])  # a norm behind the layers is none of them
+    assert [one["layer"] for one in told["layers"]] == [1]
+    assert told["why"] == "no layer loses much, but ttnn.x, outside of them, is at 0.5000"
     told = verdict_of(ops([None, 0.5]))
     assert (told["layers"][0]["accumulated"], told["first_drifting_layer"]) == (None, 2)
     assert verdict_of([])["layers"] == []
@@ -73,8 +89,7 @@ def test_layers_have_their_lowest_figures_and_calls_stand_in_for_layers():
 @for_all("compared", [[], ops([None, None])])
 def test_where_nothing_was_compared_no_model_keeps_its_pcc(compared):
     told = verdict_of(compared)
-    assert told["first_drifting_layer"] is None
-    assert told["why"].startswith("nothing was compared from the start")
+    assert (told["first_drifting_layer"], told["why"]) == (None, NOTHING)
 
 
 def test_a_pcc_that_is_no_number_agrees_with_nothing():
@@ -102,6 +117,24 @@ def test_comparisons_are_paired_and_calls_counted_from_pass_to_pass():
         ("ttnn.linear", 0, None, 0.4, None),
         ("ttnn.layer_norm", 3, 1, 0.3, None),
     ]
+
+
+def test_layers_are_told_of_whole_passes_only():
+    watch = Watch([*SUSPECTS, {"risk": "r", "names": ["sdpa"], "layers": [7]}])
+    for calls, ended in enumerate(("status 1", "ValueError", "", ""), 1):
+        for name in ("layer_norm", "linear", "sdpa"):
+            watch.note(f"ttnn.{name}", "locally", 1.0)
+        watch.verdict(ended)
+        assert [one["layer"] for one in watch.ops[::3]] == ([1, 1, 2] if calls < 4 else [None] * 4)[:calls]
+        assert {one["layer"] for one in watch.ops[2::3]} == {7}
+    assert watch.last is None
+    watch.note("ttnn.add", "globally", 0.5)
+    assert watch.last == {"name": "ttnn.add", "accumulated": 0.5}
+
+
+def test_a_program_that_leaves_without_a_status_has_not_failed():
+    assert [_ending(SystemExit(code)) for code in (None, 0, 2, "why")] == ["", "", "status 2", "status why"]
+    assert _ending(KeyboardInterrupt()) == "KeyboardInterrupt"
 
 
 class Record:
@@ -138,6 +171,13 @@ assert sys.argv[1:] == ["a b"], sys.argv
 ttnn.decorators.run("ttnn.layer_norm", 0.99, 0.5)
 raise SystemExit(3)
 """
+ENDS = {  # how the model ends -> its status, and what is said where no layer drifts
+    "raise SystemExit(4)": (4, " as far as the program ran; it ended with status 4"),
+    "raise ValueError": (1, " as far as the program ran; it ended with ValueError"),
+    "raise SystemExit": (0, ", and the model keeps its PCC; which op is of which layer is not known"),
+    "": (0, ", and the model keeps its PCC; which op is of which layer is not known"),
+    "ttnn.decorators.run('ttnn.head', 0.1, 0.2)": (0, ", but ttnn.head, outside of them, is at 0.2000; which op"),
+}
 
 
 def test_the_whole_script_with_a_stand_in_for_ttnn(tmp_path):
@@ -169,6 +209,11 @@ def test_the_whole_script_with_a_stand_in_for_ttnn(tmp_path):
     del environment["TT_METAL_MOCK_CLUSTER_DESC_PATH"]
     assert run("model.py", "a b").returncode == 3
     assert (tmp_path / "accuracy.json").exists()
+    good = MODEL.replace("0.5", "0.9999")
+    for end, (status, why) in ENDS.items():
+        (tmp_path / "model.py").write_text(good.replace("raise SystemExit(3)", end))
+        assert run("--", "model.py", "a b").returncode == status
+        assert f"no layer loses much{why}" in json.loads((tmp_path / "accuracy.json").read_text())["why"]
     for words in ([], ["-m"], ["--out", "x", "--"]):
         ran = run(*words)
         assert (ran.returncode, "python accuracy_check.py" in ran.stderr) == (2, True)

@@ -16,7 +16,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-# risk, names of the ttnn operation, and the layer of each call in one pass of the model
+# risk, names of the ttnn operation, and the layer of each call in one pass of the model (None: outside of the layers)
 SUSPECTS: list[dict[str, Any]] = []
 FORMAT = "ttnn-mcp accuracy"
 # without a report's name TTNN 0.81 accumulates nothing; no report is written
@@ -28,16 +28,18 @@ GOOD_MODEL = 0.99
 NOTHING = (
     "nothing was compared from the start: did the script call the model, on a device, by the names in `suspects`?"
 )
+UNKNOWN = "; which op is of which layer is not known, so each op compared counts as one"
 MOCK = "TT_METAL_MOCK_CLUSTER_DESC_PATH"
 NO_RESULTS = "no kernel runs on a mock device: what it computes agrees with nothing, and says nothing of the model"
 
 
 class Watch:
-    """Notes what TTNN compares of the suspects."""
+    """Notes what TTNN compares of the suspects, and of all ops the last that it compared from the start."""
 
     def __init__(self, suspects: list[dict[str, Any]]) -> None:
         self.suspects, self.calls, self.within = suspects, [0] * len(suspects), 0
         self.ops: list[dict[str, Any]] = []
+        self.last: dict[str, Any] | None = None
 
     def around(self, compare: Any) -> Any:
         """TTNN's own comparison, heard."""
@@ -56,6 +58,8 @@ class Watch:
 
     def note(self, name: str, level: str, pcc: float) -> None:
         """One comparison: `locally` begins an op, `globally` completes it."""
+        if level == "globally":
+            self.last = {"name": name, "accumulated": pcc}
         for number, suspect in enumerate(self.suspects):
             if name.rpartition(".")[2] not in suspect["names"]:
                 continue
@@ -77,6 +81,19 @@ class Watch:
             self.calls[number] += 1
             self.ops.append(one)
 
+    def verdict(self, ended: str) -> dict[str, Any]:
+        """What is known of a program that ended so; the last pass of one that failed is not whole."""
+        if not ended:
+            self.forget_doubtful_layers()
+        return verdict_of(self.ops, self.last, ended)
+
+    def forget_doubtful_layers(self) -> None:
+        """Where calls are no whole passes, TTNN left some out or the profile counts others: any may be of any layer."""
+        for number, suspect in enumerate(self.suspects):
+            if suspect["layers"] and self.calls[number] % len(suspect["layers"]):
+                for one in self.ops:
+                    one["layer"] = None if one["suspect"] == number else one["layer"]
+
 
 def _pcc(record: Any) -> float:
     """A record is an object, and in newer builds a dictionary. What is no number agrees with nothing."""
@@ -88,11 +105,17 @@ def _median(figures: list[float]) -> float:
     return sorted(figures)[len(figures) // 2] if figures else 0.0
 
 
-def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
-    """The layers with their lowest PCCs, the first that drifts, and why. Where no layer is known, a call is one."""
+def verdict_of(ops: list[dict[str, Any]], last: dict[str, Any] | None = None, ended: str = "") -> dict[str, Any]:
+    """The layers with their lowest PCCs, the first that drifts, and why. Where no layer is known, an op is one.
+
+    `last` is the last op compared from the start, a suspect or not; `ended` says how a program failed.
+    """
     layers: dict[int, dict[str, Any]] = {}
-    for one in ops:
-        number = one["layer"] if one["layer"] is not None else one["call"] + 1
+    are_known = any(one["layer"] is not None for one in ops)
+    for place, one in enumerate(ops):
+        number = one["layer"] if are_known else place + 1
+        if number is None:
+            continue
         kept = layers.setdefault(number, {"layer": number, "alone": None, "accumulated": None})
         for level in ("alone", "accumulated"):
             known = [pcc for pcc in (kept[level], one[level]) if pcc is not None]
@@ -101,7 +124,7 @@ def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
     followed = [one for one in in_order if one["accumulated"] is not None]
     before = [1.0, *(one["accumulated"] for one in followed)]
     lost = [earlier - one["accumulated"] for earlier, one in zip(before, followed)]  # noqa: B905 - Python 3.8
-    at, why = None, "no layer loses much, and the model keeps its PCC" if followed else NOTHING
+    at, why = None, _none_drifts(ops, last, ended) if followed else NOTHING
     for place, (one, less) in enumerate(zip(followed, lost)):  # noqa: B905
         if less > LAYER_MAY_LOSE and less > TIMES_THE_USUAL * _median(lost[:place] + lost[place + 1 :]):
             alone = one["alone"] is not None and one["alone"] < GOOD_ALONE
@@ -117,7 +140,26 @@ def verdict_of(ops: list[dict[str, Any]]) -> dict[str, Any]:
                 low["layer"],
                 f"the first below {GOOD_MODEL}; every layer loses about {_median(lost):.4f}: drift, no single op",
             )
-    return {"layers": in_order, "first_drifting_layer": at, "why": why}
+    unknown = "" if are_known or not in_order else UNKNOWN
+    return {"layers": in_order, "first_drifting_layer": at, "why": f"{why}{unknown}"}
+
+
+def _none_drifts(ops: list[dict[str, Any]], last: dict[str, Any] | None, ended: str) -> str:
+    """What is true of a model none of whose layers drifts."""
+    outside = [one for one in (*ops, last) if one is not None and one["accumulated"] is not None]
+    low = next((one for one in outside if one["accumulated"] < GOOD_MODEL), None)
+    if low is not None:
+        return f"no layer loses much, but {low['name']}, outside of them, is at {low['accumulated']:.4f}"
+    if ended:
+        return f"no layer loses much as far as the program ran; it ended with {ended}"
+    return "no layer loses much, and the model keeps its PCC"
+
+
+def _ending(failed: BaseException) -> str:
+    """How the program failed; empty where it did not."""
+    if not isinstance(failed, SystemExit):
+        return type(failed).__name__
+    return f"status {failed.code}" if failed.code else ""
 
 
 def main(words: list[str]) -> int:
@@ -137,13 +179,17 @@ def main(words: list[str]) -> int:
     from_module = program[0] == "-m"
     sys.argv = program[1:] if from_module else program
     sys.path[0] = os.getcwd() if from_module else os.path.dirname(os.path.abspath(program[0]))  # noqa: PTH100, PTH109, PTH120
+    ended = ""
     try:
         if from_module:
             runpy.run_module(program[1], run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(program[0], run_name="__main__")
+    except BaseException as failed:
+        ended = _ending(failed)
+        raise
     finally:
-        verdict: dict[str, Any] = verdict_of(watch.ops)
+        verdict: dict[str, Any] = watch.verdict(ended)
         if MOCK in os.environ:
             verdict = {"layers": [], "first_drifting_layer": None, "why": NO_RESULTS}
         with open(out, "w") as file:  # noqa: PTH123
