@@ -29,7 +29,13 @@ def told(text, **columns):
         ("go A B one C go A B two C", "111222"),  # no end that follows every start
         ("go in A x A B go y in A x A B", "111222"),  # `in` marks less of it
         ("go A B A B go A B A B", "11112222"),
-        ("in wide A B in A B wide C in A B wide C", "00220330"),  # `wide` encloses more, though not the same
+        ("in wide A B in A B wide C in A B wide C", "11222333"),  # `wide` says nothing of an end
+        ("stem A B head C stem A B head C", "111222"),  # two stages of one iteration
+        ("stem_start A B stem_end head_start C head_end stem_start A B stem_end head_start C head_end", "111222"),
+        ("go A B end go A B", "1122"),
+        ("go A B end C go A B stop C", "110220"),
+        ("go A B end C go A B then C", "111222"),
+        ("go A B end x C go A B end y D", "110220"),  # nothing repeats from start to start
     ],
 )
 def test_signposts_mark_iterations(text, number):

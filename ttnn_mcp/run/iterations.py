@@ -23,6 +23,7 @@ from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.texts import Texts
 from ttnn_mcp.run.ops.written_kinds import written_kinds
 from ttnn_mcp.run.repeated_blocks import COVERED_AT_LEAST, are_layers, repeated_blocks, repeating_tail
+from ttnn_mcp.run.signpost_words import ends
 
 SESSION_BITS = 32  # replay sessions count from 1
 SIGNPOSTS_TRIED = 100  # names that may mark iterations, the most frequent first
@@ -164,12 +165,11 @@ def _by_signposts(
     names = signposts.texts("op_code")
     for code in _repeated_names(names):
         starts = signposts.lines[names.codes == code]
-        # a segment runs to the next signpost of the same name, or to the end marker that follows every start
-        ends = _end_markers(signposts, starts)
-        number = np.searchsorted(starts, lines, side="right")
-        number[lines > ends[np.maximum(number - 1, 0)]] = 0
-        if (number > 0).sum() > (best > 0).sum() and _segments_repeat(number, devices, kinds, len(starts)):
-            best = number
+        for until in _segment_ends(signposts, starts):
+            number = np.searchsorted(starts, lines, side="right")
+            number[lines > until[np.maximum(number - 1, 0)]] = 0
+            if (number > 0).sum() > (best > 0).sum() and _segments_repeat(number, devices, kinds, len(starts)):
+                best = number
     return best if (best > 0).mean() >= COVERED_AT_LEAST else np.zeros(len(order), dtype=np.int64)
 
 
@@ -180,13 +180,18 @@ def _repeated_names(names: Texts) -> list[int]:
     return np.sort(repeated[np.argsort(-counts[repeated], kind="stable")][:SIGNPOSTS_TRIED]).tolist()
 
 
-def _end_markers(signposts: OpTable, starts: Integers) -> Integers:
-    codes, lines = signposts.texts("op_code").codes, signposts.lines
+def _segment_ends(signposts: OpTable, starts: Integers) -> list[Integers]:
+    """Where the segments may end: at a mark that follows every start and says so, else at the next start.
+
+    Where other marks stand before the next start, the pair may enclose one stage of several: then both are tried.
+    """
+    names, lines = signposts.texts("op_code"), signposts.lines
+    to_next = np.append(starts[1:], np.iinfo(np.int64).max)
     following = np.searchsorted(lines, starts, side="right")
-    inside = following < len(lines)
-    if inside.all() and len(set(codes[following])) == 1:  # of another name: after the last start comes no start
-        return lines[following]
-    return np.append(starts[1:], np.iinfo(np.int64).max)
+    if following[-1] == len(lines) or not all(ends(names[place]) for place in following.tolist()):
+        return [to_next]
+    bracket = lines[following]
+    return [bracket] if np.array_equal(lines[following[:-1] + 1], starts[1:]) else [to_next, bracket]
 
 
 def _segments_repeat(number: Integers, devices: Floats, kinds: Integers, count: int) -> bool:
