@@ -122,6 +122,9 @@ def test_every_tick_says_what_it_rests_on():
         ("10 ms", "latency_ms", 10.0),
         ("2.5s", "latency_ms", 2500.0),
         ("800 us per step", "latency_ms", 0.8),
+        ("2 ms per sample", "samples_per_s", 500.0),
+        ("50 tok/s per user", "latency_ms", 20.0),
+        ("50 t/s/u", "latency_ms", 20.0),
         ("100 samples/s", "samples_per_s", 100.0),
         ("30 fps", "samples_per_s", 30.0),
         ("60 % of roofline", "roofline_share", 0.6),
@@ -130,10 +133,19 @@ def test_every_tick_says_what_it_rests_on():
 )
 def test_targets_are_read_as_people_write_them(text, kind, value):
     target = parse_target(text, RunSeen("a", "a", None, None, 1, True), 4)
-    assert (target.kind, target.value) == (kind, pytest.approx(value))
+    assert (target.kind, target.value, target.batch) == (kind, pytest.approx(value), 4)
 
 
-@for_all("text", ["", "fast", "0 ms", "10", "160 % of roofline", "ms 10"])
+@for_all(("text", "batch"), [("10 ms, batch=32", 32), ("2 ms/image at batch size 8", 8), ("9 samples/s", 1)])
+def test_a_target_reads_the_batch_that_it_tells_and_its_own_text(text, batch):
+    run = RunSeen("a", "a", None, None, 1, True)
+    target = parse_target(text, run, 1)
+    assert target.batch == batch
+    if target.kind == "samples_per_s":
+        assert parse_target(target.text, run, 1) == target
+
+
+@for_all("text", ["", "fast", "0 ms", "10", "160 % of roofline", "ms 10", "0 ms per sample", "5 ms per 8 samples"])
 def test_what_is_no_target_is_refused_with_examples(text):
     with pytest.raises(ArgumentsInvalid, match="'10 ms', '100 samples/s' or '60 % of roofline'"):
         parse_target(text, RunSeen("a", "a", None, None, 1, True), 1)

@@ -24,9 +24,16 @@ from ttnn_mcp.wire import Finding, StepStatus
 
 Status = Literal["met", "within_reach", "out_of_reach", "unknown"]
 _NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
-_LATENCY = re.compile(rf"{_NUMBER}\s*(?P<unit>us|ms|s)(?:\s.*)?", re.IGNORECASE)
+_BATCH = r"(?:,?\s+(?:at\s+|with\s+)?batch(?:\s+size)?\s*=?\s*(?P<batch>[1-9]\d{0,8}))?"
+_LATENCY = re.compile(
+    rf"{_NUMBER}\s*(?P<unit>us|ms|s)(?:\s*(?:/|\bper\b)\s*(?:(?P<sample>sample|image|frame)"
+    rf"|step|iteration|pass|inference|token|batch))?(?:\s+(?:latency|or less))?{_BATCH}",
+    re.IGNORECASE,
+)
 _THROUGHPUT = re.compile(
-    rf"{_NUMBER}\s*(?:[a-z]+\s*/\s*s(?:ec(?:ond)?)?|[a-z]+ per second|fps|hz)(?:\s.*)?", re.IGNORECASE
+    rf"{_NUMBER}\s*(?:[a-z]+\s*/\s*s(?:ec(?:ond)?)?|[a-z]+ per second|fps|hz)"
+    rf"(?P<user>\s*(?:/|\bper\b)\s*u(?:ser)?)?(?:\s+or more)?{_BATCH}",
+    re.IGNORECASE,
 )
 _ROOFLINE = re.compile(
     rf"{_NUMBER}\s*(?:(?P<percent>%)(?:\s*(?:of\s+)?(?:the\s+)?roofline)?|(?:of\s+)?(?:the\s+)?roofline)",
@@ -60,25 +67,39 @@ class Progress:
 
 
 def parse_target(text: str, baseline: RunSeen, batch: int) -> Target:
-    """`10 ms`, `100 samples/s`, `60 % of roofline`.
+    """`10 ms`, `100 samples/s`, `60 % of roofline`; a batch in the text counts.
+
+    A time per sample is a rate of samples. A rate per user is the time of an iteration, which makes a token for each.
 
     Raises:
-        ArgumentsInvalid: the text is none of these.
+        ArgumentsInvalid: the text is none of these, or says more that is not understood.
     """
     written = text.strip()
     kind: TargetKind = "latency_ms"
     value = 0.0
     if match := _LATENCY.fullmatch(written):
         value = float(match["number"]) * _MS[match["unit"].lower()]
+        if match["sample"]:
+            kind, value = "samples_per_s", _per_second(value)
+        batch = int(match["batch"] or batch)
     elif match := _THROUGHPUT.fullmatch(written):
         kind, value = "samples_per_s", float(match["number"])
+        if match["user"]:
+            kind, value = "latency_ms", _per_second(value)
+        batch = int(match["batch"] or batch)
     elif match := _ROOFLINE.fullmatch(written):
         kind, value = "roofline_share", float(match["number"]) / (100 if match["percent"] else 1)
     if not 0 < value < float("inf") or (kind == "roofline_share" and value > 1):
         raise ArgumentsInvalid(
-            f"experiments: no target in '{shown(text)}'. Write '10 ms', '100 samples/s' or '60 % of roofline'."
+            f"experiments: no target in '{shown(text)}'. Write '10 ms', '100 samples/s' or '60 % of roofline'; "
+            "behind a time or rate may stand 'per sample', 'per user' or 'at batch 8'."
         )
     return Target(baseline, kind, value, batch)
+
+
+def _per_second(value: float) -> float:
+    """A rate of a time in ms, or the other way round."""
+    return 1e3 / value if value else 0.0
 
 
 def progress_of(target: Target, reach: Reach, *, wall_known: bool, worth_trying: bool | None) -> Progress:
