@@ -217,6 +217,8 @@ def test_the_wall_of_the_best_run_may_be_told_by_what_was_tried_on_it():
 def test_a_wall_below_its_kernels_or_of_a_part_is_not_that_of_the_run():
     below = ("a", "b", "revert", 900_000, {"wall_before_ms": 0.99})
     assert story_of(chain(below), []).wall_ms is None
+    in_us = {"wall_before_ms": 6000.0, "flags": ("wall_above_window: 4,000 times the window",)}
+    assert story_of(chain(("a", "b", "revert", 900_000, in_us)), []).wall_ms is None
     whole, part = chain(
         *[("a", name, "revert", 900_000, {"wall_before_ms": wall_ms}) for name, wall_ms in (("b", 6.0), ("c", 2.0))]
     )

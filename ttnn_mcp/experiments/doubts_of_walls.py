@@ -55,7 +55,7 @@ def wall_measured_again(known: Sequence[Experiment], experiment: Experiment) -> 
         (earlier.id, wall_ms)
         for earlier in reversed(known)
         for was, wall_ms in ((earlier.candidate, earlier.wall_after_ms), (earlier.baseline, earlier.wall_before_ms))
-        if (was.id, was.reading) == (run.id, run.reading) and wall_ms and not _of_wrong_walls(earlier)
+        if (was.id, was.reading) == (run.id, run.reading) and wall_ms and not earlier.has_wrong_walls
     )
     number, was_ms = next(recorded, (0, None))
     if was_ms is None or now_ms is None or after_ms is None:
@@ -67,8 +67,3 @@ def wall_measured_again(known: Sequence[Experiment], experiment: Experiment) -> 
         return None
     what = f"wall_before_ms {figure(now_ms, '.4g')}, and {figure(was_ms, '.4g')} ms in experiment {number}"
     return Reason("wall_measured_again", f"{what} for the same run {run.id}")
-
-
-def _of_wrong_walls(earlier: Experiment) -> bool:
-    """Whether its wall times were doubted themselves, so that right ones may follow."""
-    return any(flag.startswith(("wall_below_kernels:", "wall_above_window:")) for flag in earlier.flags)

@@ -108,6 +108,11 @@ class Experiment:
     id: Number = 0
 
     @property
+    def has_wrong_walls(self) -> bool:
+        """Whether its wall times were doubted themselves: another unit, or another part of the model."""
+        return any(flag.startswith(("wall_below_kernels:", "wall_above_window:")) for flag in self.flags)
+
+    @property
     def batch_ratio(self) -> float:
         """Samples of an iteration, after over before: a change per sample tells it beside the one per iteration."""
         times: tuple[float | None, float | None] = (None, None)

@@ -75,7 +75,7 @@ class Story:
     def _wall_of(self, run: RunSeen) -> float | None:
         """The last one on record of the same window: when it was made, or when something was tried on it."""
         known: float | None = None
-        for one in self.experiments:
+        for one in (one for one in self.experiments if not one.has_wrong_walls):
             for side, wall_ms in ((one.baseline, one.wall_before_ms), (one.candidate, one.wall_after_ms)):
                 of_it = (side.id, side.reading) == (run.id, run.reading)
                 if of_it and wall_ms is not None and wall_ms * 1e6 >= run.kernel_ns:
