@@ -140,6 +140,8 @@ async def test_pcc_per_layer_is_stored_and_compared_with_the_last_that_was(tmp_p
     assert await recorded(runs[2], runs[1], accuracy=better) == (None, None)
     known, _targets = await Store(tmp_path / "state").all()
     assert [len(one.layer_pccs) for one in known] == [3, 0, 4, 2]
+    other = str(write(tmp_path / "other", Model(layers=3)))  # a loop of another model
+    assert await recorded(other, other, accuracy=curve(tmp_path, "4.json", 0.9, 0.8)) == (None, None)
     assert (known[2].drifts_at, known[2].layer_pccs[1]) == (2, (2, 0.98))
 
 

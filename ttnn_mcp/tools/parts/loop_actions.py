@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
@@ -152,7 +153,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
     progress = target_progress(now, None) if now else None
     met = progress is not None and progress.status == "met"
     return Answer(
-        experiment=_recorded(saved, verdict, _fallen(saved, known)),
+        experiment=_recorded(saved, verdict, _fallen(saved, now.experiments[:-1] if now else ())),
         suspicious=suspicious(verdict.reasons),
         engaged=engaged(verdict.changes, CHANGES_SHOWN),
         change_taken_as=verdict.taken_as,
@@ -184,8 +185,8 @@ def _check_identity(run: Run, wanted: str | None, known: list[Experiment]) -> No
         )
 
 
-def _fallen(one: Experiment, known: list[Experiment]) -> int | None:
-    """The layer whose PCC fell most since the last experiment that measured layers; None where none fell."""
+def _fallen(one: Experiment, known: Sequence[Experiment]) -> int | None:
+    """The layer whose PCC fell most since the last of the loop that measured layers; None where none fell."""
     former = dict(next((other.layer_pccs for other in reversed(known) if other.layer_pccs), ()))
     falls = {layer: former[layer] - pcc for layer, pcc in one.layer_pccs if layer in former}
     worst = max(falls, key=lambda layer: falls[layer], default=None)
