@@ -139,7 +139,12 @@ def test_the_same_run_again_is_told_as_a_record_and_as_no_other_try():
 def test_a_part_of_the_best_run_is_no_run_that_beats_it():
     known = chain(("a", "b", "keep", 800_000, {}))
     known = [replace(one, candidate=replace(one.candidate, reading="whole")) for one in known]
-    assert codes(new("a", "b", 100_000, after={"reading": "part"}), known, part=True) == ["baseline_moved"]
+    part = new("a", "b", 100_000, after={"reading": "part"}, change_share=-0.31)
+    assert codes(part, known, part=True) == ["baseline_moved"]
+    assert (codes(new("a", "c", 100_000), known, part=True), codes(new("a", "c", 100_000), known)) == (
+        ["baseline_moved"],
+        [],
+    )
 
 
 def measured_again(kernel_ns, *, story=None, program="p", run="fresh", of_known="p"):
@@ -166,7 +171,12 @@ def test_only_the_program_of_another_run_is_measured_again(more, doubts):
 def test_another_stage_of_the_same_runs_is_another_reading():
     known = chain(("a", "b", "inconclusive", 700_000, {}))
     known = [replace(one, candidate=replace(one.candidate, reading="prefill")) for one in known]
-    assert codes(new("a", "b", after={"reading": "decode"}), known, part=True) == []
+    decode = new("a", "b", after={"reading": "decode"}, change_share=-0.31)
+    assert codes(decode, known, part=True) == []
+    unlike = new(
+        "a", "b", after={"reading": "decode"}
+    )  # of whole runs on record: as large a change is the same part
+    assert codes(unlike, known, part=True) == ["recorded_before"]
     assert codes(new("a", "b", after={"reading": "prefill"}), known, part=True) == ["recorded_before"]
     assert codes(new("a", "b", after={"reading": "decode"}), known) == ["recorded_before"]
 

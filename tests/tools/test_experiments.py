@@ -1,9 +1,11 @@
 """The whole loop, told to the tool and told back by it."""
 
 import asyncio
+import csv
 import json
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportMissing, Ru
 from ttnn_mcp.experiments.store import StoreUnusable
 from ttnn_mcp.session.session import Session, Settings
 from ttnn_mcp.tools.experiments import TOOL
+from ttnn_mcp.tools.list_ops import TOOL as LIST_OPS
 
 BASE = Model()
 BFP8 = replace(BASE, weights="BFLOAT8_B", up_ns=70_000)
@@ -381,6 +384,52 @@ async def test_a_loop_on_signposts_compares_the_marked_range(tmp_path, tell):
     said = await tell("record", change="x", pcc=0.999, **asked)
     assert said["experiment"]["verdict"] == "keep"
     assert said["experiment"]["noise_share"] == 0.02
+
+
+async def test_a_part_that_gained_does_not_make_the_whole_run_as_short_as_the_part(tmp_path, tell):
+    paths = [
+        marked_before_last_layer(write(tmp_path / str(n), model)) for n, model in enumerate((BASE, BFP8, FUSED))
+    ]
+    part = {"start_signpost": "last layer", "pcc": 0.999}
+    whole = [(await call(LIST_OPS, session(tmp_path), {"run": path}))["total"]["kernel_us"] / 1e3 for path in paths]
+    first = await tell("record", change="weights to bfloat8_b", baseline=paths[0], candidate=paths[1], **part)
+    assert first["experiment"]["verdict"] == "keep"
+    assert first["experiment"]["kernel_ms"]["after"] < 0.7 * whole[1]
+    again = await tell("record", change="weights to bfloat8_b", baseline=paths[0], candidate=paths[1], **part)
+    assert "recorded_before" in [row["code"] for row in rows(again["suspicious"])]
+    walls = {"wall_before_ms": whole[1], "wall_after_ms": whole[1]}
+    told = await tell(
+        "record", change="relu into the matmul", baseline=paths[1], candidate=paths[2], **part, **walls
+    )
+    assert told["experiment"]["verdict"] == "keep"
+    story = await tell()
+    assert story["baseline"]["kernel_ms"] == pytest.approx(whole[0], abs=1e-3)
+    assert story["best"]["kernel_ms"] == pytest.approx(whole[2], abs=1e-3)
+    assert story["best"]["gain_share"] == pytest.approx(whole[2] / whole[0] - 1, abs=1e-3)
+    assert story["best"].get("wall_ms") is None
+
+
+async def test_a_loop_whose_target_is_of_a_part_follows_that_part(tmp_path, tell):
+    paths = [
+        marked_before_last_layer(write(tmp_path / str(n), model)) for n, model in enumerate((BASE, BFP8, FUSED))
+    ]
+    part = {"start_signpost": "last layer"}
+    await tell("target", target="0.01 ms", baseline=paths[0], **part)
+    for before, after in pairwise(paths):
+        told = await tell("record", change="x", baseline=before, candidate=after, pcc=0.999, **part)
+        story = await tell()
+        assert story["best"]["kernel_ms"] == told["experiment"]["kernel_ms"]["after"]
+
+
+def marked_before_last_layer(path):
+    """The report with a signpost before the last layer of its last pass."""
+    (file,) = [Path(path)] if Path(path).is_file() else Path(path).rglob("ops_perf_results*.csv")
+    with file.open(newline="") as text:
+        header, *ops = csv.reader(text)
+    mark = ["last layer" if name == "OP CODE" else "signpost" if name == "OP TYPE" else "" for name in header]
+    with file.open("w", newline="") as text:
+        csv.writer(text).writerows([header, *ops[: len(ops) * 11 // 12], mark, *ops[len(ops) * 11 // 12 :]])
+    return path
 
 
 def test_the_tool_says_that_it_writes():

@@ -137,7 +137,7 @@ def doubts_of_log(
     doubts = (
         _recorded_before(known, experiment, part=part),
         _tried_before(known, experiment),
-        _baseline_moved(story, experiment),
+        _baseline_moved(story, experiment, part=part),
         _measured_again(known, story, experiment),
         wall_measured_again(known, experiment),
     )
@@ -156,7 +156,7 @@ def _recorded_before(known: Sequence[Experiment], experiment: Experiment, *, par
         if _completes(experiment, earlier):
             continue
         for was in (earlier.candidate, earlier.baseline):
-            if was.id == now.id and not (part and was.reading != now.reading):
+            if was.id == now.id and not (part and _of_another_part(earlier, was, experiment)):
                 role = "candidate" if was is earlier.candidate else "baseline"
                 what = f"the same run as the {role} of experiment {earlier.id}: {earlier.verdict}"
                 return Reason("recorded_before", what)
@@ -164,6 +164,11 @@ def _recorded_before(known: Sequence[Experiment], experiment: Experiment, *, par
                 what = f"its kernel times are those of run {was.id}, experiment {earlier.id}"
                 return Reason("recorded_before", what)
     return None
+
+
+def _of_another_part(earlier: Experiment, was: RunSeen, experiment: Experiment) -> bool:
+    """Whether an earlier record of the candidate is about other rows of it; the same rows changed as much."""
+    return was.reading != experiment.candidate.reading and earlier.change_share != experiment.change_share
 
 
 def _completes(experiment: Experiment, earlier: Experiment) -> bool:
@@ -186,13 +191,17 @@ def _tried_before(known: Sequence[Experiment], experiment: Experiment) -> Reason
     return None
 
 
-def _baseline_moved(story: Story | None, experiment: Experiment) -> Reason | None:
-    """A baseline that is not the best run so far, and a candidate that is not faster than the best either."""
+def _baseline_moved(story: Story | None, experiment: Experiment, *, part: bool) -> Reason | None:
+    """A baseline that is not the best run so far, and a candidate that is not faster than the best either.
+
+    The time of a part says nothing of that.
+    """
     if story is None or experiment.baseline.id == story.best.id:
         return None
     best = story.best
     if (
-        experiment.candidate.kernel_ns < best.kernel_ns * (1 - experiment.noise_share)
+        not part
+        and experiment.candidate.kernel_ns < best.kernel_ns * (1 - experiment.noise_share)
         and best.id != experiment.candidate.id
     ):
         return None

@@ -99,6 +99,20 @@ def judged(
     return ExperimentJudged(experiment, comparison.total, tuple(reasons), tuple(meant or changes), taken_as)
 
 
+def of_whole_runs(experiment: Experiment, whole: Comparison) -> Experiment:
+    """An experiment on a part of the runs, for a loop that follows whole ones: its verdict stays, its runs are whole.
+
+    The wall times of a part are none of its run.
+    """
+    return replace(
+        experiment,
+        baseline=seen(whole.before.run, whole.before.scope, whole.total.before_ns),
+        candidate=seen(whole.after.run, whole.after.scope, whole.total.after_ns),
+        wall_before_ms=None,
+        wall_after_ms=None,
+    )
+
+
 def _draft(comparison: Comparison, attempt: Attempt, measured: Measurement, verdict: str) -> Experiment:
     total, memory = comparison.total, comparison.after.run.memory
     pcc = attempt.pcc if attempt.pcc is not None or memory is None else worst_global(memory)

@@ -20,13 +20,13 @@ from ttnn_mcp.checks import CATALOGUE
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
 from ttnn_mcp.experiments.decision import check_named
 from ttnn_mcp.experiments.exchange import Drift, read_document, read_drift, write_document
-from ttnn_mcp.experiments.experiment import Experiment
-from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged
+from ttnn_mcp.experiments.experiment import Experiment, RunSeen
+from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged, of_whole_runs
 from ttnn_mcp.experiments.ledgers import SUFFIXES, read_ledger
 from ttnn_mcp.experiments.outlook import parse_target
 from ttnn_mcp.experiments.rules import walls_of_blocks
 from ttnn_mcp.experiments.store import Store
-from ttnn_mcp.experiments.story import story_of
+from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.replay.results import is_result, read_results
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.session.places import lies_in, place_of
@@ -147,8 +147,12 @@ async def record(session: Session, asked: Arguments) -> Answer:
     attempt = _attempt(asked)
     verdict = await asyncio.to_thread(judged, comparison, attempt, memory, known, story)
     promise = await tried(pair.before, finding, None if attempt.part else verdict.experiment.wall_before_ms)
+    experiment = verdict.experiment
+    if attempt.part and not _holds_window(story, experiment.baseline):
+        whole = await asyncio.to_thread(compared, pair, Windows())
+        experiment = of_whole_runs(experiment, whole)
     measured = {"layer_pccs": drift.pccs, "drifts_at": drift.first}
-    saved = await store.add(replace(verdict.experiment, **promise._asdict(), **measured))
+    saved = await store.add(replace(experiment, **promise._asdict(), **measured))
     now = story_of([*known, saved], targets, saved.baseline.id)
     progress = target_progress(now, None) if now else None
     met = progress is not None and progress.status == "met"
@@ -159,6 +163,14 @@ async def record(session: Session, asked: Arguments) -> Answer:
         change_taken_as=verdict.taken_as,
         target=progress,
         next=() if met else (_next(saved),),
+    )
+
+
+def _holds_window(story: Story | None, run: RunSeen) -> bool:
+    """Whether the loop is about this window of the run: its target was set for it."""
+    return story is not None and any(
+        (one.id, one.kernel_ns) == (run.id, run.kernel_ns)
+        for one in (story.baseline, *(experiment.candidate for experiment in story.experiments))
     )
 
 
