@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,18 @@ def text(demo_answers):
 @pytest.fixture(scope="module")
 def demo(text):
     return Page(text)
+
+
+async def test_the_page_is_as_large_as_its_documentation_says(text, demo, tmp_path):
+    told = (Path(__file__).parents[2] / "resources/report.md").read_text()
+    for size in (
+        f"the bundled demo {len(text.encode()) / 1e6:.2f} MB",
+        f"own script of {max(len(one.encode()) for one in demo.scripts if one != demo.content) / 1e3:.0f} kB",
+    ):
+        assert size in told
+    (least,) = map(int, re.findall(r"A page takes (\d+) kB", told))
+    small = len((await page_of(tmp_path, write(tmp_path / "r", Model(layers=1)))).encode())
+    assert small / 1e3 == pytest.approx(least, rel=0.02)
 
 
 async def test_every_answer_in_the_page_is_the_tools_answer(demo, tmp_path):
