@@ -19,6 +19,8 @@ CAUSAL = {"is_causal": True}
         ("SDPA", {**CAUSAL, "is_balanced": True}, 128 * 256 / 2, ""),
         ("ChunkedSDPA", CAUSAL, None, WHY_POSITION),
         ("ChunkedSDPA", {**CAUSAL, "chunk_start_idx": 64}, 128 * (64 + 128 / 2), ""),
+        ("SDPA", {**CAUSAL, "chunk_start_idx_tensor": "Tensor(storage=DeviceStorage())"}, None, WHY_POSITION),
+        ("SDPA", {**CAUSAL, "chunk_start_idx_tensor": None}, 128 * 256 / 2, ""),
         ("PagedSDPA", {}, None, WHY_POSITION),
         ("SdpaDecode", CAUSAL, None, WHY_POSITION),
         ("SdpaDecode", {"is_causal": False}, 128 * 256, ""),  # the heads lie in the rows
@@ -26,6 +28,8 @@ CAUSAL = {"is_causal": True}
         ("SDPA", {"is_causal": False}, 128 * 256, ""),
         ("WindowedSDPA", {}, None, WHY_WINDOWS),
         ("WindowedSDPA", CAUSAL, None, WHY_WINDOWS),
+        ("SDPA", {"is_causal": False, "is_windowed": True}, None, WHY_WINDOWS),
+        ("SDPA", {"is_causal": False, "is_windowed": False}, 128 * 256, ""),
         ("SDPA", {"sliding_window_size": 32}, None, WHY_WINDOWS),
         ("SDPA", {**CAUSAL, "sliding_window_size": 32}, 32 * (128 - 16), ""),
         ("SDPA", {**CAUSAL, "sliding_window_size": 128}, 128 * 256 / 2, ""),

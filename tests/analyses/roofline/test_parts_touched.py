@@ -208,7 +208,13 @@ def test_attention_to_a_part_of_the_keys(moved, code, known):
 
 @for_all(
     ("code", "attributes", "whole"),
-    [("SDPA", {}, 1), ("SDPA", {"chunk_start_idx": 32}, 0), ("SdpaDecode", {}, 0)],
+    [
+        ("SDPA", {}, 1),
+        ("SDPA", {"chunk_start_idx": 32}, 0),
+        ("SDPA", {"chunk_start_idx_tensor": "Tensor(storage=DeviceStorage())"}, 0),
+        ("SDPA", {"is_windowed": True}, 0),
+        ("SdpaDecode", {}, 0),
+    ],
 )
 def test_masks_and_page_tables_of_a_cache_do_not_count(tmp_path, code, attributes, whole):
     ops = table(tmp_path, (code, [TILE] * 4, [TILE], attributes))

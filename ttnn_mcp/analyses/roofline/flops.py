@@ -14,6 +14,7 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import matmul_flops
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numbers
+from ttnn_mcp.analyses.roofline.transformer_parts import starts_in_tensor
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.op_names import family
@@ -60,7 +61,8 @@ def attention_flops(
 
     free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
-    windowed = _like(ops, rows, "Windowed") | (np.isfinite(window) & ~causal)
+    cached |= starts_in_tensor(settings, rows)
+    windowed = _like(ops, rows, "Windowed") | settings.flags(rows, "is_windowed") | (np.isfinite(window) & ~causal)
     why.add(rows[~present], WHY_KEYS)
     why.add(rows[cached], WHY_POSITION)
     why.add(rows[windowed], WHY_WINDOWS)

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
+from ttnn_mcp.analyses.attribute_columns import AttributeColumns
 from ttnn_mcp.analyses.roofline.touched import Touched, share, without_padding
-from ttnn_mcp.arrays import Integers
+from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.op_names import canonical
 
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
@@ -47,9 +48,15 @@ def attends(touched: Touched, rows: Integers) -> None:
     chunked = np.isfinite(touched.settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx")))
     names = touched.ops.texts("op_code")
     parts = names.where(lambda text: _OF_PARTS.search(canonical(text)) is not None)[rows]
-    touched.reads[1:3, rows[chunked | parts]] = np.nan
-    touched.reads[3:, rows[chunked | parts]] = 0
-    touched.why.add(rows[chunked | parts], WHY_CACHE)
+    parts |= chunked | starts_in_tensor(touched.settings, rows) | touched.settings.flags(rows, "is_windowed")
+    touched.reads[1:3, rows[parts]] = np.nan
+    touched.reads[3:, rows[parts]] = 0
+    touched.why.add(rows[parts], WHY_CACHE)
+
+
+def starts_in_tensor(settings: AttributeColumns, rows: Integers) -> Booleans:
+    """Attention of a prompt's chunk over a paged cache; where it begins, a tensor says (tt-metal, SDPAOperation)."""
+    return settings.numbers(rows, lambda attributes: bool(attributes.text_of("chunk_start_idx_tensor"))) > 0
 
 
 def shares_out(touched: Touched, rows: Integers) -> None:
