@@ -60,6 +60,20 @@ def test_only_chunks_and_cores_that_the_op_can_take_are_told(check):
     assert not on_110(256, "compute_with_storage_grid_size=(x=8,y=8),")
 
 
+def test_chunks_divide_where_a_prompt_s_chunk_starts(check):
+    def fix(chunks=(128, 128), **start):
+        made = attending(chunks=chunks, **({"width": 128} if chunks == (512, 512) else {}))
+        made.device_ops[0].attributes.update(start)
+        return check.ask(made).claim.fix
+
+    assert "q_chunk_size 64 (128 now), k_chunk_size 64 (128 now)" in fix(chunk_start_idx="1152")
+    assert "q_chunk_size 64 or 256 (128 now), k_chunk_size 64 or 256 (128 now)" in fix(chunk_start_idx="1280")
+    assert "q_chunk_size 256 (512 now), k_chunk_size 256 (512 now)" in fix((512, 512), chunk_start_idx="1536")
+    tensor = {"chunk_start_idx_tensor": "Tensor(storage=DeviceStorage())"}
+    assert "q_chunk_size 64 (128 now)" in fix(**tensor)
+    assert "k_chunk_size" not in fix(**tensor), "how many keys there are is not known"
+
+
 @for_all("name", ["RingJointSDPA", "JointScaledDotProductAttention"])
 def test_forms_with_an_exchange_or_a_second_sequence_are_told_where_they_print_their_chunks(check, name):
     """Larger chunks of keys saved 12 % of Kimi K3's ring attention."""

@@ -48,6 +48,22 @@ def test_a_config_without_a_grid_gets_that_of_the_device(check):
     assert "grid_size=device.compute_with_storage_grid_size(), q_chunk" in check.ask(program).claim.fix
 
 
+def test_keys_of_a_paged_cache_are_those_up_to_the_end_of_the_prompt_s_chunk(check):
+    """Its shape shows blocks: 128 queries behind 4096 keys fill chunks of 512 with 4224 keys, not with 64."""
+
+    def paged(**start):
+        made = attending(128, 512, queries=128, keys=64)
+        made.device_ops[0].attributes.update(start)
+        return made
+
+    check.pair(lambda start: paged(chunk_start_idx=start), silent="4096", fires=None)
+    tensor = "Tensor(storage=DeviceStorage())"
+    check.pair(lambda start: paged(chunk_start_idx_tensor=start), silent=tensor, fires=None)
+    few = check.ask(paged(chunk_start_idx="512")).claim
+    assert "over 128 x 640 queries and keys" in few.claim
+    assert "k_chunk_size=128," in few.fix
+
+
 def test_texts_are_short_and_cells_its_own(check):
     check.assert_sound(attending())
 

@@ -228,17 +228,28 @@ def test_chunks_divide_the_padded_cache(check):
     check.pair(lambda cached: decoded(cached=cached), silent=288, fires=1000)
 
 
-def test_chunks_of_queries_divide_where_they_start(check):
-    """Real TTNN: "chunk_start_idx must be a multiple of q_chunk_size"."""
+def test_chunks_divide_where_they_start(check):
+    """Real TTNN: "chunk_start_idx must be a multiple of q_chunk_size", and of k_chunk_size (#35225)."""
 
     def chunks(start):
         made = attending()
         made.device_ops[0].attributes["chunk_start_idx"] = start
         return check.ask(made).claim.fix
 
-    assert "q_chunk_size=128, k_chunk_size=256" in chunks("1152")
+    assert "q_chunk_size=128, k_chunk_size=128" in chunks("1152")
     assert "q_chunk_size=256, k_chunk_size=256" in chunks("1280")
     assert "q_chunk_size=256, k_chunk_size=256" in chunks("std::nullopt")
+
+
+def test_a_start_that_a_tensor_says_is_only_known_to_divide_by_the_present_chunks(check):
+    """Real TTNN rounds it down to whole chunks and says nothing: the rows would be wrong."""
+
+    def asked(start):
+        made = attending()
+        made.device_ops[0].attributes["chunk_start_idx_tensor"] = start
+        return made
+
+    check.pair(asked, silent="Tensor(storage=DeviceStorage())", fires="std::nullopt")
 
 
 def test_an_approximate_exponent_stays(check):

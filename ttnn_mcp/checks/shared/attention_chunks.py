@@ -21,6 +21,7 @@ WHOLE_GRID = "device.compute_with_storage_grid_size()"
 CORES_PER_HEAD = (
     16  # at most, where a config does not say: the default of SDPAProgramConfig (tt-metal, TTNN 0.81.1)
 )
+START_TENSOR = "chunk_start_idx_tensor"  # attribute of a prompt's chunk whose start is read on the device
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
@@ -84,22 +85,41 @@ def _kept(config: PrintedStruct | None) -> str:
 def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
     q, k = printed(facts, row)
     query = facts.ops.inputs[0].logical[row]
-    start = facts.attributes(row).number("chunk_start_idx") or 0  # TTNN 0.81.1 wants a multiple of q_chunk_size
     heads, cores = int(query[:2].prod()), facts.chip.cores or DEFAULT_GRID[0] * DEFAULT_GRID[1]
     for wide in SIZES:
         for deep in SIZES:
-            if wide < q or deep < k or start % wide or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
+            if wide < q or deep < k or abs(SIZES.index(wide) - SIZES.index(deep)) > 1:
                 continue
             if (wide == q or heads * ceil(int(query[2]) / wide) >= cores) and fits(facts, row, wide, deep):
                 return wide, deep
     return q, k
 
 
+def keys_of(facts: WindowFacts, row: int) -> int:
+    """Keys of a head; a paged cache shows blocks, so those up to the chunk's end, and 0 where a tensor says that."""
+    attributes, (query, key) = facts.attributes(row), (one.logical[row] for one in facts.ops.inputs[:2])
+    start = attributes.number("chunk_start_idx")
+    if start is not None:
+        return int(start) + int(query[2])
+    return 0 if attributes.text_of(START_TENSOR) else int(key[2])
+
+
+def begins(facts: WindowFacts, row: int, q: int, k: int) -> bool:
+    """Whether the chunk of a prompt begins at a multiple of both sizes: TTNN 0.81.1 refuses others.
+
+    Of a start in a tensor it checks nothing, and rounds it down (sdpa.cpp of its kernels): the present sizes divide it.
+    """
+    if facts.attributes(row).text_of(START_TENSOR):
+        return not any(now % then for now, then in zip(printed(facts, row), (q, k), strict=True))
+    start = int(facts.attributes(row).number("chunk_start_idx") or 0)
+    return not (start % q or start % k)
+
+
 def fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
-    """Whether chunks of that size fit L1; no chunk of nothing does."""
-    if len(facts.ops.inputs) < len("QKV") or not min(q, k) > 0:
+    """Whether chunks of that size fit L1 and where the prompt's chunk begins; no chunk of nothing does."""
+    if len(facts.ops.inputs) < len("QKV") or not min(q, k) > 0 or not begins(facts, row, q, k):
         return False
-    query, key, out = (operand.logical[row] for operand in (*facts.ops.inputs[:2], facts.ops.outputs[0]))
+    query, out = (operand.logical[row] for operand in (facts.ops.inputs[0], facts.ops.outputs[0]))
     tiles = [TILE_BYTES.get(operand.dtype[row], 4096) for operand in (*facts.ops.inputs[:3], facts.ops.outputs[0])]
     grid = worker_grid(facts.chip) or DEFAULT_GRID
     mask = facts.input(len("QKV"))
@@ -107,7 +127,7 @@ def fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
     plan = Attention(
         heads=int(query[:2].prod()),
         rows=int(query[2]),
-        keys=int(key[2]),
+        keys=keys_of(facts, row),
         head=int(query[3]),
         value_head=int(out[3]),
         q_bytes=tiles[0],

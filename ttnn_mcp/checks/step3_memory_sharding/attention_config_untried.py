@@ -23,10 +23,10 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import chunk_of_cache, fits, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import begins, chunk_of_cache, fits, keys_of, of_each_kind, printed
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
-from ttnn_mcp.hardware import TILE_SIDE
+from ttnn_mcp.hardware import TILE_SIDE, filled_up
 from ttnn_mcp.readers.printed.attributes import Attributes
 
 ATTENTION = ops_of_family("no fused attention", "attention")
@@ -88,10 +88,14 @@ def _tries(facts: WindowFacts, row: int) -> list[str]:
 
 def _chunks(facts: WindowFacts, row: int) -> list[str]:
     q, k = printed(facts, row)
-    longest = [int(operand.padded[row, 2]) for operand in facts.ops.inputs[:2]]
+    longest = int(facts.ops.inputs[0].padded[row, 2]), filled_up(keys_of(facts, row), TILE_SIDE)
     modelled = fits(facts, row, q, k)  # otherwise the op runs by another program than the model's
-    queries = [one for one in _others(q) if one <= longest[0] and (fits(facts, row, one, k) or not modelled)]
-    keys = [one for one in _others(k) if one <= longest[1] and (fits(facts, row, q, one) or not modelled)]
+
+    def able(one: int, other: int) -> bool:
+        return fits(facts, row, one, other) or (not modelled and begins(facts, row, one, other))
+
+    queries = [one for one in _others(q) if one <= longest[0] and able(one, k)]
+    keys = [one for one in _others(k) if one <= longest[1] and able(q, one)]
     return [_text("q_chunk_size", queries, f"{q} now"), _text("k_chunk_size", keys, f"{k} now")]
 
 

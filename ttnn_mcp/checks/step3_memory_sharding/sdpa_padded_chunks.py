@@ -9,8 +9,8 @@ queries, and chunks of keys that divide them better, compute a tenth less and mo
 chunks of keys that fit L1, up to 512, the one with least padding, then the longest. The bound is the smaller of the
 shares that remain of the elements and of the pairs of chunks, because each pair costs beside its elements; 5 us stay.
 
-Silent on decode attention, MLA and rings, without a printed config (sdpa-small-chunks), and from 129 rows of queries
-on.
+Silent on decode attention, MLA and rings, without a printed config (sdpa-small-chunks), from 129 rows of queries on,
+and on a prompt's chunk whose start a tensor says: how many keys it has is not in the report.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import fits, grid_text, of_each_kind, printed, program_text
+from ttnn_mcp.checks.shared.attention_chunks import (
+    fits,
+    grid_text,
+    keys_of,
+    of_each_kind,
+    printed,
+    program_text,
+)
 from ttnn_mcp.checks.wording import cite_attribute
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE
@@ -61,7 +68,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(now: Rows, then: Rows, ops: Affected) -> Words:
     facts, row, (q, k) = ops.facts, ops.row, then[ops.at]
-    lengths = (facts.ops.inputs[place].logical[row, 2] for place in (0, 1))
+    lengths = _lengths(facts, row)
     return Words(
         claim=(
             f"{ops.many('attention op', ('computes', 'compute'))} chunks of {' x '.join(map(str, now[ops.at]))} over "
@@ -80,11 +87,16 @@ def _given(facts: WindowFacts, row: int) -> tuple[int, int]:
 
 
 def _best(facts: WindowFacts, row: int) -> tuple[int, int]:
-    queries, keys = (_padded(int(facts.ops.inputs[place].logical[row, 2])) for place in (0, 1))
+    queries, keys = map(_padded, _lengths(facts, row))
     q, k = printed(facts, row)
     q = min(q, queries)
     able = [each for each in range(TILE_SIDE, LONGEST + 1, TILE_SIDE) if fits(facts, row, q, each)]
     return q, min(able, key=lambda each: (ceil(keys / each) * each, -each), default=k)
+
+
+def _lengths(facts: WindowFacts, row: int) -> tuple[int, int]:
+    """Queries and keys of a head."""
+    return int(facts.ops.inputs[0].logical[row, 2]), keys_of(facts, row)
 
 
 def _padded(rows: int) -> int:
@@ -93,6 +105,6 @@ def _padded(rows: int) -> int:
 
 def _computed(facts: WindowFacts, rows: Rows, chunks: Rows) -> tuple[Rows, Rows]:
     """Per row, the elements of a head's scores that are computed, and the pairs of chunks."""
-    lengths = np.stack([facts.ops.inputs[place].logical[rows, 2] for place in (0, 1)], axis=1)
+    lengths = of_each_kind(facts, rows, partial(_lengths, facts))
     counts = -(-lengths // np.fmax(chunks, 1))
     return (counts * chunks).prod(axis=1), counts.prod(axis=1)

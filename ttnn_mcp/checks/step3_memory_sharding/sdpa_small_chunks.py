@@ -19,7 +19,8 @@ Of a paged cache only all blocks are known, not the length of a sequence: a tria
 tokens chunks of 64 took 491 us, TTNN's own 338, and 492 and 199 with a cache of 8 bits (Muse-Glimmer 30B).
 
 Silent about shorter sequences, chunks that TTNN chose for a decode (k_chunk_size 0), caches whose padded rows 128 does
-not divide (TTNN 0.81.1 refuses it), and ops that use the engine well.
+not divide (TTNN 0.81.1 refuses it), ops that use the engine well, and a prompt's chunk whose start a tensor says:
+sizes that do not divide it give wrong rows.
 """
 
 from __future__ import annotations
