@@ -12,11 +12,13 @@ from ttnn_mcp.run.chip import chip_of
 PART, WHOLE = [1, 1, 256, 512], [1, 1, 256, 2048]  # in BFLOAT16: 262,144 and 1,048,576 bytes
 
 
-def exchanges(folder, kind, before, after, *, ring_size=4, mesh=8, **attributes):
+def exchanges(folder, kind, before, after, *, ring_size=4, mesh=8, buffer=None, **attributes):
     program = Program("blackhole")
     put(program, unary("RELU", program.tensor([1, 1, 32, 32]), program.tensor([1, 1, 32, 32]), 1_000))
     op = collective(kind, program.tensor(before), program.tensor(after), 100_000, ring_size=ring_size)
     op.attributes = {**op.attributes, **attributes}
+    if buffer:
+        op.outputs = (program.tensor(buffer), *op.outputs)
     put(program, op)
     return collectives_of(ops_of(folder, program), mesh)
 
@@ -48,14 +50,40 @@ def test_what_a_point_to_point_transfer_sends_is_not_modelled(tmp_path):
         ({"ring_size": 2}, 2),
         ({"ring_size": None, "num_devices": 4}, 4),
         ({"ring_size": None, "ring_devices": 3}, 3),
-        ({"ring_size": None}, 8),
+        ({"ring_size": None}, 4),
     ],
-    ids=["ring_size", "num_devices", "ring_devices", "the mesh"],
+    ids=["ring_size", "num_devices", "ring_devices", "the shapes"],
 )
-def test_attributes_tell_how_many_take_part_and_else_the_mesh_does(tmp_path, attributes, devices):
+def test_attributes_tell_how_many_take_part_and_else_the_shapes_do(tmp_path, attributes, devices):
     found = exchanges(tmp_path, "AllGatherAsync", PART, WHOLE, **attributes)
     assert found.devices.tolist() == [devices]
     assert found.payload_bytes.tolist() == [1_048_576 * (devices - 1) / devices]
+
+
+@for_all(
+    ("kind", "before", "after", "devices"),
+    [
+        ("AllGather", PART, WHOLE, 4),
+        ("AllGather", [1, 1, 1, 512], [1, 1, 4, 512], 4),
+        ("AllGather", PART, [1, 1, 256, 768], 8),
+        ("AllGather", PART, PART, 8),
+        ("ReduceScatter", WHOLE, PART, 4),
+        ("AllToAllAsync", WHOLE, WHOLE, 8),
+        ("AllReduceAsync", WHOLE, PART, 8),
+    ],
+)
+def test_along_one_axis_of_a_mesh_as_many_take_part_as_there_are_parts(tmp_path, kind, before, after, devices):
+    """A reduce-scatter on an axis of four chips of eight prints no number, and its buffer before its result."""
+    told = exchanges(tmp_path, kind, before, after, ring_size=None, cluster_axis=1)
+    assert told.devices.tolist() == [devices]
+    buffered = exchanges(tmp_path, kind, before, after, ring_size=None, buffer=before, cluster_axis=1)
+    assert buffered.devices.tolist() == [devices]
+
+
+def test_what_experts_get_and_give_back_is_not_in_the_report(tmp_path):
+    """Eight experts of a device return 32 rows each, of which a router that chose 8 of 256 filled a 32nd part."""
+    for kind in ("AllToAllDispatch", "AllToAllCombine"):
+        assert np.isnan(exchanges(tmp_path, kind, [8, 32, 1, 512], [8, 1, 1, 512]).payload_bytes).all()
 
 
 @for_all(("topology", "directions"), [("Ring", 2), ("Linear", 1), ("Mesh", np.nan)])

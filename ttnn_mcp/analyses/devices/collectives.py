@@ -6,13 +6,14 @@ twice that (tech_reports/CCLs/CCL_bandwidth.md).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
-from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.arrays import Array, Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ttnn_mcp.run.ops.op_table import OpTable
 
 TODAY_SHARE = {"blackhole": 0.5}  # of a link's payload: BH links run at 25 of 50 GB/s so far (CCL_bandwidth.md)
+
+_ROUTED = re.compile("Dispatch|Combine")
 
 
 @dataclass(frozen=True)
@@ -73,16 +76,20 @@ def today_gb_s(chip: Chip) -> float | None:
 
 @artefact
 def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
-    """The collectives of one device's ops; `mesh_devices` where the attributes do not say how many take part."""
+    """The collectives of one device's ops; `mesh_devices` where neither attributes nor shapes say how many take part.
+
+    Along one axis of a mesh these are fewer, and ops with `cluster_axis` print no number (tt-metal's
+    ReduceScatterDeviceOperation, and AllGatherDeviceOperation of 2026).
+    """
     names, settings = ops.texts("op_code"), attributes_of(ops)
     rows = np.flatnonzero(names.where(lambda text: family(text) == "collective"))
-    ring = settings.numbers(rows, _devices)
-    devices = np.where(np.isnan(ring), float(mesh_devices), ring)
+    kinds = names.mapped(lambda text: _kind(canonical(text)), missing="", dtype=np.object_)[rows]
+    ring, parts = settings.numbers(rows, _devices), _parts(ops, rows, kinds)
+    devices = np.where(np.isnan(ring), np.where(np.isnan(parts), float(mesh_devices), parts), ring)
     sent = (devices - 1) / devices
     read, written = (
         operands[0].bytes[rows] if operands else np.zeros(len(rows)) for operands in (ops.inputs, ops.outputs)
     )
-    kinds = names.mapped(lambda text: _kind(canonical(text)), missing="", dtype=np.object_)[rows]
     whole = np.select(
         [kinds == "gather", kinds == "scatter", kinds == "reduce"], [written, read, 2 * read], default=np.nan
     )
@@ -100,7 +107,20 @@ def _kind(name: str) -> str:
     for part, kind in (("AllGather", "gather"), ("ReduceScatter", "scatter"), ("AllReduce", "reduce")):
         if part in name:
             return kind
-    return "scatter" if "AllToAll" in name else ""
+    # of experts, each device sends the rows that the router chose: which is not in the report
+    return "scatter" if "AllToAll" in name and not _ROUTED.search(name) else ""
+
+
+def _parts(ops: OpTable, rows: Integers, kinds: Array) -> Floats:
+    """How many parts a gather joins or a scatter makes, by the elements; NaN where that is no whole number above 1."""
+    if not ops.inputs:
+        return np.full(len(rows), np.nan)
+    result = np.zeros(len(rows))
+    for operand in ops.outputs:  # the last one: intermediate buffers stand before it
+        result = np.where(operand.present[rows], operand.elements[rows], result)
+    read, gathers = ops.inputs[0].elements[rows], kinds == "gather"
+    parts = np.where(gathers, result, read) / np.maximum(np.where(gathers, read, result), 1)
+    return np.where((parts > 1) & (parts % 1 == 0) & ((kinds == "scatter") | gathers), parts, np.nan)
 
 
 def _devices(attributes: Attributes) -> float | None:
