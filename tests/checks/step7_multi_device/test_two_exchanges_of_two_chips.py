@@ -10,11 +10,12 @@ from tests.profiles.model import DeviceOp
 SENT = {"dim": 3, "num_links": 1, "cluster_axis": 1, "topology": "Topology::Linear"}
 
 
-def reduce(program, *, chips=2, us=27, gather_us=26.5, between="", readers=1, wide=1024):
+def reduce(program, *, chips=2, us=27, gather_us=26.5, between="", readers=1, wide=1024, buffer=()):
     x = put(program, DeviceOp("Matmul", (program.tensor([1, 1, 32, 512]),) * 2, (program.tensor([1, 1, 32, wide]),), 18_000))  # fmt: skip
     part = program.tensor([1, 1, 32, wide // chips])
     name = "ReduceScatterMinimalAsyncDeviceOperation"
-    part = put(program, DeviceOp(name, (x,), (part,), round(1000 * us), attributes=SENT))
+    outputs = (*(program.tensor(shape) for shape in buffer), part)
+    put(program, DeviceOp(name, (x,), outputs, round(1000 * us), attributes=SENT))
     if between:
         part = put(program, DeviceOp(between, (part,), (program.tensor([1, 1, 32, wide // chips]),), 3_000))
     for _ in range(readers - 1):
@@ -30,6 +31,13 @@ def reduced(*, devices=2, **how):
     program = Program("wormhole_b0", devices=devices)
     reduce(program, **how)
     return program
+
+
+def test_a_buffer_that_stands_before_the_result_is_not_the_result(check):
+    """As tt-metal lists a reduce-scatter along a line: a buffer of twice its input, then its result."""
+    claim = check.ask(reduced(buffer=[[2, 1, 32, 1024]])).claim
+    assert claim.rows.tolist() == [1, 2]
+    assert "y[..., :1024] + y[..., 1024:]" in claim.fix
 
 
 def test_two_small_exchanges_of_two_chips_are_told(check):

@@ -22,6 +22,7 @@ def put_head(
     part=0,
     weights=True,
     first="Matmul",
+    buffer=(),
 ):
     x, w = program.tensor([1, 1, 32, deep]), program.tensor([1, 1, deep, wide])
     if not weights:
@@ -29,7 +30,10 @@ def put_head(
     y = program.tensor([1, 1, 32, wide])
     put(program, DeviceOp(f"{first}DeviceOperation", (x, w), (y,), 400_000))
     out = program.tensor([1, 1, 32, part or wide // CHIPS])
-    put(program, DeviceOp(f"{name}DeviceOperation", (y,), (out,), 1000 * us, attributes={"dim": 3, "num_links": 2}))
+    outputs = (*(program.tensor(shape) for shape in buffer), out)
+    put(
+        program, DeviceOp(f"{name}DeviceOperation", (y,), outputs, 1000 * us, attributes={"dim": 3, "num_links": 2})
+    )
     if also:
         put(program, DeviceOp(f"{also}DeviceOperation", (y,), (program.tensor([1, 1, 32, 64]),), 9_000))
 
@@ -38,6 +42,13 @@ def head(*, devices=CHIPS, **how) -> Program:
     program = Program("blackhole", grid=(11, 10), devices=devices)
     put_head(program, **how)
     return program
+
+
+def test_a_buffer_that_stands_before_the_result_is_not_the_result(check):
+    """As in a report of DeepSeek on eight chips: of twice the input, then the result."""
+    scatter, matmul = check.ask(head(buffer=[[2, 1, 32, 8192]])).claims
+    assert "keeps 1 of 4 parts" in scatter.claim
+    assert matmul.at_most_ns[0] == pytest.approx(0.75 * 32 * 8192 * 2 / 435.2)
 
 
 def test_the_scatter_goes_and_the_matmul_writes_less(check):

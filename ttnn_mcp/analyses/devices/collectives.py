@@ -19,9 +19,12 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ttnn_mcp.readers.printed.attributes import Attributes
     from ttnn_mcp.run.chip import Chip
     from ttnn_mcp.run.ops.op_table import OpTable
+    from ttnn_mcp.run.ops.operand import Operand
 
 TODAY_SHARE = {"blackhole": 0.5}  # of a link's payload: BH links run at 25 of 50 GB/s so far (CCL_bandwidth.md)
 
@@ -103,6 +106,14 @@ def collectives_of(ops: OpTable, mesh_devices: int) -> Collectives:
     )
 
 
+def of_results(ops: OpTable, figure: Callable[[Operand], Integers]) -> Integers:
+    """A figure of each op's last output: a reduce-scatter lists its buffer before its result (tt-metal's output 0)."""
+    figures = np.zeros(len(ops), dtype=np.int64)
+    for operand in ops.outputs:
+        figures = np.where(operand.present, figure(operand), figures)
+    return figures
+
+
 def _kind(name: str) -> str:
     for part, kind in (("AllGather", "gather"), ("ReduceScatter", "scatter"), ("AllReduce", "reduce")):
         if part in name:
@@ -115,9 +126,7 @@ def _parts(ops: OpTable, rows: Integers, kinds: Array) -> Floats:
     """How many parts a gather joins or a scatter makes, by the elements; NaN where that is no whole number above 1."""
     if not ops.inputs:
         return np.full(len(rows), np.nan)
-    result = np.zeros(len(rows))
-    for operand in ops.outputs:  # the last one: intermediate buffers stand before it
-        result = np.where(operand.present[rows], operand.elements[rows], result)
+    result = of_results(ops, lambda operand: operand.elements)[rows]
     read, gathers = ops.inputs[0].elements[rows], kinds == "gather"
     parts = np.where(gathers, result, read) / np.maximum(np.where(gathers, read, result), 1)
     return np.where((parts > 1) & (parts % 1 == 0) & ((kinds == "scatter") | gathers), parts, np.nan)

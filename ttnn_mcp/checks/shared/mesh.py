@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ttnn_mcp.analyses.devices.balance import Balance
-from ttnn_mcp.analyses.devices.collectives import today_gb_s
+from ttnn_mcp.analyses.devices.collectives import of_results, today_gb_s
 from ttnn_mcp.checks.check import Floats, Mask, Rows, Subject, WindowFacts
 from ttnn_mcp.checks.expectation import Expectation
 from ttnn_mcp.quoting import figure
@@ -50,6 +50,11 @@ def worth_fusing(facts: WindowFacts) -> Mask:
 def exchanges_named(facts: WindowFacts, kind: str) -> Mask:
     """Ops whose name begins so ("AllGather"): those fused with a matmul too, which are no collectives by family."""
     return facts.names.where(lambda text: canonical(text).startswith(kind))
+
+
+def columns_of_results(facts: WindowFacts) -> Rows:
+    """The columns of what each op leaves: of its last output."""
+    return of_results(facts.ops, lambda operand: operand.logical[:, 3])
 
 
 def collectives_named(facts: WindowFacts, kind: str) -> Mask:

@@ -19,7 +19,7 @@ import numpy as np
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, axis_argument, collectives_named
+from ttnn_mcp.checks.shared.mesh import DEVICES, LATENCY_NS, axis_argument, collectives_named, columns_of_results
 from ttnn_mcp.checks.worth import USUAL, Worth
 
 
@@ -32,7 +32,7 @@ from ttnn_mcp.checks.worth import USUAL, Worth
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield the reduce-scatters, with their gathers beside them."""
-    joins, width = facts.joins, facts.ops.outputs[0].logical[:, 3]
+    joins, width = facts.joins, columns_of_results(facts)
     before = facts.ops.inputs[0].logical[:, 3]
     small = facts.kernel_ns < LATENCY_NS
     scatters = collectives_named(facts, "ReduceScatter") & small & (2 * width == before)
@@ -47,7 +47,7 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(ops: Affected) -> Words:
     facts, row = ops.facts, ops.row
-    half = int(facts.ops.outputs[0].logical[row, 3])
+    half = int(columns_of_results(facts)[row])
     gather = int(facts.joins.readers(row)[0])
     return Words(
         claim=(

@@ -22,7 +22,7 @@ from ttnn_mcp.analyses.op_kinds.formats import reads_weights
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check
 from ttnn_mcp.checks.levers import EXCHANGE
 from ttnn_mcp.checks.needs import TWO_OPERANDS
-from ttnn_mcp.checks.shared.mesh import DEVICES, exchanges_named
+from ttnn_mcp.checks.shared.mesh import DEVICES, columns_of_results, exchanges_named
 from ttnn_mcp.checks.wording import cite_op, example, time_of
 from ttnn_mcp.checks.worth import USUAL
 
@@ -38,7 +38,7 @@ NARROWER = 0.5  # of the columns: what the gather then sends at most (ours)
 def look(facts: WindowFacts) -> Problems:
     """Yield the reduce-scatters of all such pairs, and their matmuls."""
     makers, whole = facts.joins.makers, facts.ops.inputs[0].logical[:, 3]
-    part = np.fmax(facts.ops.outputs[0].logical[:, 3], 1)
+    part = np.fmax(columns_of_results(facts), 1)
     able = facts.of_family("matmul") & reads_weights(facts.ops, facts.flow) & (facts.joins.reader_counts == 1)
     scatters = exchanges_named(facts, "ReduceScatter") & (part < whole)
     deep = facts.ops.inputs[1].logical[:, 2]
@@ -81,5 +81,4 @@ def _tell_of_matmuls(ops: Affected) -> Words:
 
 def _chips(ops: Affected) -> int:
     """The parts that the heaviest scatter makes."""
-    whole, part = (operand.logical[ops.row, 3] for operand in (ops.facts.ops.inputs[0], ops.facts.ops.outputs[0]))
-    return round(whole / max(part, 1))
+    return round(ops.facts.ops.inputs[0].logical[ops.row, 3] / max(columns_of_results(ops.facts)[ops.row], 1))
