@@ -37,6 +37,24 @@ def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
     assert "max_cores_per_head_batch" not in check.ask(attending()).claim.fix
 
 
+def test_chunks_of_a_cache_divide_it_and_of_pages_they_need_not(check):
+    def fix(paged=False, **how):
+        made = decoded(**how)
+        made.device_ops[0].attributes["paged_attention"] = paged
+        return check.ask(made).claim.fix
+
+    assert "k_chunk_size 128 or 256 (TTNN chose)" in fix(chunk=0, cached=256)
+    assert "k_chunk_size 128 (TTNN chose)" in fix(chunk=0, cached=384)
+    assert "k_chunk_size" not in fix(chunk=0, cached=64)
+    assert "k_chunk_size 128 or 256 (TTNN chose)" in fix(paged=True, chunk=0, cached=64)
+
+
+def test_other_ops_are_left_alone(check):
+    program = attending()
+    sdpa(program, name="Ternary")
+    assert check.ask(program).claim.rows.tolist() == [0]
+
+
 def test_only_chunks_and_cores_that_the_op_can_take_are_told(check):
     """Eight heads of 4096 rows: 128 chunks of 256 are two a core on 110 and on 64; 256 of 128 are three and four."""
 

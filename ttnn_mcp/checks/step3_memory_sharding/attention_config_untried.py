@@ -103,7 +103,7 @@ def _chunks_of_cache(facts: WindowFacts, row: int) -> list[str]:
     attributes, longest = facts.attributes(row), int(facts.ops.inputs[1].logical[row, 2])
     now, paged = int(chunk_of_cache(attributes) or 0), attributes.flag("paged_attention") is True
     others = _others(now) if now else OF_A_CACHE
-    able = [one for one in others if paged or (one <= longest and longest % one == 0)]
+    able = [one for one in others if paged or longest % one == 0]
     return [_text("k_chunk_size", able, f"{now} now" if now else "TTNN chose")]
 
 
