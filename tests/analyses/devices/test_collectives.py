@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tests.analyses.roofline.arithmetic import table
 from tests.analyses.tables import ops_of, performance_of, put
 from tests.for_all import for_all
 from tests.profiles import Program
@@ -78,6 +79,11 @@ def test_along_one_axis_of_a_mesh_as_many_take_part_as_there_are_parts(tmp_path,
     assert told.devices.tolist() == [devices]
     buffered = exchanges(tmp_path, kind, before, after, ring_size=None, buffer=before, cluster_axis=1)
     assert buffered.devices.tolist() == [devices]
+
+
+def test_a_report_without_operands_leaves_the_mesh(tmp_path):
+    ops = table(tmp_path, ("AllGather", [PART], [WHOLE]), without="INPUT_")
+    assert collectives_of(ops, 8).devices.tolist() == [8]
 
 
 def test_what_experts_get_and_give_back_is_not_in_the_report(tmp_path):
