@@ -61,6 +61,13 @@ def test_of_five_operands_the_fourth_is_the_gathered_key(tmp_path):
     assert [each[0] for each in counted(table(tmp_path, gathered, joined))] == [EACH * 128 * 256, EACH * 160 * 288]
 
 
+def test_a_length_in_a_tensor_is_no_joint_value(tmp_path):
+    """tt-metal's ExpRingJointSDPA without joint operands: gathered keys and values, then the live length."""
+    inputs = [Q, K, V, [1, 4, 1024, 64], [1, 4, 1024, 32], [1, 1, 1, 1]]
+    [(useful, _, _)] = counted(table(tmp_path, ("ExpRingJointSDPA", inputs, [OUT], RING)))
+    assert useful == EACH * 128 * 1024
+
+
 def test_rows_that_pad_a_tile_are_performed_and_not_asked_for(tmp_path):
     op = ("SDPA", [[1, 4, 120, 64], K, V], [[1, 4, 120, 32]])
     assert counted(table(tmp_path, op)) == [(EACH * 120 * 256, EACH * 128 * 256, "")]

@@ -225,3 +225,4 @@ def test_masks_and_page_tables_of_a_cache_do_not_count(tmp_path, code, attribute
 def test_a_ring_that_shares_out_the_queries_reads_its_share(moved):
     assert moved("RingDistributedSDPA", [high(8), high(8), high(8), TILE], [high(2)]) == (2 + 4 + 4 + 2, "")
     assert moved("RingJointSDPA", [high(8)] * 7, [high(8)] * 3) == (7 * 8, "")
+    assert moved("ExpRingJointSDPA", [high(8)] * 7, [high(8)] * 3) == (7 * 8, "")

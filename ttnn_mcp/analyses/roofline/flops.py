@@ -55,9 +55,12 @@ def attention_flops(
     total = settings.numbers(rows, lambda attributes: attributes.number("logical_n"))
     devices = settings.numbers(rows, lambda attributes: attributes.number("ring_size"))
 
-    joined = _like(ops, rows, "Joint") & (
-        ops.inputs[JOINED - 1].present[rows] if len(ops.inputs) >= JOINED else False
-    )
+    joined = np.zeros(len(rows), dtype=np.bool_)
+    if (
+        len(ops.inputs) >= JOINED
+    ):  # as many values as queries: behind gathered keys a length in a tensor is the sixth
+        lengths = (ops.inputs[place].logical[rows, 2] for place in (3, JOINED - 1))
+        joined = _like(ops, rows, "Joint") & ops.inputs[JOINED - 1].present[rows] & np.equal(*lengths)
 
     free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))

@@ -199,7 +199,7 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, Integers], Non
     (_like("matmul", "AllGather|ReduceScatter"), _multiplies_and_exchanges),
     (_like("matmul", "Sparse"), _multiplies_sparsely),
     (_like("attention"), attends),
-    (_like("attention", "^RingJoint"), passes_round),
+    (_like("attention", "^(Exp)?RingJoint"), passes_round),
     (_has("^RingDistributed"), shares_out),
     (_unknown("moe|expert"), _routes),
     (_ANY_UNKNOWN, _taken_whole(WHY_OTHER)),
