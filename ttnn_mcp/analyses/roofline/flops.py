@@ -56,11 +56,10 @@ def attention_flops(
     devices = settings.numbers(rows, lambda attributes: attributes.number("ring_size"))
 
     joined = np.zeros(len(rows), dtype=np.bool_)
-    if (
-        len(ops.inputs) >= JOINED
-    ):  # as many values as queries: behind gathered keys a length in a tensor is the sixth
+    if len(ops.inputs) >= JOINED:
+        # as many values as queries: behind gathered keys the sixth is a length in a tensor
         lengths = (ops.inputs[place].logical[rows, 2] for place in (3, JOINED - 1))
-        joined = _like(ops, rows, "Joint") & ops.inputs[JOINED - 1].present[rows] & np.equal(*lengths)
+        joined = _like(ops, rows, "Joint") & np.equal(*lengths)
 
     free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
