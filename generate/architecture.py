@@ -3,20 +3,29 @@
 python -m generate.architecture        or `make fix`, which rewrites everything generated
 """
 
+from __future__ import annotations
+
 import ast
 import re
 from collections import Counter, deque
 from functools import cache
+from typing import TYPE_CHECKING
 
 from tests.house.tree import PACKAGE, ROOT, tree_of
 from ttnn_mcp.tools import TOOLS
+
+if TYPE_CHECKING:
+    from ttnn_mcp.tools.answering import AnyTool
 
 PAGE = ROOT / "ARCHITECTURE.md"
 NUMBERS = ("analyses", "checks", "archive", "experiments", "replay", "query")
 INDEXES = ("analyses/window_facts.py", "checks/__init__.py", "checks/check.py")  # name what others work out
 CONTAINER = re.compile(r'^containers = \["([\w.]+)"\]$', re.MULTILINE)
 LAYERS = re.compile(r"^layers = \[\n(.*?)^\]$", re.DOTALL | re.MULTILINE)
-CELLS = ("readers/performance/columns.py", "readers/memory/columns.py", "readers/memory/tables.py")
+CELLS = {  # the files that name the cells of each report
+    "performance": ("readers/performance/columns.py",),
+    "memory": ("readers/memory/columns.py", "readers/memory/tables.py"),
+}
 
 HEAD = """# Architecture
 
@@ -33,8 +42,9 @@ WAYS = """
 ## From a question to its cells
 
 For each tool: its file, the module that makes most of its numbers, and from there the shortest way along the imports
-to the names of the cells. A finding begins at its check, a file named by its id in the folder of its step:
-`checks/step2_layouts/tilize_round_trip.py`. No way is longer than five files.
+to the names of the cells of the report that it needs. A finding begins at its check, a file named by its id in the
+folder of its step: `checks/step2_layouts/tilize_round_trip.py`. No way is longer than five files. `skill_step` answers
+with a page, and reads no cells.
 
 | question | files, in the order to read them |
 |---|---|
@@ -56,12 +66,13 @@ def imports(file: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def shortest(start: str) -> list[str]:
-    """The shortest way along the imports from a file to one that names cells."""
+def shortest(start: str, *reports: str) -> list[str]:
+    """The shortest way along the imports from a file to one that names cells, of these reports or of any."""
+    cells = {file for report in reports or CELLS for file in CELLS[report]}
     ways, met = deque([[start]]), {start}
     while ways:
         way = ways.popleft()
-        if way[-1] in CELLS:
+        if way[-1] in cells:
             return way
         for file in imports(way[-1]):
             if file not in met:
@@ -70,16 +81,26 @@ def shortest(start: str) -> list[str]:
     return []
 
 
-def way(file: str) -> list[str]:
-    """The way from a tool's file to its cells, over the module of numbers whose names it uses most."""
+def way(tool: AnyTool) -> list[str]:
+    """The way from a tool's file to the cells of what it needs, over the module of numbers whose names it uses most."""
+    file, reports = f"tools/{tool.name}.py", [need for need in tool.needs if need in CELLS]
     names = Counter(node.id for node in ast.walk(tree_of(PACKAGE / file)) if isinstance(node, ast.Name))
     used = {
         other: sum(names[name] for name in taken)
         for other, taken in imports(file).items()
-        if other.partition("/")[0] in NUMBERS and other not in INDEXES and shortest(other)
+        if other.partition("/")[0] in NUMBERS and other not in INDEXES and shortest(other, *reports)
     }
     over = max(used, key=lambda other: used[other], default=None)
-    return [file, *shortest(over)] if over else shortest(file)
+    return [file, *shortest(over, *reports)] if over else shortest(file, *reports)
+
+
+def ways() -> dict[str, list[str]]:
+    """By tool that answers with cells; the others answer with pages."""
+    return {
+        tool.name: way(tool)
+        for tool in TOOLS
+        if not any(other.startswith("served/") for other in imports(f"tools/{tool.name}.py"))
+    }
 
 
 def sentence(room: str) -> str:
@@ -107,10 +128,8 @@ def rooms() -> list[str]:
 
 def page() -> str:
     lines = [f"| `{room}` | {sentence(room)} |" for room in rooms()]
-    ways = [
-        f"| `{tool.name}` | {' → '.join(f'`{file}`' for file in way(f'tools/{tool.name}.py'))} |" for tool in TOOLS
-    ]
-    return HEAD + "\n".join(lines) + "\n" + WAYS + "\n".join(ways) + "\n"
+    drawn = [f"| `{name}` | {' → '.join(f'`{file}`' for file in files)} |" for name, files in ways().items()]
+    return HEAD + "\n".join(lines) + "\n" + WAYS + "\n".join(drawn) + "\n"
 
 
 def main() -> None:

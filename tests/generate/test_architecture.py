@@ -2,7 +2,7 @@
 
 import pytest
 
-from generate.architecture import CELLS, PACKAGE, PAGE, page, rooms, sentence, shortest, way
+from generate.architecture import CELLS, PACKAGE, PAGE, page, rooms, sentence, shortest, ways
 from ttnn_mcp.tools import TOOLS
 
 MOST_FILES = 5
@@ -18,8 +18,12 @@ def test_every_room_says_in_one_sentence_what_it_holds():
 
 
 @pytest.mark.slow
-def test_a_question_is_at_most_five_files_from_its_cells():
-    ways = [way(f"tools/{tool.name}.py") for tool in TOOLS]
-    ways += [shortest(str(path.relative_to(PACKAGE))) for path in PACKAGE.glob("checks/step*/[a-z]*.py")]
-    assert len(ways) > len(TOOLS)
-    assert [each for each in ways if len(each) > MOST_FILES or each[-1] not in CELLS] == []
+def test_a_question_is_at_most_five_files_from_the_cells_of_the_report_that_it_needs():
+    drawn = ways()
+    assert {tool.name for tool in TOOLS} - {*drawn} == {"skill_step"}, "it answers with a page"
+    ends = {tool.name: CELLS[need] for tool in TOOLS for need in tool.needs if need in CELLS}
+    assert {name: drawn[name] for name, files in ends.items() if drawn[name][-1] not in files} == {}
+    checks = [shortest(str(path.relative_to(PACKAGE))) for path in PACKAGE.glob("checks/step*/[a-z]*.py")]
+    known = {file for files in CELLS.values() for file in files}
+    assert checks
+    assert [each for each in [*drawn.values(), *checks] if len(each) > MOST_FILES or each[-1] not in known] == []
