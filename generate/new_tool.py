@@ -62,7 +62,7 @@ async def test_the_demo_run_is_answered(tmp_path):
 def lay_out(name: str) -> str:
     """Write the files; returns what is left to do."""
     if not NAME.fullmatch(name):
-        refuse("NAME is a verb and its object, in snake_case: NAME=list_ops.")
+        refuse("NAME is two words or more, in snake_case: NAME=list_ops.")
     module, test = ROOT / "ttnn_mcp" / "tools" / f"{name}.py", ROOT / "tests" / "tools" / f"test_{name}.py"
     write(module, MODULE.replace("{name}", name))
     write(test, TEST.replace("{name}", name))

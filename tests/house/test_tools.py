@@ -48,7 +48,7 @@ def test_the_list_names_every_tool_there_is():
 def test_a_tool_is_named_like_its_module(tool):
     path = module_of(tool)
     assert path.stem == tool.name, f'write name="{path.stem}" in {where(path)}, or rename the module'
-    assert NAME.fullmatch(tool.name), f"name {where(path)} by a verb and its object"
+    assert NAME.fullmatch(tool.name), f"name {where(path)} by two words or more, in snake_case"
     assert tool.ask.__name__ == tool.name, f"call the function that answers in {where(path)} `{tool.name}`"
 
 
