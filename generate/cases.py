@@ -89,10 +89,10 @@ These are {cases} cases, of the tables here and of `measurements/savings.csv`. T
 chosen by hand: of a gain the finding counts whose bound is the nearest, of a dead end each finding that names it, with
 nothing saved.
 
-Nothing is expected of a trial, of which no rule tells whether it gains. It says how many measured tries of its check
-gained, and what these saved in the middle. {tries} times a check named a change that engineers tried, and
-{tries_gained} of these gained. The checks have learnt from them: of the next ones fewer may gain. Of a check of which
-fewer than {least_tries} are known, or fewer than three models, nothing is told. The tries of other models tell so much:
+No saving is expected of a trial, because no rule tells whether it gains. It says how many measured tries of its check
+gained, and the median of what these saved. {tries} times a check named a change that engineers tried, and
+{tries_gained} of these gained. The checks have learnt from them, so fewer of the next ones may gain. A check with fewer
+than {least_tries} known tries, or from fewer than three models, says nothing. By the tries of other models:
 
 {tries_left_out}
 Above a third the parts hardly rank the tries. And half of the bound would tell as well what those save that gain: in

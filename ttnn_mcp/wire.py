@@ -183,7 +183,7 @@ class Saving(Wire):
     """The time a change can give back, in microseconds of the window: bounds, and what to expect between them.
 
     8 of 10 such changes save an amount inside the interval. Without `expected` the change is a trial: `basis` tells how
-    many measured tries of its check gained, `if_gains` what it saves in the middle if it does.
+    many measured tries of its check gained, `if_gains` the median of what these saved.
     """
 
     at_least: Us  # also where it is 0: scripts read both bounds

@@ -63,7 +63,7 @@ KINDS_ASKED = 200  # unmoved: it only bounds the time of a claim about very many
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The saving in the middle of what to expect, per row of some bounds; 8 of 10 lie between low and high.
+    """The median saving to expect, per row of some bounds; 8 of 10 lie between low and high.
 
     Attributes:
         saved_ns: per row; 0 where nothing is known.

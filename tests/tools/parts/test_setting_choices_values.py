@@ -32,8 +32,8 @@ def test_a_value_is_understood_in_any_spelling(setting, value, written):
 @for_all(
     ("setting", "value", "match"),
     [
-        ("in0_block_w", True, "in0_block_w is a whole number; 'True' is none"),
-        ("in0_block_w", "2.5", "'2.5' is none"),
+        ("in0_block_w", True, "in0_block_w is a whole number, not 'True'"),
+        ("in0_block_w", "2.5", "number, not '2.5'"),
         ("in0_block_w", 16_777_217, "at most 16777216"),
         ("in0_block_w", -16_777_217, "at most 16777216"),
         ("math_fidelity", "HiFi", "LoFi, HiFi2, HiFi3, HiFi4; not 'HiFi'"),

@@ -95,7 +95,7 @@ class TriedSaving:
 
     @property
     def counts_ns(self) -> float:
-        """What one such try brings on average, of those that gain the middle."""
+        """What one such try brings on average: the share that gained, times the median of what these saved."""
         return self.saved_ns * self.tries[0].gained / self.tries[0].tried if self.saved_ns else 0.0
 
 

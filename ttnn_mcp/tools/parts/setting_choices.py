@@ -171,7 +171,7 @@ def whole(setting: str, value: Value) -> int:
     elif isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}\s*", value):
         number = int(value)
     if number is None:
-        raise QuestionRefused(f"{setting} is a whole number; '{shown(value)}' is none.")
+        raise QuestionRefused(f"{setting} is a whole number, not '{shown(value)}'.")
     if abs(number) > MOST:
         raise QuestionRefused(f"{setting} is at most {MOST}: no tensor has a longer side.")
     return number
