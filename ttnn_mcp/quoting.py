@@ -51,10 +51,10 @@ def reason(foreign: object) -> str:
     return line(foreign, REASON_CHARS)
 
 
-def line_end(foreign: object, most: int = SHOWN_CHARS) -> str:
-    """`foreign` as one clean line of at most `most` characters, of which the end is kept: for paths."""
+def line_end(foreign: object) -> str:
+    """`foreign` as one clean line of at most `SHOWN_CHARS` characters, of which the end is kept: for paths."""
     cleaned_line = _printable(foreign)
-    return cleaned_line if len(cleaned_line) <= most else "..." + cleaned_line[3 - most :]
+    return cleaned_line if len(cleaned_line) <= SHOWN_CHARS else "..." + cleaned_line[3 - SHOWN_CHARS :]
 
 
 def figure(number: float | None, form: str) -> str:

@@ -64,13 +64,13 @@ class Discovery:
     skipped: tuple[str, ...]
 
 
-def discover(roots: Iterable[str | Path], *, depth: int = _DEPTH) -> Discovery:
+def discover(roots: Iterable[str | Path]) -> Discovery:
     """The reports below the roots. A missing root has none; folders that cannot be read are skipped and named."""
     reports: dict[Path, FoundReport] = {}
     skipped: list[str] = []
     folders_seen: set[tuple[int, int]] = set()
     for root in roots:
-        for folder, entries in _walk(Path(root), depth, folders_seen, skipped):
+        for folder, entries in _walk(Path(root), _DEPTH, folders_seen, skipped):
             for report in _reports_in(folder, entries):
                 reports.setdefault(report.path, report)
     newest = sorted(reports.values(), key=lambda report: (-report.modified, str(report.path)))
