@@ -1,0 +1,126 @@
+"""Rows are cut into pieces, each piece passes the same ops by itself, and a concat joins them again.
+
+A matmul reads its weights once for each piece, an op on few rows pays its launch and leaves cores idle, and the slices
+and the concat copy everything. Ops that work row by row (matmuls, norms, element-wise ops) give the same result for
+all rows at once. Measured in public ledgers: a head's scores of 256 tokens in pieces of 32 took 11.9 ms, at once 1.9;
+norms of 256 rows by 32 took 4 times as long; 512 rows at a time for 32 took 0.86 of 2.87 ms (each in
+`tests/frozen`: DiffusionGemma, SeamlessM4T).
+
+The line: two slices and more that cut a tensor into equal parts along another dim than the last, a concat along that
+dim of as many parts, and between them each kind of op as often as there are parts, or a multiple of it; together 1 % of
+the window. The bound: no op on all rows takes less time than on one part now; slices and concat go.
+
+Silent where convs, pools, exchanges or reductions stand between (their rows depend on each other), where pieces are
+padded, where nothing stands between, and on the pieces of a cache (`cache-filled-by-user`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.stages.attentions import writes_cache
+from ttnn_mcp.checks.arrays import Rows
+from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
+from ttnn_mcp.checks.levers import LAYOUT
+from ttnn_mcp.checks.needs import OPERANDS
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.operand import Operand
+
+LONGEST = 24  # ops on one piece: the body of a loop in a model's code, not a layer (ours)
+DEPENDENT = ("conv", "pool", "collective", "reduction")  # a row of their result depends on other rows
+PADDED = ("Concat", "Pad")  # each piece gets rows of its own
+LAST = 3  # the dim of columns
+
+
+class Pieces(NamedTuple):
+    """The ops from the first slice to the concat, and the number of pieces."""
+
+    rows: Rows
+    count: int
+
+
+@check(
+    title="rows worked on in pieces",
+    lever=LAYOUT,
+    of=ops_named("no concats", "Concat"),
+    needs=(OPERANDS,),
+    worth=Worth(saving=USUAL),
+    compiled="call the layer once on all rows: no loop over torch.split or torch.chunk around it",
+)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all rows that are cut into pieces."""
+    found = pieces_of(facts)
+    saved = np.zeros(len(facts))
+    for part in found:
+        saved[part.rows] = facts.kernel_ns[part.rows] * (1 - 1 / part.count)
+    rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in found)]))
+    copies = rows[facts.named("Slice", "Concat")[rows]]
+    saved[copies] = facts.kernel_ns[copies]
+    yield Problem(rows, saved[rows], gone=copies, tell=partial(_tell, found))
+
+
+def _tell(found: list[Pieces], ops: Affected) -> Words:
+    facts = ops.facts
+    heaviest = max(found, key=lambda part: float(facts.kernel_ns[part.rows].sum()))
+    start, end = int(heaviest.rows[0]), int(heaviest.rows[-1])
+    work = heaviest.rows[~facts.named("Slice", "Concat")[heaviest.rows]]
+    row = facts.heaviest(work, 1)[0]
+    name = facts.names[row]
+    return Words(
+        claim=(
+            f"{len(found)} tensor{'s are' if len(found) > 1 else ' is'} cut into pieces of rows around the same ops "
+            f"({ops.time}): heaviest {heaviest.count} pieces from line {facts.line(start)} to {facts.line(end)}, "
+            f"most of it {name}"
+        ),
+        assumption="all rows at once take no less than one piece does now; slices and concat go",
+        cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
+        fix=(
+            f"one call on all rows in place of {heaviest.count} pieces, without ttnn.slice and ttnn.concat; where L1 "
+            "is too small, as few pieces as fit; a sharded norm takes block_h of all rows"
+        ),
+        verify="re-profile: list_ops(group_by='op_code') shows fewer calls and no slices; PCC unchanged",
+        caveat="pieces with weights of their own (experts) stay apart; those of a cache or an L1 limit may be needed",
+    )
+
+
+def pieces_of(facts: WindowFacts) -> list[Pieces]:
+    """Slices of one tensor, as often each op between, and the concat behind them."""
+    ops = facts.ops
+    kinds, slices = signatures(ops), np.flatnonzero(facts.named("Slice"))
+    dependent = facts.of_family(*DEPENDENT) | facts.named(*PADDED) | writes_cache(ops)
+    found: list[Pieces] = []
+    for row in map(int, np.flatnonzero(facts.named("Concat"))):
+        dim, count = _cut(ops.outputs[0], ops.inputs[0], row)
+        first = _first_slice(facts, slices[: np.searchsorted(slices, row)], dim, count)
+        if first is None or row - first > LONGEST * count:
+            continue
+        rows: Rows = np.arange(first, row + 1)
+        between = rows[:-1]
+        work = between[~facts.named("Slice")[between]]
+        if len(work) and not dependent[work].any() and not (np.bincount(kinds[between]) % count).any():
+            found.append(Pieces(rows, count))
+    return found
+
+
+def _cut(whole: Operand, part: Operand, row: int) -> tuple[int, int]:
+    """The one dim, other than the columns, of which the whole holds several parts, and how many; 1 for none."""
+    larger, smaller = whole.logical[row].tolist(), part.logical[row].tolist()
+    dims = [dim for dim in range(LAST + 1) if larger[dim] != smaller[dim]]
+    if len(dims) != 1 or dims[0] == LAST:
+        return LAST, 1
+    return dims[0], larger[dims[0]] // smaller[dims[0]]
+
+
+def _first_slice(facts: WindowFacts, slices: Rows, dim: int, count: int) -> int | None:
+    """The first of the last slices that cut a tensor into so many parts along the dim; None where there are fewer."""
+    if count < 2 or not len(slices):
+        return None
+    last, kinds = int(slices[-1]), signatures(facts.ops)[slices]
+    if _cut(facts.ops.inputs[0], facts.ops.outputs[0], last) != (dim, count):
+        return None
+    alike = slices[kinds == kinds[-1]]
+    return int(alike[-count]) if len(alike) >= count else None
