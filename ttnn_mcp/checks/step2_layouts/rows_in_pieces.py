@@ -40,7 +40,7 @@ class Pieces(NamedTuple):
     """The ops from the first slice to the concat, and the number of pieces."""
 
     rows: Rows
-    count: int
+    parts: int
 
 
 @check(
@@ -56,7 +56,7 @@ def look(facts: WindowFacts) -> Problems:
     found = pieces_of(facts)
     saved = np.zeros(len(facts))
     for part in found:
-        saved[part.rows] = facts.kernel_ns[part.rows] * (1 - 1 / part.count)
+        saved[part.rows] = facts.kernel_ns[part.rows] * (1 - 1 / part.parts)
     rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in found)]))
     copies = rows[facts.named("Slice", "Concat")[rows]]
     saved[copies] = facts.kernel_ns[copies]
@@ -73,13 +73,13 @@ def _tell(found: list[Pieces], ops: Affected) -> Words:
     return Words(
         claim=(
             f"{len(found)} tensor{'s are' if len(found) > 1 else ' is'} cut into pieces of rows around the same ops "
-            f"({ops.time}): heaviest {heaviest.count} pieces from line {facts.line(start)} to {facts.line(end)}, "
+            f"({ops.time}): heaviest {heaviest.parts} pieces from line {facts.line(start)} to {facts.line(end)}, "
             f"most of it {name}"
         ),
         assumption="all rows at once take no less than one piece does now; slices and concat go",
         cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=(
-            f"one call on all rows in place of {heaviest.count} pieces, without ttnn.slice and ttnn.concat; where L1 "
+            f"one call on all rows in place of {heaviest.parts} pieces, without ttnn.slice and ttnn.concat; where L1 "
             "is too small, as few pieces as fit; a sharded norm takes block_h of all rows"
         ),
         verify="re-profile: list_ops(group_by='op_code') shows fewer calls and no slices; PCC unchanged",
