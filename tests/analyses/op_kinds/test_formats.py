@@ -155,10 +155,11 @@ def test_a_tensor_of_equal_size_and_another_width_did_not_become_the_weight(tmp_
     assert reads_weights(case.ops, case.flow).tolist() == [False, True]
 
 
-def test_batches_on_both_sides_are_attention(tmp_path, program):
-    matmul_of(program, program.tensor([1, 8, 32, 64]), program.tensor([1, 8, 64, 32]))
+@for_all(("k", "n", "weights"), [(64, 32, False), (256, 4096, False), (4096, 256, False), (288, 288, True)])
+def test_batches_on_both_sides_are_attention_up_to_the_widest_heads(tmp_path, program, k, n, weights):
+    matmul_of(program, program.tensor([1, 8, 32, k]), program.tensor([1, 8, k, n]))
     case = case_of(tmp_path, program)
-    assert not reads_weights(case.ops, case.flow).any()
+    assert reads_weights(case.ops, case.flow).tolist() == [weights]
 
 
 @for_all(("dtype", "spared"), [(WIDE, 2 - 1.0625), ("FLOAT32", 4 - 1.0625), (NARROW, 0), ("BFLOAT4_B", 0)])

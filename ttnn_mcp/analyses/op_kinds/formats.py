@@ -20,6 +20,7 @@ from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
 
+HEAD_AT_MOST = 256  # columns of a head: those of Gemma, the widest in tt-metal (its config)
 SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]  # the share that BFLOAT8_B spares
 NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")
@@ -82,6 +83,7 @@ def reads_weights(ops: OpTable, flow: Flow) -> Booleans:
     made &= made[first_rows(kinds)][kinds] | (np.bincount(readers)[readers] == 1)
     batched = (weight.logical[:, :2].prod(axis=1) > 1) & (ops.inputs[0].logical[:, :2].prod(axis=1) > 1)
     batched &= ~ops.named("SparseMatmul")  # of experts both operands have as many
+    batched &= weight.logical[:, 2:].min(axis=1) <= HEAD_AT_MOST  # otherwise experts' weights: no cache of heads
     return able & weight.present & weight.in_dram & ~made & ~batched
 
 
