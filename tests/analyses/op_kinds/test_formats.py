@@ -160,6 +160,9 @@ def test_batches_on_both_sides_are_attention_up_to_the_widest_heads(tmp_path, pr
     matmul_of(program, program.tensor([1, 8, 32, k]), program.tensor([1, 8, k, n]))
     case = case_of(tmp_path, program)
     assert reads_weights(case.ops, case.flow).tolist() == [weights]
+    program.device_ops[0].op_code = "SparseMatmulDeviceOperation"  # experts of any size
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).tolist() == [True]
 
 
 @for_all(("dtype", "spared"), [(WIDE, 2 - 1.0625), ("FLOAT32", 4 - 1.0625), (NARROW, 0), ("BFLOAT4_B", 0)])
