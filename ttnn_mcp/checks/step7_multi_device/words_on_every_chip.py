@@ -39,7 +39,7 @@ def look(facts: WindowFacts) -> Problems:
     chips = len(facts.balance.devices)
     columns = facts.ops.outputs[0].logical[:, 3]
     whole = (columns >= WORDS) & (columns * chips > 2 * MOST_WORDS)
-    heads = facts.of_family("matmul") & reads_weights(facts.ops, facts.flow) & whole & ~facts.roofline.impossible
+    heads = reads_weights(facts.ops, facts.flow) & whole & ~facts.roofline.impossible
     rows = np.flatnonzero(heads) if len(facts.collectives.rows) else np.zeros(0, dtype=np.int64)
     yield Problem(rows, facts.kernel_ns[rows] * (1 - 1 / chips), tell=partial(_tell, chips))
 
