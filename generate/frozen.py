@@ -125,6 +125,10 @@ of pictures; a quarter of its gains is the model of atoms'. Drafts of four more 
 stories, cases or laws knew their ledgers (Qwen3-TTS, Llama 3.1 8B on P150, pplx-embed 4B, GLM 5.2). Of its eight
 promised dead ends three were faster and refused for what they did to the result, and one did not fit L1. Bounds of six
 gains were too small, as minimal_matmul was not told below a K of 1024, and as one kernel took the place of six ops.
+The eighteenth is of seven models by single engineers: two ports of one that denoises text, a robot's, and language
+models on four chips. Four of its 41 gains are programs of the engineer's own, which no call of TTNN gives, and 17 are
+those of the two ports: rows in pieces, experts one after the other, scores of all words on each chip. Drafts of Qwen3.6
+27B by two more ledgers were left out before the meeting: one is kept aside for acceptance, a story cites the other.
 
 * **right**: a finding on these ops names the change, and its bounds hold the saving; **near**: its expectation lies
   within a factor of {NEAR} of the saving. **Named**: the source has no figure for these ops alone.
