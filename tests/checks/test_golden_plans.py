@@ -218,7 +218,8 @@ REVIEWED: list[
             (beside_alike, as_the_longest, roles(945, 946)),
             (around_softmax(2, 1, since=938), all_but_5_us_of_each(2), around_softmax(1, 1, since=938)),
             (roles(948, 949, 950, 951, 959, 960), in_step(1.0), GONE),
-            (roles(952, 953, 954), without_padding(WORMHOLE)),
+            (roles(952, 953), without_padding(WORMHOLE)),
+            (roles(954), in_step(1.0), GONE),  # K as it was
         ],
     ),
     (CLIP, "as-elsewhere", [(alike(1873), lambda rows, line: us(rows, line) - us(rows, 1873))]),

@@ -107,7 +107,7 @@ def fewer_bytes(chip: Chip, spared: Callable[[Row], float]) -> Saving:
 
 
 def without_padding(chip: Chip) -> Saving:
-    """In step with the tiles that all rows as one height would not need."""
+    """All above the tiles that all rows as one height would need."""
 
     def saves(rows: Rows, line: int) -> float:
         row, wasted, total = rows[line], 0.0, 0.0
@@ -118,8 +118,7 @@ def without_padding(chip: Chip) -> Saving:
             least = ceil(elements / TILE**2) if width < TILE else high
             total += bytes_of(row, each)
             wasted += bytes_of(row, each) * (1 - least * TILE**2 / prod(sizes(row, each)))
-        part = wasted / total
-        return min(us(rows, line) * part, us(rows, line) - max(dram_us(row, chip) * (1 - part), LAUNCH_US))
+        return us(rows, line) - max(dram_us(row, chip) * (1 - wasted / total), LAUNCH_US)
 
     return saves
 
