@@ -34,7 +34,7 @@ from ttnn_mcp.run.ops.operand import Operand
 LONGEST = 24  # ops on one piece: the body of a loop in a model's code, not a layer (ours)
 DEPENDENT = ("conv", "pool", "collective", "reduction")  # a row of their result depends on other rows
 PADDED = ("Concat", "Pad")  # each piece gets rows of its own
-LAST = 3  # the dim of columns
+LAST = 3  # the dim of columns: reports print W, Z, Y, X (practice)
 
 
 class Pieces(NamedTuple):
@@ -54,26 +54,26 @@ class Pieces(NamedTuple):
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all rows that are cut into pieces."""
-    found = pieces_of(facts)
+    groups = pieces_of(facts)
     saved = np.zeros(len(facts))
-    for part in found:
+    for part in groups:
         saved[part.rows] = facts.kernel_ns[part.rows] * (1 - 1 / part.parts)
-    rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in found)]))
+    rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in groups)]))
     copies = rows[facts.named("Slice", "Concat")[rows]]
     saved[copies] = facts.kernel_ns[copies]
-    yield Problem(rows, saved[rows], gone=copies, tell=partial(_tell, found), is_trial=True)
+    yield Problem(rows, saved[rows], gone=copies, tell=partial(_tell, groups), is_trial=True)
 
 
-def _tell(found: list[Pieces], ops: Affected) -> Words:
+def _tell(groups: list[Pieces], ops: Affected) -> Words:
     facts = ops.facts
-    heaviest = max(found, key=lambda part: float(facts.kernel_ns[part.rows].sum()))
+    heaviest = max(groups, key=lambda part: float(facts.kernel_ns[part.rows].sum()))
     start, end = int(heaviest.rows[0]), int(heaviest.rows[-1])
     work = heaviest.rows[~facts.named("Slice", "Concat")[heaviest.rows]]
     row = facts.heaviest(work, 1)[0]
     name = facts.names[row]
     return Words(
         claim=(
-            f"{len(found)} tensor{'s are' if len(found) > 1 else ' is'} cut into pieces of rows around the same ops "
+            f"{len(groups)} tensor{'s are' if len(groups) > 1 else ' is'} cut into pieces of rows around the same ops "
             f"({ops.time}): heaviest {heaviest.parts} pieces from line {facts.line(start)} to {facts.line(end)}, "
             f"most of it {name}"
         ),
@@ -93,7 +93,7 @@ def pieces_of(facts: WindowFacts) -> list[Pieces]:
     ops = facts.ops
     kinds, slices = signatures(ops), np.flatnonzero(facts.named("Slice"))
     dependent = facts.of_family(*DEPENDENT) | facts.named(*PADDED) | writes_cache(ops)
-    found: list[Pieces] = []
+    groups: list[Pieces] = []
     for row in map(int, np.flatnonzero(facts.named("Concat"))):
         dim, count = _cut(ops.outputs[0], ops.inputs[0], row)
         first = _first_slice(facts, slices[: np.searchsorted(slices, row)], dim, count)
@@ -103,8 +103,8 @@ def pieces_of(facts: WindowFacts) -> list[Pieces]:
         between = rows[:-1]
         work = between[~facts.named("Slice")[between]]
         if len(work) and not dependent[work].any() and not (np.bincount(kinds[between]) % count).any():
-            found.append(Pieces(rows, count))
-    return found
+            groups.append(Pieces(rows, count))
+    return groups
 
 
 def _cut(whole: Operand, part: Operand, row: int) -> tuple[int, int]:

@@ -23,8 +23,8 @@ from ttnn_mcp.checks.needs import TWO_OPERANDS
 from ttnn_mcp.checks.shared.mesh import DEVICES
 from ttnn_mcp.checks.worth import USUAL, Worth
 
-WORDS = 128_000  # fewer may be a part: Llama 3 has 128,256, DeepSeek 129,280, newer ones more (their configs)
-MOST_WORDS = 262_144  # the largest vocabulary of models in tt-metal: Gemma's (its config)
+WORDS = 128_000  # fewer may be a part: Llama 3 has 128,256 and newer models more (ours)
+MOST_WORDS = 262_144  # the largest vocabulary of models in tt-metal: Gemma's
 
 
 @check(
