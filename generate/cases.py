@@ -63,10 +63,10 @@ LEAST_CASES = 5  # fewer say nothing about the next one
 LEAST_TRIES = 8  # fewer do not tell a third from a half (ours)
 LEAST_SOURCES = 3  # one ledger's habits say nothing about the next one
 # With models of eighteen sets left out 25 % of the gains are near and 4.3 % of the dead ends promised; of seventeen
-# sets 26 and 4.5 %; of sixteen 28 and 5.2 %; of fifteen 31 and 4.3 %; of fourteen, without laws of sparse matmuls and of
-# exchanges, 29 and 4.0 %; of twelve, with laws of fewer models, 26 and 4.5 %. Where all cases of a lever spoke for its
-# checks of which too little is known, it was 25 and 4.0 %, and then a few losses of one check took what all others of
-# its lever expect. Of ten sets, where three of four had to gain in place of four of five, 30 and 4.6 %.
+# sets 26 and 4.5 %; of sixteen 28 and 5.2 %; of fifteen 31 and 4.3 %; of fourteen, without laws of sparse matmuls and
+# of exchanges, 29 and 4.0 %; of twelve, with laws of fewer models, 26 and 4.5 %. Where all cases of a lever spoke for
+# its checks of which too little is known, it was 25 and 4.0 %, and then a few losses of one check took what all
+# others of its lever expect. Of ten sets, where three of four had to gain in place of four of five, 30 and 4.6 %.
 OUTSIDE = 0.2  # of further cases, which save less than the low end: 8 of 10 lie inside (82 % of what was left out)
 GAINED = 1 - OUTSIDE  # of the cases: where fewer gained, "nothing saved" lies well inside the interval
 LEVERS = {check.id: check.lever.name for check in CATALOGUE}
