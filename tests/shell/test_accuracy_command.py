@@ -60,11 +60,23 @@ async def test_names_of_operations_come_from_the_memory_report_as_far_as_they_ar
         x, out = program.tensor([1, 1, 64, 64], NARROW), program.tensor([1, 1, 64, 64], WIDE)
         put(program, f"Other{len(operation)}", [WIDE])
         program.call(operation, (x,), (out,), (DeviceOp("LayerNormDeviceOperation", (x,), (out,), 9_000),))
+    x, out = program.tensor([1, 1, 64, 64]), program.tensor([1, 1, 64, 64])
+    program.call("ttnn.no_suspect", (x,), (out,), (DeviceOp("UnaryDeviceOperation", (x,), (out,), 9_000),))
     made = write_run(tmp_path / "run", program)
     at = session(tmp_path)
     run = await at.open(str(made.performance), str(made.memory))
     (one,) = suspects_in(await script(at, run.id, 5))
     assert one["names"] == ["fine", "layer_norm", "my_norm", "rms_norm"]
+
+
+async def test_a_kind_whose_operation_nobody_can_name_is_left_out(tmp_path):
+    program = norms()
+    put(program, "LayerNormPreAllGather", [NARROW])
+    path = str(write_performance_report(tmp_path / "run", program))
+    assert [one["names"][0] for one in suspects_in(await script(session(tmp_path), path, 5))] == [
+        "layer_norm",
+        "linear",
+    ]
 
 
 async def test_without_a_suspect_it_says_what_to_do(tmp_path):

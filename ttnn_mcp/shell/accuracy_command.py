@@ -11,14 +11,13 @@ import numpy as np
 
 from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.readers.regular_file import text_of
+from ttnn_mcp.run.link import NOT_LINKED
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.accuracy_suspects import Suspect, layers_of, suspects_of
 
 SCRIPT = Path(__file__).with_name("capture") / "accuracy_check.py"
 EMPTY = "SUSPECTS: list[dict[str, Any]] = []"
-SCRIPT_BYTES = 100_000
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,79}")
 NAMES = {  # device op -> the ttnn operations that launch it
     "LayerNorm": ["layer_norm", "rms_norm"],
@@ -50,14 +49,13 @@ async def script(session: Session, run_name: str | None, most: int) -> str:
             f"No op of run {run.id} is suspect by what is known of it: tensor_formats(suspects=true) has the list. "
             "Compare the whole model with its reference instead."
         )
-    return text_of(SCRIPT, SCRIPT_BYTES).replace(EMPTY, f"{EMPTY[:-2]}{pformat(checked, width=110, compact=True)}")
+    text = SCRIPT.read_text(encoding="utf-8")
+    return text.replace(EMPTY, f"{EMPTY[:-2]}{pformat(checked, width=110, compact=True)}")
 
 
 def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[str, Any]:
-    """One kind of op: its calls in order are the ops of that kind on the first device."""
-    ops = facts.ops
-    same = facts.named(op_code) & (ops.numbers("device") == ops.numbers("device")[0])
-    layers = layers_of(facts, np.flatnonzero(same))
+    """One kind of op: its calls in order are the ops of that kind on one device."""
+    layers = layers_of(facts, np.flatnonzero(facts.named(op_code)))
     names = {*NAMES.get(canonical(op_code), ()), *_linked(facts, suspects)}
     known = layers if any(layer is not None for layer in layers) else []
     return {"risk": "; ".join(one.risk for one in suspects), "names": sorted(names), "layers": known}
@@ -66,9 +64,10 @@ def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[
 def _linked(facts: WindowFacts, suspects: list[Suspect]) -> set[str]:
     """The names of the ttnn operations behind them, as the memory report has them."""
     linked, memory = facts.run.linked, facts.run.memory
-    if linked is None or memory is None:
+    if linked is None or memory is None:  # unmoved: each comes with the other
         return set()
-    operations = {linked.operation_at.get(facts.line(int(row))) for one in suspects for row in one.rows}
-    places = [memory.operations.row(one) for one in operations if one is not None]
-    names = {memory.operations.names[place].rpartition(".")[2] for place in places if place is not None}
+    lines = [facts.line(int(row)) for one in suspects for row in one.rows]
+    operations = [linked.operation_at.get(line, NOT_LINKED) for line in lines]
+    places = np.flatnonzero(np.isin(memory.operations.ids, operations))
+    names = {str(memory.operations.names[int(place)]).rpartition(".")[2] for place in places}
     return {name for name in names if IDENTIFIER.fullmatch(name)}
