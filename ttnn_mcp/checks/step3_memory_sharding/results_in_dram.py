@@ -11,8 +11,8 @@ its time and more; 1 % of the window to save. The bound is 80 % of the time (78 
 above the arithmetic and the bytes that no op of the window made; of a matmul over one row of tiles, which waits for its
 weights, 20 us.
 
-Silent on caches, exchanges, moves between placements, on convs and the slices around them, which have placements of
-their own, and on ops whose result other checks place.
+Silent on caches, exchanges, moves between placements, on TopK and ArgMax, which write little, on convs and the slices
+around them, which have placements of their own, and on ops whose result other checks place.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ ENGINE = ("matmul", "attention")  # families whose arithmetic hides what their r
 # families that wait for DRAM, however little
 SMALL = ("norm", "softmax", "eltwise", "shape", "layout", "reduction")
 SLICES = ("SliceWrite", "PaddedSlice")  # of convs in slices of DRAM
+CHOOSE = ("TopK", "ArgMax", "Argmax")  # they write a few values of all that they read
 ABLE = Subject(
-    lambda facts: facts.of_family(*ENGINE, *SMALL) & ~writes_cache(facts.ops) & ~facts.named(*SLICES),
+    lambda facts: facts.of_family(*ENGINE, *SMALL) & ~writes_cache(facts.ops) & ~facts.named(*SLICES, *CHOOSE),
     "no ops that can write to L1",
 )
 FITS_SHARE = 0.25  # of all L1: circular buffers and the other operands need the rest (ours)
