@@ -41,6 +41,8 @@ def new(baseline, candidate, kernel_ns=700_000, before=None, after=None, **more)
         ({"wall_after_ms": 4.0}, {"wall_before_ms": 2.1, "wall_after_ms": 1.0}, []),
         ({"wall_after_ms": 4.0}, {"wall_before_ms": 1.9, "wall_after_ms": 1.0}, AGAIN),
         ({"wall_after_ms": 4.0}, {}, []),
+        ({"wall_after_ms": 4.0}, {"wall_before_ms": 9.0}, []),
+        ({"wall_after_ms": 4.0}, {"wall_after_ms": 8.0}, []),
         ({"wall_before_ms": 9.0, "wall_after_ms": 4.0}, {"wall_before_ms": 9.0, "wall_after_ms": 8.0}, AGAIN),
         (
             {"wall_after_ms": 4e3, "flags": ("wall_above_window: us",)},
@@ -141,6 +143,7 @@ def test_a_part_of_the_best_run_is_no_run_that_beats_it():
     known = [replace(one, candidate=replace(one.candidate, reading="whole")) for one in known]
     part = new("a", "b", 100_000, after={"reading": "part"}, change_share=-0.31)
     assert codes(part, known, part=True) == ["baseline_moved"]
+    assert codes(new("a", "b", 100_000), known) == ["recorded_before", "baseline_moved"]
     assert (codes(new("a", "c", 100_000), known, part=True), codes(new("a", "c", 100_000), known)) == (
         ["baseline_moved"],
         [],
@@ -179,6 +182,9 @@ def test_another_stage_of_the_same_runs_is_another_reading():
     assert codes(unlike, known, part=True) == ["recorded_before"]
     assert codes(new("a", "b", after={"reading": "prefill"}), known, part=True) == ["recorded_before"]
     assert codes(new("a", "b", after={"reading": "decode"}), known) == ["recorded_before"]
+    assert codes(decode, known) == ["recorded_before"], "no part"
+    again = new("a", "b", after={"reading": "prefill"}, change_share=-0.31)
+    assert codes(again, known, part=True) == ["recorded_before"], "the same times"
 
 
 @for_all(("verdict", "doubts"), [("revert", ["tried_before"]), ("inconclusive", ["tried_before"]), ("keep", [])])

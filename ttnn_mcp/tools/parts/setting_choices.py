@@ -111,7 +111,9 @@ def summary(setting: str, legal: list[LegalChoice], op: Op) -> str:
     """Which value to take, and what it would bring."""
     now_us, best = op.kernel_us, fastest(legal)
     if now_us is None:
-        return f"{best.value}: {unmeasured(best.expected)}" if best and best.expected else NO_TIMES
+        if best is None or best.expected is None:  # unmoved: of the fastest a law tells
+            return NO_TIMES
+        return f"{best.value}: {unmeasured(best.expected)}"
     others = [one for one in legal if one.runs and not one.is_now]
     if not others:
         return "no other fits"
