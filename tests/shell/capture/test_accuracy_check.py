@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from tests.for_all import for_all
 from ttnn_mcp.shell.capture import accuracy_check
@@ -180,19 +181,38 @@ ENDS = {  # how the model ends -> its status, and what is said where no layer dr
 }
 
 
-def test_the_whole_script_with_a_stand_in_for_ttnn(tmp_path):
+def test_the_whole_script_with_a_stand_in_for_ttnn(tmp_path, monkeypatch, capsys):
     (tmp_path / "ttnn").mkdir()
     (tmp_path / "ttnn" / "__init__.py").touch()
     (tmp_path / "ttnn" / "decorators.py").write_text(DECORATORS)
     (tmp_path / "model.py").write_text(MODEL)
-    text = Path(accuracy_check.__file__).read_text().replace("]] = []", f"]] = {SUSPECTS!r}", 1)
-    (tmp_path / "check.py").write_text(text)
     environment = {"PYTHONPATH": str(tmp_path), "TTNN_CONFIG_OVERRIDES": '{"enable_logging": true}'}
 
     def run(*words):
-        command = [sys.executable, "check.py", *words]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        with monkeypatch.context() as at:
+            for name in ("ttnn", "ttnn.decorators", "model"):
+                at.delitem(sys.modules, name, raising=False)
+            at.chdir(tmp_path)
+            at.setattr(sys, "argv", ["accuracy_check.py", *words])
+            at.setattr(sys, "path", ["", str(tmp_path), *sys.path])
+            at.setattr(accuracy_check, "SUSPECTS", SUSPECTS)
+            for name, value in environment.items():
+                at.setenv(name, value)
+            try:
+                status = accuracy_check.main(list(words))
+            except (SystemExit, ValueError) as ended:
+                status = (ended.code or 0) if isinstance(ended, SystemExit) else 1
+            finally:
+                for name in ("ttnn", "ttnn.decorators", "model"):
+                    sys.modules.pop(name, None)
+        printed = capsys.readouterr()
+        return SimpleNamespace(returncode=status, stdout=printed.out, stderr=printed.err)
 
+    text = Path(accuracy_check.__file__).read_text().replace("]] = []", f"]] = {SUSPECTS!r}", 1)
+    (tmp_path / "check.py").write_text(text)
+    command = [sys.executable, "check.py", "model.py", "a b"]
+    assert subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode == 3
+    assert (tmp_path / "accuracy.json").exists()
     for start in (["model.py"], ["-m", "model"]):
         ran = run("--out", "found.json", "--", *start, "a b")
         assert ran.returncode == 3, ran.stderr
