@@ -32,6 +32,7 @@ def test_the_planted_wrong_op_is_named_by_its_layer():
     assert layer == 3
     assert why == "loses 0.0198: an op is wrong alone"
     assert verdict(curve)[1] == "loses 0.0198: its ops are right alone: look before it"
+    assert verdict(curve, None)[1] == verdict(curve)[1]
 
 
 @for_all(("alone", "is_wrong"), [(0.999, False), (0.9989, True)])
@@ -105,18 +106,21 @@ SUSPECTS = [
 
 def test_comparisons_are_paired_and_calls_counted_from_pass_to_pass():
     watch = Watch(SUSPECTS)
+    watch.note("ttnn.linear", "globally", 0.2)
     for level, pcc in (("locally", 0.9), ("globally", 0.8), ("locally", 0.7), ("globally", 0.6), ("globally", 0.5)):
         watch.note("ttnn.layer_norm", level, pcc)
     watch.note("ttnn.add", "locally", 0.1)
-    watch.note("ttnn.linear", "locally", 0.4)
     watch.note("ttnn.layer_norm", "locally", 0.3)
+    watch.note("ttnn.linear", "locally", 0.4)
+    watch.note("ttnn.layer_norm", "globally", 0.25)
     told = [(one["name"], one["call"], one["layer"], one["alone"], one["accumulated"]) for one in watch.ops]
     assert told == [
+        ("ttnn.linear", 0, None, None, 0.2),
         ("ttnn.layer_norm", 0, 1, 0.9, 0.8),
         ("ttnn.layer_norm", 1, 1, 0.7, 0.6),
         ("ttnn.layer_norm", 2, 2, None, 0.5),
-        ("ttnn.linear", 0, None, 0.4, None),
-        ("ttnn.layer_norm", 3, 1, 0.3, None),
+        ("ttnn.layer_norm", 3, 1, 0.3, 0.25),
+        ("ttnn.linear", 1, None, 0.4, None),
     ]
 
 
