@@ -36,6 +36,7 @@ OTHERS = {
     ("server/http/shares.py", "use.open"): "a count of sessions",
     ("server/http/shares.py", "uses[one].open"): "a count of sessions",
     ("session/session.py", "self.open"): "a run",
+    ("shell/accuracy_command.py", "SCRIPT.read_text"): "of the package",
     ("shell/capture/accuracy_check.py", "open"): "what the script writes, where the user wants it",
     ("shell/capture/outcome.py", "session.open"): "a run",
     ("shell/capture/accuracy_check.py", "runpy.run_path"): "the user's script, in the user's own process",
