@@ -57,6 +57,7 @@ IN_WORDS = {
     "repeated-small-ops": "joins calls of the model",
     "results-in-dram": "one argument of the model's own call; `names` holds its value",
     "rotary-as-prefill": "another mode of the call, on operands in shards of the model; `names` holds the op",
+    "rows-in-pieces": "drops calls: one on all rows stays",
     "rows-not-read": "slices what a call reads",
     "scaled-after-matmul": "multiplies weights in PyTorch",
     "shape-round-trip": "drops two calls",
