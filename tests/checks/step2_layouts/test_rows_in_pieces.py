@@ -103,6 +103,9 @@ def test_one_percent_of_the_window_is_the_line(check):
         ({"work": ("Pool2D",)}, False),
         ({"work": ("AllGather",)}, False),
         ({"work": ("Reduce",)}, False),
+        ({"work": ("GroupNorm",)}, False),  # statistics of all rows
+        ({"work": ("Accumulation",)}, False),
+        ({"work": ("GatedDeltaRule",)}, False),  # unknown
         ({"work": (NORM, "Pad")}, False),
         ({"work": (NORM, "Concat")}, False),
         ({"work": (NORM, "PagedUpdateCache")}, False),
@@ -121,6 +124,91 @@ def test_what_is_a_piece(check, how, told):
     assert check.ask(pieces(**how)).fires is told
 
 
+def loop(read, *, dim=2, count=4):
+    """What `read` makes of each piece and of what it left for the next, between slices and a concat along `dim`."""
+    program = Program("wormhole_b0")
+    part = [1, 1, 64, 64]
+    x = program.tensor([size * (count if at == dim else 1) for at, size in enumerate(part)])
+    left = program.tensor([1, 1, 32, 64])
+    outputs = []
+    for _ in range(count):
+        piece = call(program, "Slice", [x], part, SLICE_NS)
+        output, left = read(program, piece, left)
+        outputs.append(output)
+    call(program, "Concat", outputs, x.shape, CONCAT_NS)
+    return program
+
+
+def call(program, name, inputs, shape, kernel_ns=WORK_NS, **attributes):
+    op = DeviceOp(
+        f"{name}DeviceOperation", tuple(inputs), (program.tensor(shape),), kernel_ns, attributes=attributes
+    )
+    return put(program, op)
+
+
+def from_outside(program, piece, left):
+    return call(program, "Binary", [piece, left], piece.shape), left
+
+
+def state(program, piece, left):
+    left = call(program, "Binary", [left, left], left.shape)
+    return call(program, "Binary", [piece, left], piece.shape), left
+
+
+def own(program, piece, left):
+    return state(program, piece, call(program, "Unary", [piece], left.shape))
+
+
+def window(program, piece, left):
+    return call(program, "ScaledDotProductAttention", [piece, piece, piece], piece.shape), left
+
+
+def queries(program, piece, left):
+    keys = program.tensor([1, 1, 256, 64])
+    return call(program, "ScaledDotProductAttention", [piece, keys, keys], piece.shape), left
+
+
+def product(program, piece, left):
+    turned = call(program, "Transpose", [piece], [1, 1, 64, 96])
+    return call(program, "Matmul", [piece, turned], piece.shape), left
+
+
+def weights(program, piece, left):
+    return call(program, "Matmul", [piece, program.weight([1, 1, 64, 96])], piece.shape), left
+
+
+@for_all(
+    ("read", "dim", "told"),
+    [
+        (from_outside, 2, True),
+        (state, 2, False),  # what an earlier piece left
+        (own, 2, True),
+        (window, 2, False),  # of a sequence
+        (window, 1, True),  # of several
+        (queries, 2, True),  # all keys
+        (product, 2, False),
+        (product, 1, True),
+        (weights, 2, True),
+    ],
+)
+def test_pieces_that_read_each_other_stay_apart(check, read, dim, told):
+    outcome = check.ask(loop(read, dim=dim))
+    assert outcome.fires is told
+
+
+def test_each_piece_passes_the_same_arithmetic(check):
+    def program(*kinds):
+        made = Program("wormhole_b0")
+        x, part = made.tensor(WHOLE), [1, 1, 64, 64]
+        halves = [call(made, "Slice", [x], part, SLICE_NS) for _ in kinds]
+        parts = [call(made, "Binary", halves, part, binary_op_type=f"BinaryOpType::{kind}") for kind in kinds]
+        call(made, "Concat", parts, WHOLE, CONCAT_NS)
+        return made
+
+    assert check.ask(program("ADD", "ADD")).fires
+    assert check.ask(program("SUB", "ADD")).status == "clean"  # the parts of a complex product
+
+
 def test_without_slices_there_are_no_pieces(check):
     program = Program("wormhole_b0")
     pass_time(program, 1_000)
@@ -132,3 +220,4 @@ def test_without_slices_there_are_no_pieces(check):
 
 def test_without_shapes_nothing_is_known(check):
     assert check.ask(pieces(), without="OUTPUT_").status == "cannot_tell"
+    assert not check.ask(pieces(), without="INPUT_[1-9]").fires

@@ -11,8 +11,10 @@ dim of as many parts, and between them each kind of op as often as there are par
 the window. The bound: no op on all rows takes less time than on one part now; slices and concat go. Twice as many rows
 at a time brought a fifth of it, four times as many a quarter (Boltz), so nothing is expected: it is a trial.
 
-Silent where convs, pools, exchanges or reductions stand between (their rows depend on each other), where pieces are
-padded, where nothing stands between, and on the pieces of a cache (`cache-filled-by-user`).
+Silent where rows depend on each other: convs, pools, exchanges, reductions, group norms, running sums and ops that we
+do not know stand between, or attention within a piece of a sequence (a window), or an op reads what one of an earlier
+piece made (a state). Silent too where pieces are padded, where nothing stands between, and on the pieces of a cache
+(`cache-filled-by-user`). A state as large as a piece looks like one: a loop over time steps cannot be told apart.
 """
 
 from __future__ import annotations
@@ -24,17 +26,25 @@ import numpy as np
 
 from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.arrays import Rows
-from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_named
+from ttnn_mcp.checks.check import Affected, Mask, Problem, Problems, WindowFacts, Words, check, ops_named
 from ttnn_mcp.checks.levers import LAYOUT
 from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.operand import Operand
 
 LONGEST = 24  # ops on one piece: the body of a loop in a model's code, not a layer (ours)
-DEPENDENT = ("conv", "pool", "collective", "reduction")  # a row of their result depends on other rows
+DEPENDENT = (
+    "conv",
+    "pool",
+    "collective",
+    "reduction",
+    "other",
+)  # a row of their result depends on other rows, or may
+ACROSS = ("GroupNorm", "Accumulation")  # of other families: statistics of a group of rows, sums along them
 PADDED = ("Concat", "Pad")  # each piece gets rows of its own
-LAST = 3  # the dim of columns: reports print W, Z, Y, X (practice)
+ROWS, LAST = 2, 3  # the dims of rows and columns: reports print W, Z, Y, X (practice)
 
 
 class Pieces(NamedTuple):
@@ -84,7 +94,10 @@ def _tell(groups: list[Pieces], ops: Affected) -> Words:
             "is too small, as few pieces as fit; a sharded norm takes block_h of all rows"
         ),
         verify="re-profile: list_ops(group_by='op_code') shows fewer calls and no slices; PCC unchanged",
-        caveat="pieces with weights of their own (experts) stay apart; those of a cache or an L1 limit may be needed",
+        caveat=(
+            "only where no piece reads what another made (steps of a recurrence) and all share their weights (not "
+            "experts); a cache or an L1 limit may need pieces"
+        ),
     )
 
 
@@ -92,7 +105,7 @@ def pieces_of(facts: WindowFacts) -> list[Pieces]:
     """Slices of one tensor, as often each op between, and the concat behind them."""
     ops = facts.ops
     kinds, slices = signatures(ops), np.flatnonzero(facts.named("Slice"))
-    dependent = facts.of_family(*DEPENDENT) | facts.named(*PADDED) | writes_cache(ops)
+    dependent = facts.of_family(*DEPENDENT) | facts.named(*PADDED, *ACROSS) | writes_cache(ops)
     groups: list[Pieces] = []
     for row in map(int, np.flatnonzero(facts.named("Concat"))):
         dim, count = _cut(ops.outputs[0], ops.inputs[0], row)
@@ -102,9 +115,40 @@ def pieces_of(facts: WindowFacts) -> list[Pieces]:
         rows: Rows = np.arange(first, row + 1)
         between = rows[:-1]
         work = between[~facts.named("Slice")[between]]
-        if len(work) and not dependent[work].any() and not (np.bincount(kinds[between]) % count).any():
+        if not len(work) or dependent[work].any() or _uneven(facts, kinds, between, count):
+            continue
+        if not _carries(facts, between, kinds == kinds[first]) and not (dim == ROWS and _mixes(facts, work, first)):
             groups.append(Pieces(rows, count))
     return groups
+
+
+def _uneven(facts: WindowFacts, kinds: Rows, between: Rows, count: int) -> bool:
+    """Whether a kind of op stands there not as often on each piece; slices of a kind start at different rows."""
+    work = between[~facts.named("Slice")[between]]
+    alike = numbered(len(work), [kinds[work], facts.ops.texts("attributes").codes[work]])
+    return bool((np.bincount(alike) % count).any() or (np.bincount(kinds[between]) % count).any())
+
+
+def _carries(facts: WindowFacts, between: Rows, cuts: Mask) -> bool:
+    """Whether an op reads what the ops on an earlier piece made: a state. The pieces begin at their slices."""
+    piece = np.cumsum(cuts[between])
+    for made_by in facts.flow.producers:
+        maker = made_by[between]
+        inside = maker >= between[0]
+        earlier = piece[np.where(inside, maker - between[0], 0)] < piece
+        if (inside & earlier).any():
+            return True
+    return False
+
+
+def _mixes(facts: WindowFacts, work: Rows, first: int) -> bool:
+    """Whether rows of a piece meet each other: as both operands of a matmul, or as queries and as many keys."""
+    attends, multiplies = facts.of_family("attention")[work], facts.of_family("matmul")[work]
+    second = facts.input(1)
+    if second is None:
+        return True  # the report lost it
+    alike = facts.ops.inputs[0].logical[work, ROWS] == second.logical[work, ROWS]
+    return bool(((attends & alike) | (multiplies & (facts.flow.makers_of(1)[work] >= first))).any())
 
 
 def _cut(whole: Operand, part: Operand, row: int) -> tuple[int, int]:
