@@ -11,10 +11,13 @@ from tests.profiles.ops import matmul
 K, HEAD_NS = 3840, 5_200_000
 
 
-def head(*, chips=4, columns=262_144, exchange="AllReduceDeviceOperation", made=False, kernel_ns=HEAD_NS):
+def head(
+    *, chips=4, columns=262_144, exchange="AllReduceDeviceOperation", made=False, kernel_ns=HEAD_NS, ring=None
+):
     program = Program("blackhole", grid=(11, 10), devices=chips)
     x = program.tensor([1, 1, 32, K])
-    put(program, DeviceOp(exchange, (x,), (program.tensor([1, 1, 32, K]),), 40_000))
+    attributes = {"ring_size": ring} if ring else {}
+    put(program, DeviceOp(exchange, (x,), (program.tensor([1, 1, 32, K]),), 40_000, attributes=attributes))
     w = program.weight([1, 1, K, columns])
     if made:
         w = put(program, DeviceOp("TilizeDeviceOperation", (w,), (program.tensor([1, 1, K, columns]),), 40_000))
@@ -27,6 +30,14 @@ def test_each_chip_could_take_a_part(check):
     assert claim.at_most_ns.tolist() == [pytest.approx(HEAD_NS * 3 / 4)]
     assert "1 head scores all 262144 words on each of 4 chips" in claim.claim
     assert claim.assumption.startswith("65536 columns take 1/4 of the time")
+    assert "ttnn.ShardTensorToMesh(mesh_device, dim=-1)" in claim.fix
+
+
+def test_chips_that_exchange_share_the_words(check):
+    claim = check.assert_sound(head(chips=8, ring=4))
+    assert claim.at_most_ns.tolist() == [pytest.approx(HEAD_NS * 3 / 4)]
+    assert "on each of 4 chips" in claim.claim
+    assert "dims=(None, -1)" in claim.fix
 
 
 def test_one_percent_of_the_window_is_the_line(check):
@@ -44,6 +55,7 @@ def test_one_percent_of_the_window_is_the_line(check):
         ({"columns": 131_072}, False),  # half of the largest vocabulary, on four
         ({"columns": 131_104}, True),
         ({"columns": 131_072, "chips": 8}, True),
+        ({"columns": 131_072, "chips": 8, "ring": 2}, False),  # a half, in each of four groups of two chips
         ({"columns": 128_000, "chips": 8}, True),
         ({"columns": 127_968, "chips": 8}, False),  # may be a part
         ({"exchange": "UnaryDeviceOperation"}, False),  # users of its own on each chip
