@@ -155,6 +155,16 @@ def test_a_tensor_of_equal_size_and_another_width_did_not_become_the_weight(tmp_
     assert reads_weights(case.ops, case.flow).tolist() == [False, True]
 
 
+@for_all(("between", "weights"), [("Softmax", False), ("Unary", True)])
+def test_around_a_softmax_stands_a_cache_however_wide(tmp_path, program, between, weights):
+    scores = matmul_of(program, program.tensor([8, 1, 32, 576]), program.weight([8, 1, 576, 1024]))
+    shares = program.tensor(scores.shape)
+    put(program, DeviceOp(f"{between}DeviceOperation", (scores,), (shares,), 10_000))
+    matmul_of(program, shares, program.weight([8, 1, 1024, 512]))
+    case = case_of(tmp_path, program)
+    assert reads_weights(case.ops, case.flow).tolist() == [weights, False, weights]
+
+
 @for_all(("k", "n", "weights"), [(64, 32, False), (256, 4096, False), (4096, 256, False), (288, 288, True)])
 def test_batches_on_both_sides_are_attention_up_to_the_widest_heads(tmp_path, program, k, n, weights):
     matmul_of(program, program.tensor([1, 8, 32, k]), program.tensor([1, 8, k, n]))

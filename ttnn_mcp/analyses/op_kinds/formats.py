@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
+from ttnn_mcp.analyses.op_kinds.attention_chains import attention_chains
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.roofline import Roofline
 from ttnn_mcp.arrays import Booleans, Floats
@@ -83,7 +84,10 @@ def reads_weights(ops: OpTable, flow: Flow) -> Booleans:
     made &= made[first_rows(kinds)][kinds] | (np.bincount(readers)[readers] == 1)
     batched = (weight.logical[:, :2].prod(axis=1) > 1) & (ops.inputs[0].logical[:, :2].prod(axis=1) > 1)
     batched &= ~ops.named("SparseMatmul")  # of experts both operands have as many
-    batched &= weight.logical[:, 2:].min(axis=1) <= HEAD_AT_MOST  # otherwise experts' weights: no cache of heads
+    # otherwise experts' weights: no cache of heads; a cache of latents (512 columns, of MLA) is told by its softmax
+    caches = weight.logical[:, 2:].min(axis=1) <= HEAD_AT_MOST
+    caches[[row for chain in attention_chains(ops, flow) for row in (chain.scores, chain.context)]] = True
+    batched &= caches
     return able & weight.present & weight.in_dram & ~made & ~batched
 
 
