@@ -153,6 +153,19 @@ def test_the_op_that_turns_keys_goes_whole(check, keys, goes):
     assert ("5 us at least; K is not turned" in outcome.claim.assumption) is goes
 
 
+@for_all(("reader", "goes"), [(TURNED, False), (ROWS_OF_KEYS, True), (HEADS, True)])
+def test_turned_keys_that_others_read_stay(check, reader, goes):
+    def reads(program):
+        put(program, unary("RELU", program.tensor(reader), program.tensor([1, 1, 32, 96]), 4_000))
+
+    program = Program("wormhole_b0")
+    reads(program)  # what nobody made
+    attention(program, keys=("TransposeDeviceOperation", ROWS_OF_KEYS, TURNED))
+    assert len(check.ask(program).claim.rows) == 5
+    reads(program)
+    assert len(check.ask(program).claim.rows) == (5 if goes else 4)
+
+
 @for_all("side", ["before", "after"])
 def test_five_ops_may_lie_between(check, side):
     check.pair(lambda count: written_out(**{side: count}), silent=6, fires=5)

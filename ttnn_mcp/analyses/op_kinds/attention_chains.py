@@ -10,7 +10,7 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY, Flow
 from ttnn_mcp.analyses.op_kinds.matmul_choice import MATMULS
 from ttnn_mcp.analyses.roofline.roofline import Roofline
-from ttnn_mcp.arrays import Floats, Integers
+from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.artefact import artefact
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -81,11 +81,26 @@ def rows_of_chains(chains: list[AttentionChain]) -> Integers:
 
 
 def turned_keys(ops: OpTable, flow: Flow, chains: list[AttentionChain]) -> Integers:
-    """The ops that turn K for the first matmul: a fused attention reads it as it was."""
+    """The ops that turn K for a first matmul and for no op elsewhere: a fused attention reads it as it was."""
     makers = np.array([flow.producers[1][chain.scores] for chain in chains], dtype=np.int64)
     turning = np.unique(makers[makers != NOBODY])
     before, after = ops.inputs[0].logical[turning], ops.outputs[0].logical[turning]
-    return turning[ops.named(*TURNS)[turning] & (after == before[:, [0, 1, 3, 2]]).all(axis=1)]
+    turning = turning[ops.named(*TURNS)[turning] & (after == before[:, [0, 1, 3, 2]]).all(axis=1)]
+    elsewhere = np.ones(len(ops), dtype=np.bool_)
+    elsewhere[rows_of_chains(chains)] = False
+    shapes = {tuple(shape) for shape in ops.outputs[0].logical[turning].tolist()}
+    return np.setdiff1d(turning, [row for shape in shapes for row in _read_by(ops, elsewhere, shape)])
+
+
+def _read_by(ops: OpTable, readers: Booleans, shape: tuple[int, ...]) -> Integers:
+    """The ops whose result of that shape one of the readers takes: the last such result before it.
+
+    Not by size, as `Flow`: V and the result of the attention are as large as turned keys.
+    """
+    takes = np.any([(operand.logical == shape).all(axis=1) for operand in ops.inputs], axis=0)
+    made = np.flatnonzero((ops.outputs[0].logical == shape).all(axis=1))
+    last = np.searchsorted(made, np.flatnonzero(takes & readers)) - 1
+    return made[last[last >= 0]]
 
 
 def _is_factor(attributes: str) -> bool:
