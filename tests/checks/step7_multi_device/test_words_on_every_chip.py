@@ -25,19 +25,17 @@ def head(
     return program
 
 
-def test_each_chip_could_take_a_part(check):
-    claim = check.assert_sound(head())
+@for_all(
+    ("mesh", "mapper"),
+    [({}, "ShardTensorToMesh(mesh_device, dim=-1)"), ({"chips": 8, "ring": 4}, "dims=(None, -1)")],
+    ids=["all chips", "those that exchange"],
+)
+def test_each_chip_could_take_a_part(check, mesh, mapper):
+    claim = check.assert_sound(head(**mesh))
     assert claim.at_most_ns.tolist() == [pytest.approx(HEAD_NS * 3 / 4)]
     assert "1 head scores all 262144 words on each of 4 chips" in claim.claim
     assert claim.assumption.startswith("65536 columns take 1/4 of the time")
-    assert "ttnn.ShardTensorToMesh(mesh_device, dim=-1)" in claim.fix
-
-
-def test_chips_that_exchange_share_the_words(check):
-    claim = check.assert_sound(head(chips=8, ring=4))
-    assert claim.at_most_ns.tolist() == [pytest.approx(HEAD_NS * 3 / 4)]
-    assert "on each of 4 chips" in claim.claim
-    assert "dims=(None, -1)" in claim.fix
+    assert mapper in claim.fix
 
 
 def test_one_percent_of_the_window_is_the_line(check):
