@@ -18,12 +18,7 @@ PROGRAMS = {
     "matmul-small-blocks": lambda: of_linear(program_config=config(block=1)),
     "matmul-without-config": lambda: of_linear(kernel_ns=150_000),
 }
-each = pytest.mark.parametrize("name", PROGRAMS)
-
-
-@pytest.fixture
-def check(name, tmp_path):
-    return asker(name, tmp_path)
+each = for_all("name", PROGRAMS)
 
 
 @pytest.fixture
@@ -61,19 +56,22 @@ def test_small_blocks_of_a_1d_config_are_told_once(telling, rows, name):
 
 
 @each
-def test_a_window_without_kernel_time_is_clean(check, name):
+def test_a_window_without_kernel_time_is_clean(name, tmp_path):
+    check = asker(name, tmp_path)
     assert check.ask(timeless(PROGRAMS[name]())).status == "clean"
 
 
 @each
-def test_a_compiler_has_an_option_instead(check, name):
+def test_a_compiler_has_an_option_instead(name, tmp_path):
+    check = asker(name, tmp_path)
     fix = check.ask(PROGRAMS[name](), generation="tt-torch").claim.fix
     assert "optimization_level" in fix
     assert fix.endswith("chooses matmul configs")
 
 
 @each
-def test_a_run_without_matmuls_is_not_applicable(check):
+def test_a_run_without_matmuls_is_not_applicable(name, tmp_path):
+    check = asker(name, tmp_path)
     outcome = check.ask(no_such_ops())
     assert (outcome.status, outcome.why) == ("not_applicable", "no Matmul ops")
 
@@ -90,12 +88,14 @@ def test_a_run_without_matmuls_is_not_applicable(check):
         (("MATH FIDELITY",), "MATH FIDELITY"),
     ],
 )
-def test_what_it_cannot_see_it_cannot_tell(check, tmp_path, lost, word):
+def test_what_it_cannot_see_it_cannot_tell(tmp_path, lost, word, name):
+    check = asker(name, tmp_path)
     assert_cannot_tell(check.ask(without(tmp_path, lost)), word)
 
 
 @each
-def test_an_unknown_chip_has_no_roofline_and_a_matmul_without_its_config_no_judge(check, tmp_path):
+def test_an_unknown_chip_has_no_roofline_and_a_matmul_without_its_config_no_judge(tmp_path, name):
+    check = asker(name, tmp_path)
     assert_cannot_tell(check.ask(rewritten(tmp_path, of_linear(), DEVICE_ARCH="quasar")), "DEVICE ARCH")
     program = Program("wormhole_b0")
     x, w, y = program.tensor([1, 1, 64, 64]), program.weight([1, 1, 64, 64]), program.tensor([1, 1, 64, 64])
