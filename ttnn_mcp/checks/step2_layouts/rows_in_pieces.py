@@ -19,6 +19,7 @@ piece made (a state). Silent too where pieces are padded, where nothing stands b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -35,13 +36,8 @@ from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.operand import Operand
 
 LONGEST = 24  # ops on one piece: the body of a loop in a model's code, not a layer (ours)
-DEPENDENT = (
-    "conv",
-    "pool",
-    "collective",
-    "reduction",
-    "other",
-)  # a row of their result depends on other rows, or may
+# a row of their result depends on other rows, or may
+DEPENDENT = ("conv", "pool", "collective", "reduction", "other")
 ACROSS = ("GroupNorm", "Accumulation")  # of other families: statistics of a group of rows, sums along them
 PADDED = ("Concat", "Pad")  # each piece gets rows of its own
 ROWS, LAST = 2, 3  # the dims of rows and columns: reports print W, Z, Y, X (practice)
@@ -79,8 +75,7 @@ def _tell(groups: list[Pieces], ops: Affected) -> Words:
     heaviest = max(groups, key=lambda part: float(facts.kernel_ns[part.rows].sum()))
     start, end = int(heaviest.rows[0]), int(heaviest.rows[-1])
     work = heaviest.rows[~facts.named("Slice", "Concat")[heaviest.rows]]
-    row = facts.heaviest(work, 1)[0]
-    name = facts.names[row]
+    name = facts.names[facts.heaviest(work, 1)[0]]
     return Words(
         claim=(
             f"{len(groups)} tensor{'s are' if len(groups) > 1 else ' is'} cut into pieces of rows around the same ops "
@@ -103,35 +98,40 @@ def _tell(groups: list[Pieces], ops: Affected) -> Words:
 
 def pieces_of(facts: WindowFacts) -> list[Pieces]:
     """Slices of one tensor, as often each op between, and the concat behind them."""
-    ops = facts.ops
-    kinds, slices = signatures(ops), np.flatnonzero(facts.named("Slice"))
+    ops, kinds = facts.ops, signatures(facts.ops)
+    slicing = facts.named("Slice")
+    slices = np.flatnonzero(slicing)
     dependent = facts.of_family(*DEPENDENT) | facts.named(*PADDED, *ACROSS) | writes_cache(ops)
+    mixes = _mixes(facts)
     groups: list[Pieces] = []
     for row in map(int, np.flatnonzero(facts.named("Concat"))):
         dim, count = _cut(ops.outputs[0], ops.inputs[0], row)
-        first = _first_slice(facts, slices[: np.searchsorted(slices, row)], dim, count)
-        if first is None or row - first > LONGEST * count:
+        near = slices[slice(*np.searchsorted(slices, [row - LONGEST * count, row]))]
+        first = _first_slice(facts, near, dim, count)
+        if first is None:
             continue
         rows: Rows = np.arange(first, row + 1)
         between = rows[:-1]
-        work = between[~facts.named("Slice")[between]]
-        if not len(work) or dependent[work].any() or _uneven(facts, kinds, between, count):
+        work = between[~slicing[between]]
+        if not len(work) or dependent[work].any() or _uneven(facts, between, work, count):
             continue
-        if not _carries(facts, between, kinds == kinds[first]) and not (dim == ROWS and _mixes(facts, work, first)):
+        if not _carries(facts, between, kinds[between] == kinds[first]) and not (
+            dim == ROWS and mixes(work, first)
+        ):
             groups.append(Pieces(rows, count))
     return groups
 
 
-def _uneven(facts: WindowFacts, kinds: Rows, between: Rows, count: int) -> bool:
+def _uneven(facts: WindowFacts, between: Rows, work: Rows, count: int) -> bool:
     """Whether a kind of op stands there not as often on each piece; slices of a kind start at different rows."""
-    work = between[~facts.named("Slice")[between]]
+    kinds = signatures(facts.ops)
     alike = numbered(len(work), [kinds[work], facts.ops.texts("attributes").codes[work]])
     return bool((np.bincount(alike) % count).any() or (np.bincount(kinds[between]) % count).any())
 
 
 def _carries(facts: WindowFacts, between: Rows, cuts: Mask) -> bool:
     """Whether an op reads what the ops on an earlier piece made: a state. The pieces begin at their slices."""
-    piece = np.cumsum(cuts[between])
+    piece = np.cumsum(cuts)
     for made_by in facts.flow.producers:
         maker = made_by[between]
         inside = maker >= between[0]
@@ -141,14 +141,14 @@ def _carries(facts: WindowFacts, between: Rows, cuts: Mask) -> bool:
     return False
 
 
-def _mixes(facts: WindowFacts, work: Rows, first: int) -> bool:
+def _mixes(facts: WindowFacts) -> Callable[[Rows, int], bool]:
     """Whether rows of a piece meet each other: as both operands of a matmul, or as queries and as many keys."""
-    attends, multiplies = facts.of_family("attention")[work], facts.of_family("matmul")[work]
-    second = facts.input(1)
+    second, makers = facts.input(1), facts.flow.makers_of(1)
     if second is None:
-        return True  # the report lost it
-    alike = facts.ops.inputs[0].logical[work, ROWS] == second.logical[work, ROWS]
-    return bool(((attends & alike) | (multiplies & (facts.flow.makers_of(1)[work] >= first))).any())
+        return lambda _work, _first: True  # the report lost it
+    alike = facts.of_family("attention") & (facts.ops.inputs[0].logical[:, ROWS] == second.logical[:, ROWS])
+    multiplies = facts.of_family("matmul")
+    return lambda work, first: bool((alike[work] | (multiplies[work] & (makers[work] >= first))).any())
 
 
 def _cut(whole: Operand, part: Operand, row: int) -> tuple[int, int]:
