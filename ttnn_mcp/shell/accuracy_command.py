@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ttnn_mcp.analyses.dataflow.tensor_identity import TensorIdentity
 from ttnn_mcp.analyses.window_facts import WindowFacts, facts_of
 from ttnn_mcp.errors import QuestionRefused
-from ttnn_mcp.run.link import NOT_LINKED
 from ttnn_mcp.run.ops.op_names import canonical
 from ttnn_mcp.session.session import Session
 from ttnn_mcp.tools.parts.accuracy_suspects import Suspect, layers_of, suspects_of
@@ -63,11 +63,11 @@ def _checked(facts: WindowFacts, op_code: str, suspects: list[Suspect]) -> dict[
 
 def _linked(facts: WindowFacts, suspects: list[Suspect]) -> set[str]:
     """The names of the ttnn operations behind them, as the memory report has them."""
-    linked, memory = facts.run.linked, facts.run.memory
-    if linked is None or memory is None:  # unmoved: each comes with the other
+    identity = TensorIdentity.of(facts.run, facts.ops)
+    if identity is None:
         return set()
-    lines = [facts.line(int(row)) for one in suspects for row in one.rows]
-    operations = [linked.operation_at.get(line, NOT_LINKED) for line in lines]
-    places = np.flatnonzero(np.isin(memory.operations.ids, operations))
-    names = {str(memory.operations.names[int(place)]).rpartition(".")[2] for place in places}
+    rows = np.concatenate([one.rows for one in suspects])
+    operations = identity.memory.operations
+    places = np.flatnonzero(np.isin(operations.ids, identity.operations[rows]))
+    names = {str(operations.names[int(place)]).rpartition(".")[2] for place in places}
     return {name for name in names if IDENTIFIER.fullmatch(name)}
