@@ -14,6 +14,7 @@ from ttnn_mcp.run.ops.op_names import canonical
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
 WHY_PAGES = "which users or pages of the cache the op skipped is not in the report"
 WHY_ROWS = "how many rows of the table the op read is not in the report"
+START_TENSOR = "chunk_start_idx_tensor"  # attribute of a prompt's chunk whose start is read on the device
 _OF_PARTS = re.compile("Decode|Chunked|Paged|FlashMLA|Windowed|Sparse|Indexed")
 _KEPT_ROWS = re.compile("PADDED|BINARY")
 
@@ -56,7 +57,7 @@ def attends(touched: Touched, rows: Integers) -> None:
 
 def starts_in_tensor(settings: AttributeColumns, rows: Integers) -> Booleans:
     """Attention of a prompt's chunk over a paged cache; where it begins, a tensor says (tt-metal, SDPAOperation)."""
-    return settings.numbers(rows, lambda attributes: bool(attributes.text_of("chunk_start_idx_tensor"))) > 0
+    return settings.numbers(rows, lambda attributes: bool(attributes.text_of(START_TENSOR))) > 0
 
 
 def shares_out(touched: Touched, rows: Integers) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.programs.attention import DEFAULT_CHUNK, Attention
 from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
+from ttnn_mcp.analyses.roofline.transformer_parts import START_TENSOR
 from ttnn_mcp.checks.arrays import Rows
 from ttnn_mcp.checks.check import WindowFacts
 from ttnn_mcp.hardware import TILE_BYTES
@@ -21,7 +22,6 @@ WHOLE_GRID = "device.compute_with_storage_grid_size()"
 CORES_PER_HEAD = (
     16  # at most, where a config does not say: the default of SDPAProgramConfig (tt-metal, TTNN 0.81.1)
 )
-START_TENSOR = "chunk_start_idx_tensor"  # attribute of a prompt's chunk whose start is read on the device
 SIZES = (256, 128, 64, 32)  # tt-metal's tt_transformers takes 256 for long prefill; smaller if it does not fit
 
 
@@ -95,7 +95,7 @@ def _largest(facts: WindowFacts, row: int) -> tuple[int, int]:
     return q, k
 
 
-def keys_of(facts: WindowFacts, row: int) -> int:
+def key_count(facts: WindowFacts, row: int) -> int:
     """Keys of a head; a paged cache shows blocks, so those up to the chunk's end, and 0 where a tensor says that."""
     attributes, (query, key) = facts.attributes(row), (one.logical[row] for one in facts.ops.inputs[:2])
     start = attributes.number("chunk_start_idx")
@@ -127,7 +127,7 @@ def fits(facts: WindowFacts, row: int, q: int, k: int) -> bool:
     plan = Attention(
         heads=int(query[:2].prod()),
         rows=int(query[2]),
-        keys=keys_of(facts, row),
+        keys=key_count(facts, row),
         head=int(query[3]),
         value_head=int(out[3]),
         q_bytes=tiles[0],

@@ -23,7 +23,7 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import begins, chunk_of_cache, fits, keys_of, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import begins, chunk_of_cache, fits, key_count, of_each_kind, printed
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE, filled_up
@@ -88,7 +88,7 @@ def _tries(facts: WindowFacts, row: int) -> list[str]:
 
 def _chunks(facts: WindowFacts, row: int) -> list[str]:
     q, k = printed(facts, row)
-    longest = int(facts.ops.inputs[0].padded[row, 2]), filled_up(keys_of(facts, row), TILE_SIDE)
+    longest = int(facts.ops.inputs[0].padded[row, 2]), filled_up(key_count(facts, row), TILE_SIDE)
     modelled = fits(facts, row, q, k)  # otherwise the op runs by another program than the model's
 
     def able(one: int, other: int) -> bool:

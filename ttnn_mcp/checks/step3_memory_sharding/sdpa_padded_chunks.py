@@ -29,7 +29,7 @@ from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
 from ttnn_mcp.checks.shared.attention_chunks import (
     fits,
     grid_text,
-    keys_of,
+    key_count,
     of_each_kind,
     printed,
     program_text,
@@ -96,7 +96,7 @@ def _best(facts: WindowFacts, row: int) -> tuple[int, int]:
 
 def _lengths(facts: WindowFacts, row: int) -> tuple[int, int]:
     """Queries and keys of a head."""
-    return int(facts.ops.inputs[0].logical[row, 2]), keys_of(facts, row)
+    return int(facts.ops.inputs[0].logical[row, 2]), key_count(facts, row)
 
 
 def _padded(rows: int) -> int:
