@@ -16,6 +16,7 @@ def pieces(
     count=4,
     dim=2,
     work=(NORM,),
+    work_ns=WORK_NS,
     lost=0,
     extra=(),
     wholes=(WHOLE,),
@@ -31,7 +32,7 @@ def pieces(
         slices = [moved(program, "Slice", whole, part, SLICE_NS) for _ in range(count)]
         if other:
             slices[0] = moved(program, "Slice", other, part, SLICE_NS)
-        on_each = [moved(program, name, part, part, WORK_NS) for name in work]
+        on_each = [moved(program, name, part, part, work_ns) for name in work]
         if grouped:
             for op in (*slices, *(op for op in on_each for _ in range(count - lost))):
                 put(program, op)
@@ -62,6 +63,12 @@ def test_all_rows_take_no_less_than_one_piece(check, grouped):
     assert "heaviest 4 pieces from line" in outcome.claim.claim
     assert outcome.claim.claim.endswith("most of it LayerNormDeviceOperation")
     assert "in place of 4 pieces" in outcome.claim.fix
+
+
+def test_of_what_is_quicker_than_its_bytes_nothing_is_left(check):
+    wide = [1, 1, 8192, 4096]  # four parts of 16 MB: 100 us of DRAM and more, each
+    assert check.ask(pieces(wholes=(wide,))).at_most_ns == 0
+    assert check.ask(pieces(wholes=(wide,), work_ns=1_000_000)).at_most_ns == pytest.approx(3_000_000)
 
 
 SEVERAL = ([1, 1, 64, 64], WHOLE, [1, 1, 256, 64])

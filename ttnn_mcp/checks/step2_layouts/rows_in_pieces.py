@@ -67,6 +67,7 @@ def look(facts: WindowFacts) -> Problems:
     rows = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in groups)]))
     copies = rows[facts.named("Slice", "Concat")[rows]]
     saved[copies] = facts.kernel_ns[copies]
+    saved[facts.roofline.impossible] = 0.0  # time or operands of such a row are those of another op
     yield Problem(rows, saved[rows], gone=copies, tell=partial(_tell, groups), is_trial=True)
 
 
