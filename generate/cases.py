@@ -24,12 +24,9 @@ from unittest.mock import patch
 
 from generate.frozen import (
     FOLDER,
-    MEETINGS_THAT_WERE,
     MODELS,
     Named,
-    read_verdicts,
     said_now,
-    summary,
     write_said,
     write_verdicts,
 )
@@ -79,48 +76,42 @@ TRACED = "stalled-on-host"  # the check whose change is a trace
 
 HEAD = """## What is expected
 
-A finding expects what the faster ops of its run, an earlier run or a law of time (ttnn://laws) let expect. Otherwise it
-expects the share of its bound that measured changes kept: those of its check, or where too few are known those of the
-other checks that change the same in the code and of which too few are known. At least five cases of three ledgers must
-be known, and {gained:.0%} of them must have gained: otherwise nothing is expected. The interval reaches from the low
-end, below which one case of five is to be expected, to the bound.
+What a finding expects comes from faster ops of its run, from an earlier run, or from a law of time (ttnn://laws).
+Without these it is the share of the bound that measured changes of the same check kept. If too few are known, those of
+other checks count that change the same in the code and have too few of their own. At least five cases of three ledgers
+must be known, and {gained:.0%} of them must have gained; otherwise nothing is expected. The interval reaches from the
+low end to the bound. One case of five is below the low end.
 
-These are {cases} cases, of the tables here and of `measurements/savings.csv`. Those of the whole layers below are not
-chosen by hand: of a gain the finding counts whose bound is the nearest, of a dead end each finding that names it, with
-nothing saved.
+These are {cases} cases: the stories, the whole layers, and `measurements/savings.csv`. No case of a layer is chosen by
+hand. For a gain, the finding whose bound is the nearest is a case. For a dead end, each finding that names it is a case
+that saved nothing.
 
-No saving is expected of a trial, because no rule tells whether it gains. It says how many measured tries of its check
-gained, and the median of what these saved. {tries} times a check named a change that engineers tried, and
-{tries_gained} of these gained. The checks have learnt from them, so fewer of the next ones may gain. A check with fewer
-than {least_tries} known tries, or from fewer than three models, says nothing. By the tries of other models:
-
-{tries_left_out}
-Above a third the parts hardly rank the tries. And half of the bound would tell as well what those save that gain: in
-November 2026 71% of 369 lay within a factor of two of it, and 67% of what tries of their checks kept.
-
-How well others tell of a case, with all cases of its ledger or model left out:
+How well the other cases tell of one, with all cases of its ledger or model left out:
 
 {left_out}
-How well they tell of whole layers, with all cases of a model, and its measured times in the laws, left out where its
-layers are judged:
+A trial expects nothing, because no rule tells whether it gains. It says how many measured tries of its check gained,
+and the median of what these saved. A check with fewer than {least_tries} known tries, or from fewer than three models,
+says nothing. The checks have learnt from these tries, so fewer of the next ones may gain. By the tries of other models:
 
-{layers}
+{tries_left_out}
+Above a third, this share hardly ranks the tries. Half of the bound tells as well what a try saves that gains: in
+November 2026 71% of 369 lay within a factor of two of it, and 67% of what tries of their checks kept.
 
-More of them near means more dead ends promised, as a profile tells little of which tries gain. A forest of 400 decision
-trees, fitted in November 2026 to the cases of the other models of eight sets (check, kind, what the change edits,
-bound, share of op and window, time of an op, chip), ranks tries with an area under its curve of 0.64, where 0.5 is
-chance. It would have 55% of the gains near at the price of 23% of the dead ends promised, and 36% near where 4% are
-promised.
+Expecting more would promise more dead ends, because a profile tells little of which tries gain. A forest of 400
+decision trees was fitted in November 2026 to the cases of the other models of eight sets (check, kind, what the change
+edits, bound, share of op and window, time of an op, chip). It ranks tries with an area under its curve of 0.64; chance
+is 0.5. It would have 55% of the gains near if 23% of the dead ends may be promised, and 36% near if 4% may.
 
-Of a trace `measurements/traces.csv` tells {pairs} pairs of walls, untraced and traced, of {ledgers} sources;
-{gained_pairs} got faster by more than 1 %. Stories and layers do not count here: their gaps are what the trace left,
-and their share would be one. The gaps of a profile promise nothing. Of the bound of `stalled-on-host` was saved:
-{by_gaps}. Where the wall time of a pass without the profiler is given and
-tells of less waiting than the gaps do, `host_overhead` bounds the saving by what the wall has beyond the
-kernels, and expects the share that {by_walls} measured pairs kept of it, those whose kernels fill less than
-{bound:.0%} of the wall. Told by the others, with all pairs of a source left out:
+Of traces, `measurements/traces.csv` has {pairs} pairs of wall times, untraced and traced, from {ledgers} sources.
+{gained_pairs} got faster by more than 1 %. Stories and layers do not count here, because their gaps are what the trace
+left. The gaps of a profile promise nothing: of the bound of `stalled-on-host` {by_gaps} was saved. If the wall time of
+a pass without the profiler is given and shows less waiting than the gaps, `host_overhead` takes what the wall has
+beyond the kernels as the bound. It expects the share that {by_walls} measured pairs kept of it, those whose kernels
+fill less than {bound:.0%} of the wall. Told by the others, with all pairs of a source left out:
 
 {walls_left_out}
+What measured changes kept of their bounds:
+
 """
 
 
@@ -215,7 +206,7 @@ def tries_by_check(tried: Iterable[Case], sources: int = LEAST_SOURCES) -> dict[
 def _of_tries(cases: list[Case]) -> dict[str, int | float | None]:
     kept = [min(case.share, 1.0) for case in cases if 0 < case.share <= NOISE]
     part = round(median(kept), 3) if len(kept) >= LEAST_CASES else None
-    return {"tried": len(cases), "gained": _gained(cases), "part": part}
+    return {"tried": len(cases), "gained": that_gained(cases), "part": part}
 
 
 def _of_stories() -> Iterator[Case]:
@@ -285,7 +276,7 @@ def shares(told: Iterable[Case], sources: int = LEAST_SOURCES) -> Shares:
         levers[LEVERS[name]] += checks[name]
     return {
         group: {
-            name: _summary([case.share for case in cases]) if _gained(cases) >= GAINED * len(cases) else None
+            name: _summary([case.share for case in cases]) if that_gained(cases) >= GAINED * len(cases) else None
             for name, cases in sorted(groups.items())
             if _suffice(cases, sources)
         }
@@ -297,7 +288,7 @@ def _suffice(cases: list[Case], sources: int) -> bool:
     return len(cases) >= LEAST_CASES and len({case.source for case in cases}) >= sources
 
 
-def _gained(cases: list[Case]) -> int:
+def that_gained(cases: list[Case]) -> int:
     return sum(case.share > 0 for case in cases)
 
 
@@ -316,7 +307,7 @@ def tries_left_out(tried: list[Case]) -> list[tuple[str, ...]]:
         here = [(case, known) for case, known in told if low <= known["gained"] / known["tried"] < high]
         gained = [(case.share, known["part"]) for case, known in here if 0 < case.share <= NOISE and known["part"]]
         near = sum(part / NEAR <= share <= part * NEAR for share, part in gained)
-        count = _gained([case for case, _ in here])
+        count = that_gained([case for case, _ in here])
         rows.append(
             (
                 f"{low:.0%} to {min(high, 1):.0%}",
@@ -338,7 +329,7 @@ def left_out(told: list[Case]) -> dict[str, str]:
     known = [(case, expected) for case in told if (expected := _by_others(told, case))]
     inside = sum(case.share >= each["low"] for case, each in known)
     near = sum(each["median"] / NEAR <= case.share <= each["median"] * NEAR for case, each in known)
-    gained = _gained([case for case, _ in known])
+    gained = that_gained([case for case, _ in known])
     return {
         "told": str(len(known)),
         "inside the interval": f"{inside} ({inside / len(known):.0%})",
@@ -370,13 +361,6 @@ def verdicts_by_others(model: str, told: list[Case], tried: list[Case]) -> list[
         return [one for layer in layers for one in judged(layer, Path(folder))]
 
 
-def _layers_by_others() -> Iterator[tuple[str, str]]:
-    """Per meeting, as they were judged when all was generated: it takes minutes."""
-    verdicts = read_verdicts(BY_OTHERS)
-    for meeting in MEETINGS_THAT_WERE:
-        yield meeting.title, summary({model: verdicts[model] for model in meeting.models})
-
-
 def _laws_without(without: set[str]) -> dict[str, dict[str, law.Fitted]]:
     """The laws, fitted without the rows of these ports."""
     left = {key for key, named in ports().items() if named in without}
@@ -405,12 +389,9 @@ def section() -> str:
     head = HEAD.format(
         cases=len(told),
         gained=GAINED,
-        tries=len(tried),
         least_tries=LEAST_TRIES,
-        tries_gained=_gained(tried),
         tries_left_out=_table(tries_left_out(tried)),
         left_out=_table([[*tested], [*tested.values()]]),
-        layers="\n".join(f"* {title}: {said}." for title, said in _layers_by_others()),
         pairs=len(traced),
         ledgers=len({pair.source for pair in traced}),
         gained_pairs=sum(pair.saved > FASTER * pair.eager for pair in traced),

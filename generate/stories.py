@@ -16,21 +16,22 @@ if TYPE_CHECKING:
 TITLE = "## Stories that no check was written for"
 HEAD = f"""{TITLE}
 
-The table above is in-sample: the checks were written with those stories at hand. The stories below were first shown to
-finished checks, and `at first` is what they said then. After that some checks were mended by general rules, so
-`now` is in-sample too, and says what it still does not know. The further stories met checks that the earlier ones had
-mended, the third ones met checks that both had mended, and the fourth ones, frozen before any check saw them, checks
-that all of these had mended; so their `at first` says how far that carried. Nine reports of the third ones were made
-anew after that: they had been cut to one of equal parts, showed one op of a layer that was measured as a whole, or
-gave one token 32 rows. So were five of the fourth ones: a step of equal ops and seven equal convs were cut to one, QKV
-and the output projection read one tensor, queries to cast came from nowhere, scores of 767 positions had 384 columns.
-The step and the cast were told well as soon as they were built so. Of one, BEVFormer's offsets, it was said later that
-its change is several levers at once, as its source has it. Figures are the sources'; what a source does not tell
-(often the shapes, or how a model's gain is split over its ops) was made up and stands in the last column. Where the
-gain of these very ops is not told, or the finding gives no figure, the verdict is **named** at best: the change is
-named, its bounds are not judged. What several findings of a check promise is added, and for a change of several levers
-at once what all findings promise that name it. Where we do not tell a change, or not with bounds that hold, the last
-column also says why it cannot be known from such a report.
+The checks of the table above were written with its stories at hand. The stories below were first shown to finished
+checks, and `at first` is what these said. Afterwards checks were mended by general rules, so `now` is in-sample too.
+There are four groups. Each met checks that had learnt from the groups before it, and the fourth was frozen before any
+check saw it.
+
+* A report has the source's figures. What the source does not tell is made up and stands in the last column: often the
+  shapes, or how a model's gain is split over its ops.
+* **named**: the change is named, but its bounds are not judged, because the gain of these very ops is not told or the
+  finding has no figure.
+* What several findings of a check promise is added. For a change of several levers at once, what all findings promise
+  that name it is added.
+* If we do not tell a change, or not with bounds that hold, the last column says why such a report cannot tell it.
+* Nine reports of the third group and five of the fourth were made again after their verdicts, because they were not
+  what had run: one of several equal parts stood for all, a step of one op for its layer, 32 rows for one token, one
+  tensor for two. Two of these were told well at once. Of one, BEVFormer's offsets, it was said later that its change is
+  several levers at once, as its source has it.
 
 """
 COLUMNS = (
