@@ -38,13 +38,16 @@ from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.op_kinds.formats import (
     FEWER_BYTES,
     FEWER_PASSES_FROM,
+    fewer_bytes_save,
     fewer_passes_save,
     needed_phases,
     phases,
     phases_told,
     reads_weights,
+    spared_bytes,
     waits_for_bytes,
 )
+from ttnn_mcp.analyses.op_kinds.sparse_matmuls import share_read
 from ttnn_mcp.analyses.roofline.flops import WHY_PLACE, WHY_WINDOWS
 from ttnn_mcp.checks.check import (
     Affected,
@@ -77,7 +80,6 @@ if TYPE_CHECKING:
     from ttnn_mcp.analyses.laws.descriptions import Described
     from ttnn_mcp.checks.shared.changed_ops import Becomes
 
-NARROWER = "narrower weights"
 FEWEST_BYTES = 1 - ELEMENT_BYTES["BFLOAT4_B"] / ELEMENT_BYTES["BFLOAT16"]
 LOFI, HIFI2 = "LoFi", "HiFi2"
 TURNING = 0.6  # of the time: measured, LoFi for HiFi4 saved 51 % of pplx-embed's
@@ -104,16 +106,11 @@ def look(facts: WindowFacts) -> Problems:
     saved = np.minimum(FEWER_BYTES * took, compute_saves(facts))
     weights = able & reads_weights(facts.ops, facts.flow)
     weights &= ~(facts.roofline.dram_achievable_ns < FELT * took)  # unknown ones are told
-    for dtype, wider, what, fewer_bytes, those in (
-        ("BFLOAT8_B", ("BFLOAT16", "FLOAT32"), NARROWER, FEWER_BYTES, untold),
-        ("BFLOAT4_B", ("BFLOAT8_B",), NARROWER, FEWER_BYTES, untold),
-        ("BFLOAT4_B", ("BFLOAT16",), "weights of four bits", FEWEST_BYTES, matmul),
-    ):
-        left = _passes_left(facts, dtype)
-        most = np.minimum(np.maximum(fewer_bytes, 1 - left) * took, compute_saves(facts, left))
-        fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
-        these = weights & those & weight.dtype.among(*wider)
-        yield _of(these, most, what, fix, of_one_row(then))
+    for dtype, wider in (("BFLOAT8_B", ("BFLOAT16", "FLOAT32")), ("BFLOAT4_B", ("BFLOAT8_B",))):
+        these = weights & untold & weight.dtype.among(*wider)
+        yield _narrower(facts, these, dtype, FEWER_BYTES * took, "narrower weights")
+    these = weights & weight.dtype.among("BFLOAT16")
+    yield _narrower(facts, these, "BFLOAT4_B", _four_bits_save(facts), "weights of four bits")
     results = able & matmul & facts.ops.outputs[0].dtype.among("BFLOAT16") & results_felt(facts)
     yield _of(results, saved, "narrower results", _narrower_results)
     keys = able & ~matmul & weight.dtype.among("BFLOAT16")
@@ -146,6 +143,20 @@ def _of(
 ) -> Problem:
     rows = np.flatnonzero(able)
     return Problem(rows, saved[rows], tell=partial(_tell, what, fix), becomes=then, is_trial=True)
+
+
+def _narrower(facts: WindowFacts, these: Mask, dtype: str, by_bytes: Floats, what: str) -> Problem:
+    left = _passes_left(facts, dtype)
+    most = np.minimum(np.fmax(by_bytes, (1 - left) * facts.kernel_ns), compute_saves(facts, left))
+    fix, then = partial(_narrower_weights, dtype, left), partial(_narrowed, facts, dtype, left)
+    return _of(these, most, what, fix, of_one_row(then))
+
+
+def _four_bits_save(facts: WindowFacts) -> Floats:
+    """Of 16-bit weights; where the op waits for bytes it is bounded as `wide-weights` bounds eight bits."""
+    spared = spared_bytes(facts.ops.inputs[1], "BFLOAT4_B") * share_read(facts.ops)
+    by_bytes = fewer_bytes_save(facts.ops, facts.roofline, spared)
+    return np.where(waits_for_bytes(facts.ops, facts.roofline), by_bytes, FEWEST_BYTES * facts.kernel_ns)
 
 
 def _passes_left(facts: WindowFacts, dtype: str) -> Floats:
