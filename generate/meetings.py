@@ -86,6 +86,10 @@ Seven models by single engineers: two ports of one that denoises text, one of ro
 Four of the 41 gains are programs of the engineer's own, which no call of TTNN gives. 17 are those of the two ports:
 rows in pieces, experts one after the other, scores of all words on each chip. Drafts of Qwen3.6 27B by two more ledgers
 were left out before the meeting: one is kept aside for acceptance, a story knows the other.""",
+    "nineteenth": """\
+Three models of proteins and atoms, a Galaxy, language models on one, two and four Blackhole chips, and one that edits
+pictures. A third of the gains are AlphaFold 2's. Relatives are in other sets: OpenFold3 by the same engineer, Qwen3.8
+Flash Next by another, GPT-OSS by others. Many gains are kernels of the engineers' own, which no call of TTNN gives.""",
 }
 
 

@@ -5,6 +5,7 @@ An acceptance test: no check may be tuned to them, and they may not be tuned to 
 
 from tests.frozen.ace_step import ACE_STEP
 from tests.frozen.allam import ALLAM
+from tests.frozen.alphafold2 import ALPHAFOLD2
 from tests.frozen.arcee import ARCEE
 from tests.frozen.bev import BEV
 from tests.frozen.bevformer import BEVFORMER
@@ -36,6 +37,7 @@ from tests.frozen.falcon3 import FALCON3_7B, FALCON3_10B
 from tests.frozen.falcon3_mesh import FALCON3_7B_MESH, FALCON3_10B_MESH
 from tests.frozen.fibo import FIBO
 from tests.frozen.flash_next import FLASH_NEXT
+from tests.frozen.flash_next_line import FLASH_NEXT_LINE
 from tests.frozen.flash_next_mesh import FLASH_NEXT_MESH
 from tests.frozen.flux2 import FLUX2
 from tests.frozen.gaze import GAZE_LLE
@@ -47,9 +49,11 @@ from tests.frozen.gemma4_pair import GEMMA4_PAIR
 from tests.frozen.gemma_canvas import GEMMA_CANVAS
 from tests.frozen.glm import GLM
 from tests.frozen.glm_47 import GLM_47
+from tests.frozen.glm_lite import GLM_LITE
 from tests.frozen.gpt_oss import GPT_OSS
 from tests.frozen.gpt_oss_120b import GPT_OSS_120B
 from tests.frozen.gpt_oss_120b_mesh import GPT_OSS_120B_MESH
+from tests.frozen.gpt_oss_demo import GPT_OSS_DEMO
 from tests.frozen.granite import GRANITE
 from tests.frozen.hunyuan import HUNYUAN
 from tests.frozen.inworld import INWORLD
@@ -101,15 +105,18 @@ from tests.frozen.qwen36_27b import QWEN36_27B
 from tests.frozen.qwen36_a3b import QWEN36_A3B
 from tests.frozen.qwen36_four import QWEN36_FOUR
 from tests.frozen.qwen38_galaxy import QWEN38_GALAXY
+from tests.frozen.qwen38_pair import QWEN38_PAIR
 from tests.frozen.qwen_4b import QWEN_4B
 from tests.frozen.qwen_38 import QWEN_38
 from tests.frozen.qwen_coder import QWEN_CODER
 from tests.frozen.qwen_drafter import QWEN_DRAFTER
+from tests.frozen.qwen_image_edit import QWEN_IMAGE_EDIT
 from tests.frozen.qwen_small import QWEN_SMALL
 from tests.frozen.qwen_vision import QWEN_VISION
 from tests.frozen.qwen_wormhole import QWEN_WORMHOLE
 from tests.frozen.rf_detr import RF_DETR
 from tests.frozen.rfd3 import RFD3
+from tests.frozen.rosettafold3 import ROSETTAFOLD3
 from tests.frozen.sd35 import SD35
 from tests.frozen.sdxl import SDXL
 from tests.frozen.seamless import SEAMLESS
@@ -117,6 +124,7 @@ from tests.frozen.sentence_bert import SENTENCE_BERT
 from tests.frozen.solar import SOLAR
 from tests.frozen.solar_prefill import SOLAR_PREFILL
 from tests.frozen.superpoint import SUPERPOINT
+from tests.frozen.uma import UMA
 from tests.frozen.vggt import VGGT
 from tests.frozen.vibevoice import VIBEVOICE
 from tests.frozen.vjepa2 import VJEPA2
@@ -276,6 +284,16 @@ EIGHTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "Qwen3.6 35B A3B, four chips": QWEN36_FOUR,
     "Qwen3.8 27B": QWEN38_GALAXY,
 }
+NINETEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
+    "AlphaFold 2": ALPHAFOLD2,
+    "GLM 4.7 Flash, a Galaxy": GLM_LITE,
+    "GPT-OSS, tt-metal's demo": GPT_OSS_DEMO,
+    "Qwen-Image-Edit": QWEN_IMAGE_EDIT,
+    "Qwen3.8 27B, two chips": QWEN38_PAIR,
+    "Qwen3.8 Flash Next, a line of four": FLASH_NEXT_LINE,
+    "RoseTTAFold 3": ROSETTAFOLD3,
+    "UMA small": UMA,
+}
 SETS = (
     MODELS,
     SECOND_MODELS,
@@ -295,6 +313,7 @@ SETS = (
     SIXTEENTH_MODELS,
     SEVENTEENTH_MODELS,
     EIGHTEENTH_MODELS,
+    NINETEENTH_MODELS,
 )
 LAYERS = tuple(layer for models in SETS for layers in models.values() for layer in layers)
 
