@@ -47,7 +47,7 @@ def by_rows(name: str, n: int, us: float) -> Callable[[], Block]:
 
     def build() -> Block:
         block = begun()
-        x = block.tensor([1, 1, SLAB, HIDDEN])
+        x = block.norm("before", block.tensor([1, 1, SLAB, HIDDEN]), 60, cores=64)  # or each part passes for a pass
         for at in range(SLAB // 32):
             rows = block.slice(f"{name}_rows_{at}", x, (0, 0, 32 * at, 0), (1, 1, 32 * at + 32, HIDDEN), 4)
             near = block.to_shards(f"{name}_near_{at}", rows, block.across(32, HIDDEN, 40), 3)
