@@ -89,8 +89,8 @@ were left out before the meeting: one is kept aside for acceptance, a story know
     "nineteenth": """\
 Three models of proteins and atoms, a Galaxy, language models on one, two and four Blackhole chips, and one that edits
 pictures. A third of the gains are AlphaFold 2's. Relatives are in other sets: OpenFold3 by the same engineer, Qwen3.8
-Flash Next by another, GPT-OSS by others. Many gains are kernels of the engineers' own, which no call of TTNN gives. A norm was added to two layers before the meeting: each of their 64
-equal parts was taken for a pass.""",
+Flash Next by another, GPT-OSS by others. Many gains are kernels of the engineers' own, which no call of TTNN gives. A
+norm was added to two layers before the meeting: each of their 64 equal parts was taken for a pass.""",
 }
 
 
