@@ -16,6 +16,7 @@ from tests.programs import block
 from tests.shared_reports import CLIP, MEMORY, shared
 from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, ReportBroken
 from ttnn_mcp.query import guard as sql_guard
+from ttnn_mcp.query import queries
 from ttnn_mcp.query.queries import queried
 from ttnn_mcp.tools.query_run import TOOL
 
@@ -272,6 +273,23 @@ async def test_a_report_that_was_cut_off_is_an_error_of_the_report(tmp_path, at)
     await call(TOOL, at, {"run": str(path), "sql": "SELECT 1"})
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(ReportBroken):
+        await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*) FROM operations"})
+
+
+async def test_a_report_that_is_written_while_it_is_asked_is_an_error_of_the_report(tmp_path, at, monkeypatch):
+    """No lock is held on it, so that its writer need not wait: rows of two states may be mixed."""
+    path = write_memory_report(tmp_path / "memory", block())
+    answered = queries.query_answer
+
+    async def overtaken(*asked):
+        rows = await answered(*asked)
+        with closing(sqlite3.connect(path)) as writer:
+            writer.execute("DELETE FROM operations")
+            writer.commit()
+        return rows
+
+    monkeypatch.setattr(queries, "query_answer", overtaken)
+    with pytest.raises(ReportBroken, match="changed while the question was answered"):
         await call(TOOL, at, {"run": str(path), "sql": "SELECT count(*) FROM operations"})
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from pydantic import Field
 
-from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.run.run import Run
 from ttnn_mcp.tools.tool import OfRun, Tool
 from ttnn_mcp.wire import Quoted, QuotedCell, Quoting, Wire
@@ -37,10 +38,9 @@ async def query_run(run: Run, asked: Arguments) -> Answer:
     """
     from ttnn_mcp.query.queries import query_answer  # noqa: PLC0415 - sqlite3 and numpy load with the first query
 
-    if run.memory is not None:
-        async with open_database(run.memory.path):  # whole, and nobody writes it: else it is an error of the report
-            pass
-    result = await query_answer(run, asked.sql, asked.limit)
+    # whole, and the same all the time: else it is an error of the report
+    async with run.memory.opened() if run.memory is not None else nullcontext():
+        result = await query_answer(run, asked.sql, asked.limit)
     return Answer(
         columns=result.rows.columns,
         rows=result.rows.rows,

@@ -4,9 +4,10 @@ import pytest
 
 from tests.for_all import for_all
 from tests.readers.memory.small_reports import TABLES, made
-from ttnn_mcp.errors import ReportMissing
+from ttnn_mcp.errors import ReportBroken, ReportMissing
 from ttnn_mcp.readers.memory import report as memory_report
 from ttnn_mcp.readers.memory.report import read_memory_report
+from ttnn_mcp.readers.memory.stream import iter_graph_batches, read_snapshots
 
 LATER = {
     **TABLES,
@@ -107,3 +108,18 @@ async def test_a_report_is_its_folder_or_its_database(tmp_path):
         await read_memory_report(tmp_path)
     with pytest.raises(ReportMissing, match="There is no database file"):
         await read_memory_report(tmp_path / "no.sqlite")
+
+
+@for_all("tables", [LATER, {"operations": "other int"}, None])
+async def test_what_is_asked_once_the_report_changed_is_refused(tmp_path, tables):
+    """Another run wrote it anew, as it was or otherwise, or removed it: its rows belong to none of what was read."""
+    report = await report_of(tmp_path / "r", captured_graph=[(1, "[]")])
+    assert await report.graph_of(1) == "[]"
+    if tables:
+        (made(tmp_path / "s", tables) / "db.sqlite").replace(report.path)
+    else:
+        report.path.unlink()
+    questions = [lambda: report.graph_of(1), report.sources, lambda: read_snapshots(report)]
+    for question in (*questions, lambda: anext(iter_graph_batches(report))):
+        with pytest.raises(ReportBroken, match="changed while the question was answered"):
+            await question()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportBroken, ReportMissing, shown
+from ttnn_mcp.readers.fingerprint import stamp_of
 from ttnn_mcp.readers.regular_file import begin_of
 from ttnn_mcp.readers.sqlite_file import connected, fault_of
 
@@ -40,6 +41,26 @@ async def open_database(path: Path) -> AsyncGenerator[aiosqlite.Connection, None
             yield connection
     except (sqlite3.Error, UnicodeDecodeError) as error:  # sqlite3 decodes its own complaint about bad UTF-8
         raise ReportBroken(_explained(path, error)) from error
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """What changes whenever the file does; empty where there is none."""
+    try:
+        return stamp_of(path.stat())
+    except (OSError, ValueError):
+        return ()
+
+
+def check_unchanged(path: Path, state: tuple[int, ...]) -> None:
+    """Refuse what was read meanwhile if the file is not in this state any more.
+
+    Raises:
+        ReportBroken: it was written, replaced or removed since.
+    """
+    if state_of(path) != state:
+        raise ReportBroken(
+            f"{_name(path)} changed while the question was answered. Wait until the run has ended, then ask again."
+        )
 
 
 def _is_still(path: Path) -> bool:

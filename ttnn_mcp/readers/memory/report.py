@@ -2,7 +2,7 @@
 
 What every answer needs is read at once, in one snapshot: devices, operations, tensors and who uses them. What is
 large or rarely asked for (buffers, arguments, source lines, captured graphs) is read when asked for; the file is
-closed in between.
+closed in between, and must be the same one still.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Row
+from typing import TYPE_CHECKING
 
 from ttnn_mcp.errors import ReportMissing, shown
 from ttnn_mcp.readers.memory import tables
@@ -28,12 +29,15 @@ from ttnn_mcp.readers.memory.columns import (
     Tensors,
 )
 from ttnn_mcp.readers.memory.comparisons import ComparedTensor, read_comparisons
-from ttnn_mcp.readers.memory.database import open_database
+from ttnn_mcp.readers.memory.database import check_unchanged, open_database, state_of
 from ttnn_mcp.readers.memory.folder import read_folder
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.readers.memory.schema import Schema, read_schema
 from ttnn_mcp.readers.source_lines import SourceLine, parse_stack_trace, text_of_line
 from ttnn_mcp.records import dataclass
+
+if TYPE_CHECKING:
+    import aiosqlite
 
 DATABASE = "db.sqlite"
 _VALUE_CHARS = 2000  # a tensor argument is printed with its values: 100 kB and more
@@ -58,6 +62,7 @@ class MemoryReport:
 
     Attributes:
         path: the database; `folder` holds it.
+        state: of the database when it was read.
         generation: 'G1 (2024)' ... 'G5a (2026)', or the writer's own version ('2.1', '3.3').
         arch: from the cluster descriptor; None where the folder has none.
         boards: board names from the same file.
@@ -69,6 +74,7 @@ class MemoryReport:
     """
 
     path: Path
+    state: tuple[int, ...]
     folder: Path
     schema: Schema
     arch: str | None
@@ -182,8 +188,23 @@ class MemoryReport:
             return next((text for (text,) in cells if text), None)
 
     @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[aiosqlite.Connection, None]:
+        """The database once more. A run that was started meanwhile may write another report there.
+
+        Raises:
+            ReportMissing, ReportBroken: as `open_database`; or it changed, so that what was read belongs to no run.
+        """
+        try:
+            async with open_database(self.path) as connection:
+                yield connection
+        except Exception:
+            check_unchanged(self.path, self.state)  # else the failure is not what it says
+            raise
+        check_unchanged(self.path, self.state)
+
+    @asynccontextmanager
     async def _rows(self) -> AsyncGenerator[Rows, None]:
-        async with open_database(self.path) as connection:
+        async with self.opened() as connection:
             yield Rows(connection, self.schema)
 
 
@@ -201,6 +222,7 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
         QuestionRefused: the report has no such rank.
     """
     database = _database(Path(path))
+    state = state_of(database)
     async with open_database(database) as connection:
         await connection.execute("BEGIN")  # one snapshot, whoever writes meanwhile
         schema = await read_schema(connection, rank)
@@ -211,6 +233,7 @@ async def read_memory_report(path: str | Path, *, rank: int | None = None) -> Me
         executions = await tables.read_executions(rows)
         return MemoryReport(
             path=database,
+            state=state,
             folder=database.parent,
             schema=schema,
             arch=facts.arch,

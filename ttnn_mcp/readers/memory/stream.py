@@ -11,7 +11,6 @@ from itertools import chain
 import numpy as np
 
 from ttnn_mcp.arrays import Integers
-from ttnn_mcp.readers.memory.database import open_database
 from ttnn_mcp.readers.memory.report import MemoryReport
 from ttnn_mcp.readers.memory.rows import Rows
 from ttnn_mcp.records import dataclass
@@ -45,7 +44,7 @@ async def read_snapshots(memory: MemoryReport) -> SnapshotRows:
     """
     parts: list[Integers] = [np.empty(0, dtype=np.int64)]
     if memory.schema.has(_TABLE):
-        async with open_database(memory.path) as connection:
+        async with memory.opened() as connection:
             operation, device, address, size, buffer = Rows(connection, memory.schema).numbers(_TABLE, _COLUMNS)
             packed = f"(({operation}) << 16) | ((({device}) + 1) << 4) | (({buffer}) + 1)"  # they fit: see `whole`
             sql = f"SELECT {packed}, {address}, {size} FROM {_TABLE} WHERE {memory.schema.where(_TABLE)}"  # noqa: S608
@@ -68,14 +67,14 @@ async def iter_graph_batches(memory: MemoryReport) -> AsyncGenerator[list[tuple[
     """
     if not memory.schema.has(_GRAPH, _GRAPH):
         return
-    async with open_database(memory.path) as connection:
+    async with memory.opened() as connection:
         rows = Rows(connection, memory.schema)
         ids, places = await rows.arrays(_GRAPH, [*rows.numbers(_GRAPH, ["operation_id"]), "rowid"], order=2)
     start, step = 0, _FIRST
     while start < len(ids):
         wanted = places[start : start + step].tolist()
         sql = f"SELECT rowid, CAST({_GRAPH} AS TEXT) FROM {_GRAPH} WHERE rowid IN ({str(wanted)[1:-1]})"  # noqa: S608
-        async with open_database(memory.path) as connection:
+        async with memory.opened() as connection:
             texts = {int(row[0]): str(row[1] or "") for row in await connection.execute_fetchall(sql)}
         pairs = zip(ids[start : start + step].tolist(), wanted, strict=True)
         yield [(operation, texts[rowid]) for operation, rowid in pairs if texts.get(rowid)]
