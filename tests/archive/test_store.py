@@ -130,6 +130,45 @@ def test_a_pack_whose_writer_died_before_it_removed_the_parts_doubles_nothing(ar
     assert counts(archive) == (3 * ROWS, 3 * ROWS, 3)
 
 
+def test_what_another_packs_meanwhile_is_looked_up_again(archive, days, tmp_path, monkeypatch):
+    """A pack, a removal and a question that begin with parts which another program then puts together."""
+    other = Archive(tmp_path / "archive")
+    write, removed = store.write_part, []
+
+    def overtaken(*how, **more):
+        monkeypatch.setattr(store, "write_part", write)
+        other.pack(other.parts())
+        return write(*how, **more)
+
+    def question():
+        with archive.connection() as engine, engine_of.failing_as_ours("read", "it"):
+            if not removed:
+                removed.append(other.pack(other.parts()))
+            return engine.execute(COUNTS).fetchall()[0]
+
+    for begun in (lambda: archive.pack(archive.parts()), lambda: archive.forget([key(days[0])])):
+        for day in days[:3]:
+            archive.add([day])
+        monkeypatch.setattr(store, "write_part", overtaken)
+        begun()
+    assert archive.known().keys() == {key(day) for day in days[1:3]}
+    archive.add(days[3:4])
+    assert archive.steady(question) == (3 * ROWS, 3 * ROWS, 3)
+
+
+def test_a_failure_of_an_archive_that_stays_as_it_is_is_told_at_once(archive, days):
+    archive.add(days[:1])
+    attempts = []
+
+    def failing():
+        attempts.append(1)
+        raise ArchiveUnusable("full")
+
+    with pytest.raises(ArchiveUnusable, match="full"):
+        archive.steady(failing)
+    assert len(attempts) == 1
+
+
 def test_parts_that_share_a_run_count_it_once(tmp_path, days):
     one, other = Archive(tmp_path / "a"), Archive(tmp_path / "a")
     one.add(days[:2])

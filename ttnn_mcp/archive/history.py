@@ -170,13 +170,19 @@ def history_of(archive: Archive, run: Run | str, line: int | None) -> History:
         QuestionRefused: the run has no device times or no known clock, or no op is at that line.
     """
     fresh = None if isinstance(run, str) else rows_of(run)
-    with archive.connection() as cursor, failing_as_ours("read", archive.place.shown):
-        if fresh is not None:
-            return _told(cursor, past_run(fresh.run), fresh, line)
-        subject = run_named(cursor, str(run))
-        if subject is None:
-            raise RunUnknown(f"No run '{shown(run)}', neither under the roots nor in the archive. Call list_runs.")
-        return _told(cursor, subject, None, line)
+
+    def asked() -> History:
+        with archive.connection() as cursor, failing_as_ours("read", archive.place.shown):
+            if fresh is not None:
+                return _told(cursor, past_run(fresh.run), fresh, line)
+            subject = run_named(cursor, str(run))
+            if subject is None:
+                raise RunUnknown(
+                    f"No run '{shown(run)}', neither under the roots nor in the archive. Call list_runs."
+                )
+            return _told(cursor, subject, None, line)
+
+    return archive.steady(asked)
 
 
 def _told(cursor: DuckDBPyConnection, subject: PastRun, fresh: RunRows | None, line: int | None) -> History:

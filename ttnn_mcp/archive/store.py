@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ttnn_mcp.archive.engine import connected, failing_as_ours, views, write_part
 from ttnn_mcp.archive.parts import ArchivePart, KeptRun, PartList, part_id, shares, written_index
 from ttnn_mcp.archive.places import BEGINNING, UNFINISHED, place_of
 from ttnn_mcp.archive.schema import OPS, RUNS
+from ttnn_mcp.errors import ArchiveUnusable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 
 OURS = re.compile(rf"[0-9a-f]{{32}}\.(ops|runs)\.parquet|{BEGINNING}\w+{re.escape(UNFINISHED)}")
 ABANDONED_S = 3600.0  # a file this old that belongs to no part has no writer any more: a part takes a minute
+ATTEMPTS = 3  # a pass packs each part at most once  # unmoved: the third meets a third pass within a second
 WRITERS = 1  # thread: whoever writes much has several processes  # unmoved: more of them write the same
+
+Result = TypeVar("Result")
 
 __all__ = ["OPS", "RUNS", "Archive"]
 
@@ -109,9 +113,13 @@ class Archive:
         """
         gone = {*run_keys}
         held = gone & self.known().keys()
-        for part in self.parts():
-            if any(run.run_key in gone for run in part.runs):  # unmoved: others would stay as they are
-                self._rewrite([part], without=gone)
+
+        def rewritten() -> None:
+            for part in self.parts():
+                if any(run.run_key in gone for run in part.runs):  # unmoved: others would stay as they are
+                    self._rewrite([part], without=gone)
+
+        self.steady(rewritten)
         return len(held)
 
     def pack(self, parts: Iterable[ArchivePart]) -> None:
@@ -120,7 +128,25 @@ class Archive:
         Raises:
             ArchiveUnusable: the place cannot be written.
         """
-        self._rewrite(list(parts), without=frozenset())
+        chosen = {part.id for part in parts}
+        self.steady(
+            lambda: self._rewrite([part for part in self.parts() if part.id in chosen], without=frozenset())
+        )
+
+    def steady(self, work: Callable[[], Result]) -> Result:
+        """What `work` gives. Another program may put parts together under its hands: then it is done again.
+
+        Raises:
+            ArchiveUnusable: the place cannot be read or written.
+        """
+        for _ in range(ATTEMPTS - 1):
+            before = {part.id for part in self.parts()}
+            try:
+                return work()
+            except ArchiveUnusable:
+                if {part.id for part in self.parts()} == before:
+                    raise
+        return work()
 
     def sweep(self) -> None:
         """Remove what killed writers left, and no file that others put there.

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from ttnn_mcp.archive.adding import Added
+from ttnn_mcp.archive.engine import failing_as_ours
 from ttnn_mcp.archive.parts import KeptRun
 from ttnn_mcp.archive.passes import Order, Outcome, one_pass
 from ttnn_mcp.archive.rows import Provenance
@@ -103,8 +104,13 @@ def _runs(count: int) -> str:
 
 
 def _list(options: argparse.Namespace, folder: str) -> int:
-    with Archive(folder).connection() as engine:
-        rows: list[tuple[Any, ...]] = engine.execute(_LIST, [options.label or "", options.limit]).fetchall()
+    archive = Archive(folder)
+
+    def listed() -> list[tuple[Any, ...]]:
+        with archive.connection() as engine, failing_as_ours("read", archive.place.shown):
+            return engine.execute(_LIST, [options.label or "", options.limit]).fetchall()
+
+    rows = archive.steady(listed)
     runs: list[dict[str, Any]] = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     if options.json:
         sys.stdout.write(f"{json.dumps({'runs': runs})}\n")
