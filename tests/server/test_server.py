@@ -199,6 +199,20 @@ async def test_every_page_is_listed_and_reads_as_listed(connect):
     assert {"ttnn://glossary", "ttnn://formats"} <= set(uris)
 
 
+async def test_a_list_has_no_other_page(connect):
+    async with connect() as client:
+        for listed in (
+            client.list_tools,
+            client.list_prompts,
+            client.list_resources,
+            client.list_resource_templates,
+        ):
+            with pytest.raises(MCPError, match="Ask without one") as refusal:
+                await listed(cursor="unknown")
+            assert refusal.value.error.code == -32602
+            assert await listed(cursor="") == await listed()
+
+
 async def test_a_page_can_be_asked_for_without_its_suffix(connect):
     async with connect() as client:
         (content,) = (await client.read_resource("skill://optimizing-ttnn-models/key-concepts")).contents

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from ttnn_mcp import __version__
 from ttnn_mcp.server import prompts, skills, views
@@ -21,6 +23,8 @@ from ttnn_mcp.server.subscriptions import Listening
 from ttnn_mcp.session.clients import Clients
 
 if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
     from ttnn_mcp.session.session import Session
     from ttnn_mcp.tools.tool import Tool
 
@@ -63,4 +67,18 @@ def build(session: Session, tools: Sequence[Tool[Any, Any]] | None = None) -> Se
     )
     skills.extend(server)
     views.extend(server)
+    server.middleware.append(in_one_page)
     return server
+
+
+async def in_one_page(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Answer a request; a middleware of the SDK. A list comes whole, so that no cursor is ours.
+
+    Some clients write none as an empty text.
+
+    Raises:
+        MCPError: it asks for a page by its cursor: the protocol wants invalid ones refused.
+    """
+    if ctx.params and ctx.params.get("cursor"):
+        raise MCPError(INVALID_PARAMS, "The list comes in one page, which has no cursor. Ask without one.")
+    return await call_next(ctx)
