@@ -97,15 +97,33 @@ async def test_a_session_over_stdio_speaks_nothing_but_the_protocol_and_ends_cle
     assert process.returncode == 0
 
 
-def test_garbage_on_stdin_does_not_end_the_session(spawn):
-    """Neither where the front desk meets it first, nor the SDK."""
+def test_garbage_on_stdin_is_answered_and_does_not_end_the_session(spawn):
+    """Neither where the front desk meets it first, nor the SDK. A response or a notification has no answer."""
     process = spawn()
-    process.stdin.write("this is no JSON\n{}\n[1]\n\x00\n")
+    unanswered = (
+        '\n{"jsonrpc": "2.0", "id": 9, "result": 5}\n{"id": 9, "error": 5}\n{"method": "m", "params": [1]}\n'
+    )
+    process.stdin.write(f"this is no JSON\n{{}}\n[1]\n\x00\n{unanswered}")
     process.stdin.write(json.dumps(request(1, "initialize", **HELLO)) + "\n")
     process.stdin.flush()
-    answers = iter(lambda: json.loads(process.stdout.readline()), None)
-    assert "result" in next(answer for answer in answers if answer.get("id") == 1)
+    answers = [json.loads(process.stdout.readline()) for _ in range(5)]
+    assert "result" in answers.pop()
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [
+        (None, -32700),
+        (None, -32600),
+        (None, -32600),
+        (None, -32700),
+    ]
     written_to(process, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    wrong = {"jsonrpc": "2.0", "method": 5}
+    for number, message in (
+        ("x", {**wrong, "id": "x"}),
+        (None, {**wrong, "id": [1]}),
+        (None, {**wrong, "id": True}),
+        (3, {"id": 3, "method": "ping"}),
+    ):
+        refused = json.loads(written_to(process, message)[0])
+        assert (refused["id"], refused["error"]["code"]) == (number, -32600)
     assert json.loads(written_to(process, request(3, "ping"))[0]) == {"jsonrpc": "2.0", "id": 3, "result": {}}
     process.communicate(timeout=20)
     assert process.returncode == 0

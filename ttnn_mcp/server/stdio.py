@@ -9,16 +9,17 @@ import io
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from ttnn_mcp.server.front_desk import leave
 from ttnn_mcp.server.server import build
 
 if TYPE_CHECKING:
-    from mcp.shared.message import SessionMessage
-
     from ttnn_mcp.server.front_desk import Heard
     from ttnn_mcp.session.session import Session
 
@@ -36,7 +37,8 @@ async def over_stdio(session: Session, heard: Heard | None = None) -> None:
         continue_stdin(heard)
     async with stdio_server() as (incoming, outgoing):
         unrepeated: Any = outgoing if heard is None else Unrepeated(outgoing, heard.answered)
-        await server.run(incoming, unrepeated, server.create_initialization_options())
+        legible: Any = Legible(incoming, outgoing)
+        await server.run(legible, unrepeated, server.create_initialization_options())
 
 
 class _Continued(io.RawIOBase):
@@ -88,3 +90,48 @@ class Unrepeated:
 
     async def __aexit__(self, *failure: object) -> Any:
         return await self._outgoing.__aexit__(*failure)
+
+
+class Legible:
+    """A stream of what the client wrote. The SDK passes over lines that are no message: here they are answered."""
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    def __aiter__(self) -> Legible:
+        return self
+
+    async def __anext__(self) -> Any:
+        while True:
+            item = await self._incoming.__anext__()
+            refusal = refusal_of(item) if isinstance(item, ValidationError) else None
+            if refusal is None:
+                return item
+            await self._outgoing.send(SessionMessage(refusal))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._incoming, name)
+
+
+def refusal_of(failure: ValidationError) -> JSONRPCError | None:
+    """What is answered to a line that is no message; None for a blank one, a notification or a response.
+
+    It has the id of the line as far as one can be read (jsonrpc.org/specification, section 5).
+    """
+    faults = failure.errors(include_url=False)
+    if faults[0]["type"] == "json_invalid":
+        blank = not faults[0]["input"].strip()
+        return None if blank else _refusal(None, PARSE_ERROR, "The line is no JSON. Write one message per line.")
+    # a member is missed in the whole message
+    whole = next((fault["input"] for fault in faults if fault["type"] == "missing"), None)
+    message = cast("dict[str, Any]", whole or {})
+    is_response = "method" not in message and ("result" in message or "error" in message)
+    if is_response or ("method" in message and "id" not in message):
+        return None
+    number = message.get("id")
+    number = number if isinstance(number, str) or type(number) is int else None
+    return _refusal(number, INVALID_REQUEST, "The line is no JSON-RPC request: jsonrpc, id, method, params.")
+
+
+def _refusal(number: int | str | None, code: int, sentence: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=sentence))
