@@ -2,7 +2,7 @@
 
 from tests.analyses.roofline.arithmetic import counted, table
 from tests.for_all import for_all
-from ttnn_mcp.analyses.roofline.flops import WHY_KEYS, WHY_PLACE, WHY_POSITION, WHY_WINDOWS
+from ttnn_mcp.analyses.roofline.flops import WHY_ATTENTION, WHY_KEYS, WHY_PLACE, WHY_POSITION, WHY_WINDOWS
 
 Q, K, V, OUT = [1, 4, 128, 64], [1, 4, 256, 64], [1, 4, 256, 32], [1, 4, 128, 32]
 EACH = 2 * 4 * (64 + 32)  # per pair of a query and a key, over four heads
@@ -39,6 +39,12 @@ CAUSAL = {"is_causal": True}
         ("RingDistributedSDPA", RING, 128 * 256 / 4, ""),
         ("RingDistributedSDPA", {**RING, **CAUSAL}, 128 * 256 / 2 / 4, ""),
         ("SDPA", {**RING, **CAUSAL}, 128 * 256 / 2, ""),
+        ("JointScaledDotProductAttention", {}, 128 * 256, ""),
+        ("FlashMLADecode", {}, None, WHY_POSITION),
+        ("RingDistributedSdpa", RING, 128 * 256 / 4, ""),
+        ("SparseSDPA", {}, None, WHY_ATTENTION),
+        ("SparseSDPAMsa", CAUSAL, None, WHY_ATTENTION),
+        ("NeighborhoodSDPA", {}, None, WHY_ATTENTION),
     ],
 )
 def test_pairs_of_queries_and_keys_by_kind(tmp_path, code, settings, pairs, why):

@@ -17,12 +17,13 @@ from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numb
 from ttnn_mcp.analyses.roofline.transformer_parts import starts_in_tensor
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes
-from ttnn_mcp.run.ops.op_names import family
+from ttnn_mcp.run.ops.op_names import canonical, family
 from ttnn_mcp.run.ops.op_table import OpTable
 from ttnn_mcp.run.ops.operand import Operand
 
 WHY_KEYS = "the report does not show query, key and output of this attention"
 WHY_POSITION = "attention over a cache: how much of it was filled is not in the report"
+WHY_ATTENTION = "an unknown kind of attention: which queries meet which keys is not in the report"
 WHY_WINDOWS = "attention within windows: which pairs they leave is not in the report"
 WHY_PLACE = (
     "causal and not balanced over a ring: which part of the sequence this device holds is not in the report; "
@@ -32,6 +33,12 @@ WHY_OPERANDS = "the report does not show weights and output of this convolution"
 WHY_KIND = "an unknown kind of convolution"
 JOINED = 6  # operands of an attention with joint queries, keys and values; of fewer the fourth is a gathered key
 KNOWN = frozenset({"Conv1d", "Conv2d", "Conv3d"})
+# all others choose keys by index (sparse_sdpa), or are no two products of queries, keys and values
+KNOWN_ATTENTION = re.compile(
+    "(Exp|Ring|Joint|Distributed|Windowed|Chunked|Paged)*"
+    "(ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention)(Prefill|Decode)?",
+    re.IGNORECASE,
+)
 
 
 def attention_flops(
@@ -46,6 +53,7 @@ def attention_flops(
         why.add(rows, WHY_KEYS)
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     present = ops.inputs[0].present[rows] & ops.inputs[1].present[rows] & ops.outputs[0].present[rows]
+    known = ops.texts("op_code").where(lambda name: KNOWN_ATTENTION.fullmatch(canonical(name)) is not None)[rows]
     decode, ring = _like(ops, rows, "Decode|FlashMLA"), _like(ops, rows, "Ring")
     split = _like(ops, rows, "RingDistributed")  # every device holds the whole sequence and does its share of it
     causal = settings.flags(rows, "is_causal")
@@ -65,6 +73,7 @@ def attention_flops(
     cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
     cached |= starts_in_tensor(settings, rows)
     windowed = _like(ops, rows, "Windowed") | settings.flags(rows, "is_windowed") | (np.isfinite(window) & ~causal)
+    why.add(rows[~known], WHY_ATTENTION)
     why.add(rows[~present], WHY_KEYS)
     why.add(rows[cached], WHY_POSITION)
     why.add(rows[windowed], WHY_WINDOWS)
@@ -81,7 +90,7 @@ def attention_flops(
         triangle = np.where(window < rows_of_q, window * (rows_of_q - window / 2), triangle)
         pairs = np.where(causal, triangle, pairs) / np.where(split, devices, 1.0)
         heads = query[0] * query[1] * np.where(decode, query[2], 1.0)
-        return np.where(present & ~cached & ~windowed, 2.0 * heads * pairs * (query[3] + out[3]), np.nan)
+        return np.where(present & known & ~cached & ~windowed, 2.0 * heads * pairs * (query[3] + out[3]), np.nan)
 
     return flops("logical"), flops("padded")
 
