@@ -2,7 +2,7 @@
 
 from tests.analyses.roofline.arithmetic import counted, table
 from tests.for_all import for_all
-from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_OPERANDS, WHY_UNFIT
+from ttnn_mcp.analyses.roofline.matmul_flops import WHY_EXPERTS, WHY_OPERANDS, WHY_PACKED, WHY_UNFIT
 
 A, B, OUT = [1, 1, 64, 128], [1, 1, 128, 96], [1, 1, 64, 96]
 WHOLE = 2 * 64 * 128 * 96
@@ -32,15 +32,18 @@ def test_a_row_without_its_second_input_shows_none(tmp_path, code):
 
 def test_inputs_that_fit_need_no_turn(tmp_path):
     square = [1, 1, 64, 64]
-    turned = {"transpose_a": True, "transpose_b": True}
+    turned = {"transpose_a": True, "transpose_b": True, "transpose_input": True, "transpose_other": True}
     ops = [
         ("Matmul", [A, A], [square], {"transpose_b": True}),
         ("Matmul", [A, A], [[1, 1, 128, 128]], {"transpose_a": True}),
+        ("MorehMatmul", [A, A], [square], {"transpose_input": False, "transpose_other": True}),
+        ("MorehMatmul", [A, A], [[1, 1, 128, 128]], {"transpose_input": True, "transpose_other": False}),
     ]
+    ops = [(code.replace("MorehMatmul", "MorehMatmul"), *rest) for code, *rest in ops]
     product = 2 * 64 * 128 * 64, 2 * 128 * 64 * 128
-    assert [each[0] for each in counted(table(tmp_path, *ops))] == [*product]
+    assert [each[0] for each in counted(table(tmp_path, *ops))] == [*product, *product]
     unturned = [("Matmul", [A, B], [OUT], {key: value}) for key, value in turned.items()]
-    assert counted(table(tmp_path, *unturned)) == [(WHOLE, WHOLE, "")] * 2
+    assert counted(table(tmp_path, *unturned)) == [(WHOLE, WHOLE, "")] * 4
 
 
 def test_what_does_not_fit_is_told_unless_it_is_gathered_first(tmp_path):
@@ -72,9 +75,30 @@ def test_a_gathering_matmul_that_gathers_nothing_may_read_its_batch_once(tmp_pat
     assert counted(table(tmp_path, op)) == [(4 * WHOLE, 4 * WHOLE, "")]
 
 
-def test_decoding_attention_has_its_lines_in_the_output(tmp_path):
-    op = ("AttnMatmul", [[1, 8, 32, 64], [32, 1, 64, 128]], [[1, 8, 32, 128]])
-    assert counted(table(tmp_path, op))[0][0] == 2 * 8 * 32 * 64 * 128
+@for_all(
+    ("code", "a", "b", "out"),
+    [
+        ("AttnMatmul", [1, 8, 32, 64], [32, 1, 64, 128], [1, 8, 32, 128]),
+        ("AttnMatmul", [1, 8, 32, 64], [32, 1, 2048, 64], [1, 8, 32, 128]),  # 128 keys of a cache
+        ("GroupAttnMatmul", [1, 8, 32, 128], [32, 2, 2048, 64], [1, 8, 32, 64]),  # 128 values of a cache
+        ("MatmulDecode", [1, 1, 32, 64], [1, 1, 64, 128], [1, 1, 32, 128]),
+        ("MatmulDecode", [1, 1, 32, 64], [1, 1, 32, 256], [1, 1, 32, 128]),  # two blocks of K beside each other
+        ("MatmulDecode", [2, 2, 32, 64], [1, 1, 128, 256], [2, 2, 32, 128]),  # four batches in two blocks
+    ],
+)
+def test_what_reads_a_part_of_a_cache_or_folded_weights_has_its_product_in_the_output(tmp_path, code, a, b, out):
+    product = 2 * out[0] * out[1] * 32 * a[3] * out[3]
+    assert counted(table(tmp_path, (code, [a, b], [out]))) == [(product, product, "")]
+
+
+def test_a_product_that_is_gathered_took_no_more_than_the_weights_there_are(tmp_path):
+    assert counted(table(tmp_path, ("MatmulDecode", [A, B], [[1, 1, 64, 4 * 96]]))) == [(WHOLE, WHOLE, "")]
+
+
+@for_all("code", ["Matmul_RS", "MatmulWO"])
+def test_weights_that_are_packed_are_no_contradiction(tmp_path, code):
+    ops = [(code, [A, B], [OUT]), (code, [A, A], [OUT])]
+    assert counted(table(tmp_path, *ops)) == [(None, None, WHY_PACKED)] * 2
 
 
 def test_experts_that_are_counted_need_no_reason_and_plain_matmuls_none(tmp_path):

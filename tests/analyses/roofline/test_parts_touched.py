@@ -1,10 +1,12 @@
 """Of some operands an op touches a part, or nothing: a bound that counts all of them would be none."""
 
+import numpy as np
 import pytest
 
 from tests.analyses.roofline.arithmetic import table
 from tests.analyses.roofline.test_traffic import TILE, tiles
 from tests.for_all import for_all
+from ttnn_mcp.analyses.roofline.matmul_flops import WHY_PACKED
 from ttnn_mcp.analyses.roofline.parts_touched import (
     WHY_EXPERTS,
     WHY_LINKS,
@@ -186,6 +188,14 @@ def test_an_uneven_exchange_is_taken_to_send_its_input_whole(moved, code, moves)
 )
 def test_a_matmul_reads_the_tokens_and_heads_there_are(moved, code, inputs, attributes, counted):
     assert moved(code, inputs, [TILE], attributes)[0] == counted
+
+
+@for_all("code", ["Matmul_RS", "MatmulWO"])
+def test_packed_weights_may_be_those_of_other_layers(tmp_path, code):
+    ops = table(tmp_path, (code, [TILE, high(8), TILE], [TILE]))
+    assert tiles(ops) == (None, WHY_PACKED)
+    touched = touched_of(ops, lambda operand: np.zeros(1), Reasons(1))
+    assert touched.reads.sum() == 0  # nothing in DRAM is known to be nothing
 
 
 def test_a_report_of_one_input_tells_what_a_matmul_can_tell(tmp_path):

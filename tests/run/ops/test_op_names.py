@@ -1,7 +1,7 @@
 """What an op is, across the names that versions gave it."""
 
 from tests.for_all import for_all
-from ttnn_mcp.run.ops.op_names import canonical, family
+from ttnn_mcp.run.ops.op_names import canonical, exchanges, family, names_of
 
 
 @for_all(
@@ -38,10 +38,24 @@ def test_families_hold_across_names(names, meant):
     assert {name: family(name) for name in names.split()} == dict.fromkeys(names.split(), meant)
 
 
+@for_all(
+    ("name", "sends"),
+    [
+        ("Matmul_RS", True),
+        ("MatmulReduceScatterAsync", True),
+        ("MatmulRSomething", False),
+        ("LayerNormPreAllGather", False),
+    ],
+)
+def test_a_matmul_that_is_fused_with_an_exchange_is_one_of_both(name, sends):
+    assert exchanges(name) == sends
+
+
 def test_renamed_ops_are_one():
     assert canonical("UntilizeCodegenDeviceOperation") == "Untilize"  # TTNN 0.81.1, of whole tiles
     assert canonical("TransposeRmDeviceOperation") == "Transpose"
     assert canonical("OptimizedConvNew") == canonical("Conv2dDeviceOperation") == "Conv2d"
+    assert names_of("Conv2dDeviceOperation") == ("Conv2d", "OptimizedConvNew", "OptimizedConv")
     assert canonical("EltwiseBinary") == canonical("BinaryNgDeviceOperation") == "Binary"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ttnn_mcp.analyses.roofline.matmul_flops import active_share
+from ttnn_mcp.analyses.roofline.matmul_flops import PACKED, WHY_PACKED, active_share
 from ttnn_mcp.analyses.roofline.sliding_windows import pixels_read
 from ttnn_mcp.analyses.roofline.touched import Touched, share, without_padding
 from ttnn_mcp.analyses.roofline.transformer_parts import (
@@ -123,6 +123,13 @@ def _multiplies_and_exchanges(touched: Touched, rows: Integers) -> None:
     touched.why.add(rows, WHY_LINKS)
 
 
+def _multiplies_packed(touched: Touched, rows: Integers) -> None:
+    """Its weights may stand anywhere behind the first operand, and may be those of other layers too."""
+    reads = touched.reads[1:, rows]
+    touched.reads[1:, rows] = np.where(reads > 0, np.nan, reads)
+    touched.why.add(rows, WHY_PACKED)
+
+
 def _multiplies_sparsely(touched: Touched, rows: Integers) -> None:
     """Of the experts' weights (INPUT_1), those of the active ones."""
     if len(touched.ops.inputs) > 1:
@@ -193,11 +200,12 @@ EXCEPTIONS: tuple[tuple[Callable[[str], bool], Callable[[Touched, Integers], Non
     (_like("collective"), _exchanges),
     (_named("MeshPartition"), _reads_a_part),
     (_UNEVEN_EXCHANGE, _taken_whole(WHY_PARTS)),
-    (_like("matmul", "^(?!.*(Sparse|AllGather|ReduceScatter))"), _multiplies),
+    (_like("matmul", f"^(?!.*(Sparse|AllGather|ReduceScatter)|{PACKED})"), _multiplies),
     (_like("matmul", "^(Group)?AttnMatmul"), multiplies_with_cache),
     (_like("matmul", "Heads"), multiplies_heads),
     (_like("matmul", "AllGather|ReduceScatter"), _multiplies_and_exchanges),
     (_like("matmul", "Sparse"), _multiplies_sparsely),
+    (_like("matmul", PACKED), _multiplies_packed),
     (_like("attention"), attends),
     (_like("attention", "^(Exp)?RingJoint"), passes_round),
     (_has("^RingDistributed"), shares_out),

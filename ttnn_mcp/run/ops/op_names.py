@@ -74,7 +74,7 @@ WRITES_CACHE = r"(Update|Fill)\w*Cache$"  # UpdateKVCache, FillCache, PagedUpdat
 _EXCHANGE = re.compile(
     r"(?<!Pre)(?<!Post)AllGather|AllReduce|ReduceScatter|AllToAll|AllBroadcast|PointToPoint"
     r"|SendAsync|RecvAsync|SendDirect|RecvDirect|ReduceToRoot|ReduceToOne|^(Broadcast|Dispatch|Combine)(Fabric2d)?$|SelectiveReduceCombine"
-    r"|SliceReshardAsync|NeighborPad|^NpHalo"
+    r"|SliceReshardAsync|NeighborPad|^NpHalo|^Matmul_?RS$"
 )
 _BY_PATTERN: tuple[tuple[re.Pattern[str], Family], ...] = (  # the first that fits
     (re.compile(r"ScaledDotProductAttention|SDPA|FlashMLA|FlashMultiLatentAttention", re.IGNORECASE), "attention"),
