@@ -1,7 +1,7 @@
 """Reports of the device profiler alone: read where they name their ops, and otherwise refused by what they are.
 
 Made: the headers are those that tt-metal's writers have in their source (profiler_analysis.cpp, the streaming
-profiler's OpsCsvConsumer, memory_reporter.cpp). No real file was at hand.
+profiler's OpsCsvConsumer, realtime_profiler_csv_report_handler.cpp, memory_reporter.cpp). No real file was at hand.
 """
 
 import pytest
@@ -20,6 +20,11 @@ NAMES = (
 STREAMED = (
     "DEVICE ID,GLOBAL CALL COUNT,EXECUTION,CORE COUNT,DEVICE KERNEL START CYCLE,DEVICE KERNEL END CYCLE,"
     "DEVICE KERNEL DURATION [ns],DEVICE KERNEL DURATION DM START [ns]"
+)
+QUICK = (
+    "GLOBAL CALL COUNT,METAL TRACE ID,METAL TRACE REPLAY SESSION ID,DEVICE ID,DEVICE ARCH,OP NAME,CORE COUNT,"
+    "AVAILABLE WORKER CORE COUNT,DEVICE KERNEL DURATION [ns],DEVICE KERNEL START CYCLE,DEVICE KERNEL END CYCLE,"
+    "OP TO OP LATENCY [ns],OP TO OP LATENCY BR/NRISC START [ns]"
 )
 OPS = ("MatmulDeviceOperation", "UnaryDeviceOperation", "SoftmaxDeviceOperation") * 3
 
@@ -59,6 +64,9 @@ async def test_times_gaps_and_cores_are_told_with_names(tmp_path, written):
 def test_a_name_that_is_missing_on_some_rows_is_no_reason_to_refuse(written):
     assert len(read_performance_csv(written(rows([*OPS, ""]))).frame) == len(OPS) + 1
     assert len(read_performance_csv(written(rows(OPS[:1]))).frame) == 1
+    kernels = NAMES.replace("DEVICE KERNEL DURATION", "DEVICE KERNEL START CYCLE,DEVICE KERNEL DURATION")
+    lines = [line.replace(",10200,", f",{place},10200,") for place, line in enumerate(rows())]
+    assert len(read_performance_csv(written(lines, kernels)).frame) == len(OPS)
 
 
 def test_ops_without_names_are_refused(written):
@@ -83,6 +91,7 @@ def test_without_cycles_nobody_can_say_in_which_order_they_ran(written):
     ("header", "name", "said"),
     [
         (STREAMED, "ops.csv", "streaming profiler's table"),
+        (QUICK, "rt_device_perf_report.csv", "quick report.*names no op"),
         ("Device Time,Op-to-Op Gap", "x.csv", "tt-perf-report's output"),
         (",Total,Allocated", "x_detailed_memory_usage.csv", "dump of device memory"),
         (",Total,Allocated", "memory_usage_summary.csv", "dump of device memory"),

@@ -123,7 +123,9 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
         ReportForeign: says what the file is and what to give instead.
     """
     present = set(names)
-    if KERNEL_TIME in present and present & {OP_CODE, OP_NAME}:
+    # tt-metal's realtime_profiler_csv_report_handler.cpp leaves OP NAME blank
+    quick = {OP_NAME, "DEVICE KERNEL START CYCLE"} <= present and "DEVICE FW START CYCLE" not in present
+    if KERNEL_TIME in present and present & {OP_CODE, OP_NAME} and not quick:
         return
     if is_dump(path):
         raise refused(path)
@@ -132,6 +134,8 @@ def refuse_foreign(path: Path, names: tuple[str, ...]) -> None:
             f"is the streaming profiler's table: times by {CALL_COUNT} and {EXECUTION}, without op names. Join it with "
             "the ops_perf_results_*.csv of another run of the same script: `ttnn-mcp join IT CSV > joined.csv`."
         )
+    elif quick:
+        verdict = f"is the real-time profiler's quick report: it names no op, its times hold dispatch. {REPROFILE}"
     elif names[0].startswith("ARCH:"):
         verdict = "is the raw device log, without op names. Give the ops_perf_results_*.csv beside it."
     elif {"Op-to-Op Gap", "Device Time"} <= present or any(name.startswith("Device Time Sum") for name in names):
