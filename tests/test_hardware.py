@@ -181,7 +181,7 @@ def test_tile_layout_pads_the_last_two_dimensions():
     assert tensor_bytes((1, 1, 19, 33), "BFLOAT16", "TILE") == 2 * 2048
     assert tensor_bytes((2, 3, 64, 64), "DataType.BFLOAT8_B", "Layout.TILE") == 6 * 4 * 1088
     assert tensor_bytes((7,), "FLOAT32", "TILE") == 4096
-    assert tensor_bytes((), "UINT8", "TILE") == 1024
+    assert [tensor_bytes((), dtype, "TILE") for dtype in ("UINT8", "INT8", "FP8_E4M3")] == [1024] * 3
 
 
 def test_row_major_counts_elements():

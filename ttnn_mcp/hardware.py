@@ -23,6 +23,8 @@ TILE_BYTES = {  # bytes of one 32 x 32 tile: tt_metal Tile::get_tile_size
     "BFLOAT8_B": 1088,  # 1024 mantissas + 64 shared exponents, one per row of 16
     "BFLOAT4_B": 576,  # 512 + 64
     "UINT8": 1024,
+    "INT8": 1024,  # since TTNN 0.81, as the next
+    "FP8_E4M3": 1024,
 }
 ELEMENT_BYTES = {dtype: size / TILE_SIDE**2 for dtype, size in TILE_BYTES.items()}  # BFLOAT8_B 1.0625, not 1
 ELEMENTS_AT_MOST = 1 << 40  # of a tensor: at least a thousand GB; the largest card has 64

@@ -144,6 +144,16 @@ def test_bytes_of_weights_are_summed_and_waste_is_averaged(tmp_path, program):
     assert rows(answer["padding"])[0]["waste"] == pytest.approx(1 - 3 / 32, abs=0.001)
 
 
+@for_all(("dtype", "size"), [("FP8_E4M3", 4096 * 4096 / 1e6), ("NOVEL", None)])
+async def test_weights_have_the_size_of_their_type_and_none_of_an_unknown_one(tmp_path, program, dtype, size):
+    linear(program, 32, 4096, 4096, 300_000, weights=NARROW)
+    csv = write_performance_report(tmp_path, program)
+    csv.write_text(csv.read_text().replace(NARROW, dtype))
+    [weights] = rows((await call(TOOL, session(tmp_path), {"run": str(csv)}))["weights"])
+    told = weights["megabytes"], weights["as_bfloat8_b_megabytes"]
+    assert told == (None, None) if size is None else told == pytest.approx((size, size), abs=0.01)
+
+
 def test_padding_of_an_old_report_is_unknown_and_said_so(tmp_path, program):
     x, y = program.tensor([1, 384, 1280, 3]), program.tensor([1, 384, 1280, 3])
     put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), 1_000_000))

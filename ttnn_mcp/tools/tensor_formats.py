@@ -87,7 +87,7 @@ def tensor_formats(facts: WindowFacts, asked: Arguments) -> Answer:
                 facts,
                 np.flatnonzero(reads_weights(ops, facts.flow)),
                 (_dtype(weight, ops), codes),
-                megabytes=weight.bytes / 1e6 if weight else np.zeros(len(ops)),
+                megabytes=_megabytes(facts, weight),
                 narrow=_narrow_megabytes(facts, weight),
             )
         ),
@@ -115,11 +115,18 @@ def tensor_formats(facts: WindowFacts, asked: Arguments) -> Answer:
     )
 
 
+def _megabytes(facts: WindowFacts, weight: Operand | None) -> Floats:
+    """The weights as they are; NaN of a type that we do not know."""
+    return (
+        np.where(np.isnan(weight.element_bytes), np.nan, weight.bytes / 1e6) if weight else np.zeros(len(facts.ops))
+    )
+
+
 def _narrow_megabytes(facts: WindowFacts, weight: Operand | None) -> Floats:
     """The weights as BFLOAT8_B; not known of an architecture that may not have it."""
     if facts.chip.foreign:
         return np.full(len(facts.ops), np.nan)
-    return (weight.bytes - spared_bytes(weight, "BFLOAT8_B")) / 1e6 if weight else np.zeros(len(facts.ops))
+    return _megabytes(facts, weight) - (spared_bytes(weight, "BFLOAT8_B") / 1e6 if weight else 0.0)
 
 
 def _candidates(facts: WindowFacts) -> list[tuple[Cell, ...]]:

@@ -74,11 +74,12 @@ def test_one_percent_of_the_window_is_the_line(check):
     [
         {"before": "FLOAT32"},
         {"before": "UINT8"},
+        {"before": "INT8"},
         {"before": WIDE, "after": NARROW},
         {"also_read": True},
         {"by": activated},
     ],
-    ids=["narrows from float32", "an integer", "narrows", "read by another op", "computes too"],
+    ids=["narrows from float32", "an integer", "one with a sign", "narrows", "read by another op", "computes too"],
 )
 def test_casts_with_a_reason_stay(check, change):
     assert check.ask(of_attention(**change)).status == "clean"

@@ -24,7 +24,7 @@ from ttnn_mcp.run.ops.operand import Operand
 HEAD_AT_MOST = 256  # columns of a head: those of Gemma, the widest in tt-metal (its config)
 SIXTEEN_BITS_OR_MORE = ("BFLOAT16", "FLOAT32")
 FEWER_BYTES = 1 - ELEMENT_BYTES["BFLOAT8_B"] / ELEMENT_BYTES["BFLOAT16"]  # the share that BFLOAT8_B spares
-NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8")
+NO_MANTISSA = ("UINT32", "INT32", "UINT16", "UINT8", "INT8")
 EXPLAINS_AT_LEAST = 0.1
 """The least share of an op's time that its bytes (or its arithmetic) need at best; below it fewer of them do not help.
 

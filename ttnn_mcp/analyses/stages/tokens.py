@@ -10,7 +10,7 @@ from ttnn_mcp.arrays import Integers
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.run.ops.op_table import OpTable
 
-INTEGERS = ("INT32", "UINT32", "UINT16", "UINT8")
+INTEGERS = ("INT32", "UINT32", "UINT16", "UINT8", "INT8")
 
 
 @dataclass(frozen=True, slots=True)
