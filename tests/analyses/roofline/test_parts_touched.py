@@ -190,6 +190,11 @@ def test_a_matmul_reads_the_tokens_and_heads_there_are(moved, code, inputs, attr
     assert moved(code, inputs, [TILE], attributes)[0] == counted
 
 
+@for_all(("code", "read"), [("MinimalMatmul", 2 + 1 + 1 + 2 + 2), ("Matmul", 2 + 1 + 1)])
+def test_what_a_minimal_matmul_adds_and_multiplies_is_read(moved, code, read):
+    assert moved(code, [high(2), TILE, TILE, high(2), high(2)], [high(2)]) == (read + 2, "")
+
+
 @for_all("code", ["Matmul_RS", "MatmulWO"])
 def test_packed_weights_may_be_those_of_other_layers(tmp_path, code):
     ops = table(tmp_path, (code, [TILE, high(8), TILE], [TILE]))

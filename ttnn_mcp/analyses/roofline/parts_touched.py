@@ -113,6 +113,8 @@ def _exchanges(touched: Touched, rows: Integers) -> None:
 
 
 def _multiplies(touched: Touched, rows: Integers) -> None:
+    """A preallocated output is not read. MinimalMatmul takes none, and reads whole what it adds and multiplies."""
+    rows = rows[~touched.ops.named("MinimalMatmul")[rows]]
     for number, operand in enumerate(touched.ops.inputs[2:], start=2):
         touched.reads[number, rows[operand.height[rows] > BIAS_ROWS]] = 0
 
