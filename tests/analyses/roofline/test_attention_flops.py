@@ -24,12 +24,18 @@ CAUSAL = {"is_causal": True}
         ("PagedSDPA", {}, None, WHY_POSITION),
         ("SdpaDecode", CAUSAL, None, WHY_POSITION),
         ("SdpaDecode", {"is_causal": False}, 128 * 256, ""),  # the heads lie in the rows
+        ("SdpaDecode", {"is_causal": False, "paged_attention": True}, None, WHY_POSITION),
+        ("SdpaDecode", {"is_causal": False, "paged_attention": False}, 128 * 256, ""),
+        ("SDPA", {"is_causal": False, "paged_attention": True}, 128 * 256, ""),  # no attribute of TTNN's
         ("SdpaDecode", {}, None, WHY_POSITION),
         ("SDPA", {"is_causal": False}, 128 * 256, ""),
         ("WindowedSDPA", {}, None, WHY_WINDOWS),
         ("WindowedSDPA", CAUSAL, None, WHY_WINDOWS),
         ("SDPA", {"is_causal": False, "is_windowed": True}, None, WHY_WINDOWS),
         ("SDPA", {"is_causal": False, "is_windowed": False}, 128 * 256, ""),
+        ("SDPA", {"mode": "WindowedMode::Bidirectional"}, None, WHY_WINDOWS),
+        ("SDPA", {**CAUSAL, "mode": "WindowedMode::Causal"}, None, WHY_WINDOWS),
+        ("SDPA", {"mode": "WindowedMode::None"}, 128 * 256, ""),
         ("SDPA", {"sliding_window_size": 32}, None, WHY_WINDOWS),
         ("SDPA", {**CAUSAL, "sliding_window_size": 32}, 32 * (128 - 16), ""),
         ("SDPA", {**CAUSAL, "sliding_window_size": 128}, 128 * 256 / 2, ""),

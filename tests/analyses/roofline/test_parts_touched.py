@@ -228,6 +228,8 @@ def test_attention_to_a_part_of_the_keys(moved, code, known):
         ("SDPA", {"chunk_start_idx": 32}, 0),
         ("SDPA", {"chunk_start_idx_tensor": "Tensor(storage=DeviceStorage())"}, 0),
         ("SDPA", {"is_windowed": True}, 0),
+        ("SDPA", {"mode": "WindowedMode::Bidirectional"}, 0),
+        ("SDPA", {"mode": "WindowedMode::None"}, 1),
         ("SdpaDecode", {}, 0),
     ],
 )

@@ -14,7 +14,7 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns, attributes_of
 from ttnn_mcp.analyses.roofline.matmul_flops import matmul_flops
 from ttnn_mcp.analyses.roofline.reasons import Reasons
 from ttnn_mcp.analyses.roofline.sliding_windows import is_transposed, whole_numbers
-from ttnn_mcp.analyses.roofline.transformer_parts import starts_in_tensor
+from ttnn_mcp.analyses.roofline.transformer_parts import in_windows, starts_in_tensor
 from ttnn_mcp.arrays import Booleans, Floats, Integers
 from ttnn_mcp.readers.printed.attributes import Attributes
 from ttnn_mcp.run.ops.op_names import canonical, family
@@ -70,9 +70,10 @@ def attention_flops(
         joined = _like(ops, rows, "Joint") & np.equal(*lengths)
 
     free = settings.numbers(rows, lambda attributes: float(attributes.flag("is_causal") is False)) > 0
-    cached = (decode & ~free) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
+    paged = settings.flags(rows, "paged_attention")  # its keys are blocks of all users
+    cached = (decode & (~free | paged)) | (_like(ops, rows, "Chunked|Paged") & np.isnan(start))
     cached |= starts_in_tensor(settings, rows)
-    windowed = _like(ops, rows, "Windowed") | settings.flags(rows, "is_windowed") | (np.isfinite(window) & ~causal)
+    windowed = in_windows(ops, settings, rows) | (np.isfinite(window) & ~causal)
     why.add(rows[~known], WHY_ATTENTION)
     why.add(rows[~present], WHY_KEYS)
     why.add(rows[cached], WHY_POSITION)

@@ -10,12 +10,14 @@ from ttnn_mcp.analyses.attribute_columns import AttributeColumns
 from ttnn_mcp.analyses.roofline.touched import Touched, share, without_padding
 from ttnn_mcp.arrays import Booleans, Integers
 from ttnn_mcp.run.ops.op_names import canonical
+from ttnn_mcp.run.ops.op_table import OpTable
 
 WHY_CACHE = "how much of the key/value cache the op read is not in the report"
 WHY_PAGES = "which users or pages of the cache the op skipped is not in the report"
 WHY_ROWS = "how many rows of the table the op read is not in the report"
 START_TENSOR = "chunk_start_idx_tensor"  # attribute of a prompt's chunk whose start is read on the device
-_OF_PARTS = re.compile("Decode|Chunked|Paged|FlashMLA|Windowed|Sparse|Indexed")
+_OF_PARTS = re.compile("Decode|Chunked|Paged|FlashMLA|Sparse|Indexed")
+_WINDOWS = re.compile("WindowedMode::(?!None)")
 _KEPT_ROWS = re.compile("PADDED|BINARY")
 
 
@@ -49,7 +51,7 @@ def attends(touched: Touched, rows: Integers) -> None:
     chunked = np.isfinite(touched.settings.numbers(rows, lambda attributes: attributes.number("chunk_start_idx")))
     names = touched.ops.texts("op_code")
     parts = names.where(lambda text: _OF_PARTS.search(canonical(text)) is not None)[rows]
-    parts |= chunked | starts_in_tensor(touched.settings, rows) | touched.settings.flags(rows, "is_windowed")
+    parts |= chunked | starts_in_tensor(touched.settings, rows) | in_windows(touched.ops, touched.settings, rows)
     touched.reads[1:3, rows[parts]] = np.nan
     touched.reads[3:, rows[parts]] = 0
     touched.why.add(rows[parts], WHY_CACHE)
@@ -58,6 +60,16 @@ def attends(touched: Touched, rows: Integers) -> None:
 def starts_in_tensor(settings: AttributeColumns, rows: Integers) -> Booleans:
     """Attention of a prompt's chunk over a paged cache; where it begins, a tensor says (tt-metal, SDPAOperation)."""
     return settings.numbers(rows, lambda attributes: bool(attributes.text_of(START_TENSOR))) > 0
+
+
+def in_windows(ops: OpTable, settings: AttributeColumns, rows: Integers) -> Booleans:
+    """Attention within windows whose ends a tensor says: an op of its own, later a flag, then a mode of the plain one.
+
+    What the mode is called is not known; its value is (TTNN 0.81.1 prints "WindowedMode::None" of others).
+    """
+    named = ops.texts("op_code").where(lambda text: "windowed" in text.lower())[rows]
+    modes = settings.numbers(rows, lambda attributes: any(map(_WINDOWS.match, attributes.values())))
+    return named | settings.flags(rows, "is_windowed") | (modes > 0)
 
 
 def shares_out(touched: Touched, rows: Integers) -> None:
