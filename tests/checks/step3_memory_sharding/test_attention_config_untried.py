@@ -38,15 +38,16 @@ def test_of_a_decode_only_chunks_of_keys_and_cores_per_head_are_told(check):
 
 
 def test_chunks_of_a_cache_divide_it_and_of_pages_they_need_not(check):
-    def fix(paged=False, **how):
+    def fix(paged=False, causal=True, **how):
         made = decoded(**how)
-        made.device_ops[0].attributes["paged_attention"] = paged
+        made.device_ops[0].attributes |= {"paged_attention": paged, "is_causal": causal}
         return check.ask(made).claim.fix
 
     assert "k_chunk_size 128 or 256 (TTNN chose)" in fix(chunk=0, cached=256)
     assert "k_chunk_size 128 (TTNN chose)" in fix(chunk=0, cached=384)
     assert "k_chunk_size" not in fix(chunk=0, cached=64)
     assert "k_chunk_size 128 or 256 (TTNN chose)" in fix(paged=True, chunk=0, cached=64)
+    assert "k_chunk_size" not in fix(paged=True, causal=False, chunk=0, cached=64)
 
 
 def test_other_ops_are_left_alone(check):

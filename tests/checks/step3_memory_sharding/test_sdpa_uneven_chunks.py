@@ -107,6 +107,7 @@ def test_a_tenth_fewer_rows_are_the_line(check):
 
 def test_causal_chunks_differ_in_work(check):
     check.pair(lambda causal: attending(causal=causal), silent=True, fires=False)
+    check.pair(lambda name: attending(name=name), silent="WindowedSDPA", fires="ScaledDotProductAttention")
 
 
 @for_all("name", ["SdpaDecode", "FlashMLA"])

@@ -56,6 +56,11 @@ def chunk_of_cache(attributes: Attributes) -> float | None:
     return attributes.number("k_chunk_size") or (config.number("k_chunk_size") if config else None)
 
 
+def takes_any_length(attributes: Attributes) -> bool:
+    """Whether chunks of the cache need not divide it: TTNN 0.81.1 checks a paged one only where it is not causal."""
+    return attributes.flag("paged_attention") is True and attributes.flag("is_causal") is not False
+
+
 def grid_text(facts: WindowFacts, row: int) -> str:
     """The grid of the op's config, else that of the device."""
     grid = grid_in(facts.attributes(row).struct("program_config"))

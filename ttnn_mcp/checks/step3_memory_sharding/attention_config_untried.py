@@ -23,7 +23,15 @@ from ttnn_mcp.analyses.programs.grids import DEFAULT_GRID, grid_in, worker_grid
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import PROGRAM, UNTRIED
 from ttnn_mcp.checks.needs import ARCHITECTURE, ATTRIBUTES, TWO_OPERANDS
-from ttnn_mcp.checks.shared.attention_chunks import begins, chunk_of_cache, fits, key_count, of_each_kind, printed
+from ttnn_mcp.checks.shared.attention_chunks import (
+    begins,
+    chunk_of_cache,
+    fits,
+    key_count,
+    of_each_kind,
+    printed,
+    takes_any_length,
+)
 from ttnn_mcp.checks.shared.floors import leaves_much, trial_saves
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE, filled_up
@@ -101,9 +109,9 @@ def _chunks(facts: WindowFacts, row: int) -> list[str]:
 
 def _chunks_of_cache(facts: WindowFacts, row: int) -> list[str]:
     attributes, longest = facts.attributes(row), int(facts.ops.inputs[1].logical[row, 2])
-    now, paged = int(chunk_of_cache(attributes) or 0), attributes.flag("paged_attention") is True
+    now = int(chunk_of_cache(attributes) or 0)
     others = _others(now) if now else OF_A_CACHE
-    able = [one for one in others if paged or longest % one == 0]
+    able = [one for one in others if takes_any_length(attributes) or longest % one == 0]
     return [_text("k_chunk_size", able, f"{now} now" if now else "TTNN chose")]
 
 

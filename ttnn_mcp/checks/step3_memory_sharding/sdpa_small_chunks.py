@@ -13,7 +13,8 @@ rows and more, and a printed k_chunk_size under 128. 1 % of the window to save. 
 the pairs of chunks that go away, and the arithmetic at 81 % of the engine (the best point measured: #55758).
 
 Where chunks of one of the two stay, because more queries or keys do not fit or leave cores idle, it is a trial: at 1024
-queries behind 8192 keys chunks of 128 took 7.73 ms, of 64 4.80 (Motif-3's port in tt-metal).
+queries behind 8192 keys chunks of 128 took 7.73 ms, of 64 4.80 (Motif-3's port in tt-metal). So it is within windows:
+their arithmetic is in no report, and chunks wider than a window multiply what its mask drops (#54492).
 
 Of a paged cache only all blocks are known, not the length of a sequence: a trial, down to chunks of 512. At 131,071
 tokens chunks of 64 took 491 us, TTNN's own 338, and 492 and 199 with a cache of 8 bits (Muse-Glimmer 30B).
@@ -33,6 +34,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
+from ttnn_mcp.analyses.roofline.transformer_parts import in_windows
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
@@ -44,6 +46,7 @@ from ttnn_mcp.checks.shared.attention_chunks import (
     larger_chunks,
     printed_chunks,
     program_text,
+    takes_any_length,
 )
 from ttnn_mcp.checks.shared.changed_ops import changed
 from ttnn_mcp.checks.shared.floors import achievable_ns
@@ -82,7 +85,8 @@ def _prefill(facts: WindowFacts) -> Problems:
     fewer = now.prod(axis=1) / then.prod(axis=1)
     idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < ENGINE_USED * facts.kernel_ns[rows]
     small = (fewer * ENOUGH <= 1) & idle
-    for these, is_trial in ((small & (then > now).all(axis=1), False), (small & (then == now).any(axis=1), True)):
+    unsure = (then == now).any(axis=1) | in_windows(facts.ops, facts.attributes_of_ops, rows)
+    for these, is_trial in ((small & ~unsure, False), (small & unsure, True)):
         took = facts.kernel_ns[rows[these]]
         least = np.maximum(_engine_ns(facts, rows[these]), took * fewer[these])
         chunks = dict(zip(rows[these].tolist(), then[these].tolist(), strict=True))
@@ -124,10 +128,14 @@ def _decode(facts: WindowFacts) -> Problems:
     chunks = attributes_of(facts.ops).numbers(rows, chunk_of_cache)
     keys, padded = facts.ops.inputs[1].logical[rows], facts.ops.inputs[1].padded[rows, 2]
     paged = attributes_of(facts.ops).flags(rows, "paged_attention")
+    any_length = attributes_of(facts.ops).numbers(rows, takes_any_length) > 0
     small = (chunks > 0) & (chunks < DECODE_CHUNK)
     for these, deepest in (
-        (small & (keys[:, 2] >= DECODE_CHUNK) & (paged | (padded % DECODE_CHUNK == 0)), DECODE_CHUNK),
-        (small & paged & (keys[:, 2] < DECODE_CHUNK) & (keys[:, 0] * keys[:, 2] >= DECODE_CHUNK), DEEPEST_CHUNK),
+        (small & (keys[:, 2] >= DECODE_CHUNK) & (any_length | (padded % DECODE_CHUNK == 0)), DECODE_CHUNK),
+        (
+            small & any_length & (keys[:, 2] < DECODE_CHUNK) & (keys[:, 0] * keys[:, 2] >= DECODE_CHUNK),
+            DEEPEST_CHUNK,
+        ),
     ):
         took, now = facts.kernel_ns[rows[these]], chunks[these]
         saved = np.maximum(took - np.maximum(took * now / deepest, SMALL_NS), 0)

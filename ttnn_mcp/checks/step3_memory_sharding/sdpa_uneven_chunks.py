@@ -10,8 +10,9 @@ the fullest core a tenth fewer rows and more; 1 % of the window to save. The bou
 down to the arithmetic and the DRAM bytes. Where each core has several chunks, 17 and 25 % fewer rows brought nothing
 (LAYA, ModernBERT), 38 % and more did (Wan, MiniMax H3): above 30 % it is told as more than a trial.
 
-Silent on causal attention, whose chunks differ in work, on decode and MLA, on sub-core grids, and where the chunk does
-not fit L1. More cores for the chunks are grid-left-idle.
+Silent on causal attention and on that within windows, whose chunks differ in work (tt-metal #54492: each reads the keys
+of its own windows), on decode and MLA, on sub-core grids, and where the chunk does not fit L1. More cores for the
+chunks are grid-left-idle.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 
 from ttnn_mcp.analyses.op_kinds.config_grids import LESS_WORK, printed_cores
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
+from ttnn_mcp.analyses.roofline.transformer_parts import in_windows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, Rows, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
 from ttnn_mcp.checks.needs import ATTRIBUTES, TWO_OPERANDS
@@ -53,6 +55,7 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such attentions."""
     able = ATTENTION.mask(facts) & facts.names.where(lambda text: not _ELSEWHERE.search(canonical(text)))
     rows = np.flatnonzero(able & (facts.kernel_ns >= SMALL_NS))
+    rows = rows[~in_windows(facts.ops, facts.attributes_of_ops, rows)]
     pairs = of_each_kind(facts, rows, lambda row: _rows_of_fullest(facts, row))
     share = pairs[:, 1] / np.maximum(pairs[:, 0], 1)
     uneven = (pairs[:, 0] > 0) & (share <= LESS_WORK)
