@@ -1,18 +1,19 @@
 """The diagnosis as a whole: bounds that add up, steps that never pass in silence, answers that fit."""
 
+import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.asking import ask, session
-from tests.checks.asking import real_case
+from tests.checks.asking import case_of_reports, real_case
 from tests.checks.made_checks import cites, comes_to, four_ops, saves
 from tests.checks.rows import ONE_PASS, case_of, pass_time
 from tests.for_all import for_all
 from tests.profiles import L1, Program, write_run
 from tests.profiles.demo_model import demo_program
-from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER
+from tests.shared_reports import CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, shared
 from ttnn_mcp.analyses.window_facts import WindowFacts
 from ttnn_mcp.archive.store import Archive
 from ttnn_mcp.checks import CATALOGUE, diagnosis, earlier_runs, expectation
@@ -25,8 +26,10 @@ from ttnn_mcp.checks.needs import Need
 from ttnn_mcp.checks.worth import Worth
 from ttnn_mcp.replay.kept import Replays
 from ttnn_mcp.run.doubt import Doubt
+from ttnn_mcp.run.ops.texts import Texts
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
+FEW_LOOKS = 5  # a check looks at more where it finds its first op
 REAL = (CLIP, DEEPLAB, OFT, DEEPSEEK, SEGFORMER)
 
 
@@ -510,3 +513,32 @@ def test_checks_that_lack_the_same_say_so_once(case):
     ]
     (step,) = diagnose(case, checks).steps
     assert step.why == "a, c: dark; b: far"
+
+
+@for_all("name", [CLIP, OFT])
+def test_no_check_looks_through_all_rows_anew_for_each_of_some(name, tmp_path, monkeypatch):
+    """What it does for all rows it does as often where there are three times as many: time grows in step with rows."""
+    looks, mapped = [], Texts.mapped
+
+    def counting(*arguments, **named):
+        looks.append(arguments)
+        return mapped(*arguments, **named)
+
+    def counts(times):
+        with shared(name).open(newline="") as text:
+            header, *ops = csv.reader(text)
+        path = tmp_path / f"{times}.csv"
+        with path.open("w", newline="") as text:
+            csv.writer(text).writerows([header, *ops[:500] * times])
+        case, counted = case_of_reports(path, chosen="all"), {}
+        for check in CATALOGUE:
+            ask_check(check, case)  # what checks share is computed
+            case.outcomes.clear()
+            looks.clear()
+            ask_check(check, case)
+            counted[check.id] = len(looks)
+        return counted
+
+    monkeypatch.setattr(Texts, "mapped", counting)
+    once, thrice = counts(1), counts(3)
+    assert [check for check, count in thrice.items() if count > once[check] + FEW_LOOKS] == []

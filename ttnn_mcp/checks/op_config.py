@@ -18,6 +18,7 @@ from ttnn_mcp.hardware import TILE_SIDE
 from ttnn_mcp.readers.printed.nesting import PrintedStruct
 from ttnn_mcp.records import dataclass
 from ttnn_mcp.replay.expressions import Unwritable, activation
+from ttnn_mcp.run.ops.op_names import canonical
 
 COMPUTE_AS_NOW = "compute_kernel_config=<as now>"  # of a fix that gives an op a program: with its present passes
 DOUBLES = {"enable_act_double_buffer": "act_double", "enable_weights_double_buffer": "weights_double"}
@@ -207,7 +208,7 @@ def present(facts: WindowFacts, row: int) -> OpConfig:
         **{name: _flag(printed, name, default=default) for name, default in flags.items()},
         throttle_level=_throttle(printed),
     )
-    return OpConfig(facts, row, compute, facts.convs.at(row) if facts.named("Conv2d")[row] else None)
+    return OpConfig(facts, row, compute, facts.convs.at(row) if canonical(facts.names[row]) == "Conv2d" else None)
 
 
 def sets_program(of: Callable[[WindowFacts, int], str]) -> Sets:

@@ -25,6 +25,7 @@ from ttnn_mcp.checks.needs import OPERANDS
 from ttnn_mcp.checks.wording import op_name
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.records import dataclass
+from ttnn_mcp.run.ops.alike import numbered
 from ttnn_mcp.run.ops.op_table import OpTable
 
 LONGEST = 8  # ops of one repetition: a loop body of the model's code, not a layer (ours)
@@ -111,7 +112,7 @@ def _kinds(ops: OpTable) -> Rows:
     """Per op a number that equal ops share: name and operands."""
     operands = (*ops.inputs, *ops.outputs)
     columns = [ops.texts("op_code").codes, *(column for operand in operands for column in operand.described_by)]
-    return np.ravel(np.unique(np.stack(columns), axis=1, return_inverse=True)[1])
+    return numbered(len(ops), columns)
 
 
 def _passed_on(joins: Joins, rows: Rows, period: int) -> bool:

@@ -42,7 +42,8 @@ WORTH_IT = 2  # times the gate: a router that is nearly as quick stays (ours)
 )
 def look(facts: WindowFacts) -> Problems:
     """Yield all routers of that kind."""
-    routers = [router for router in _stretches(facts) if _is_router(facts, router)]
+    top_k = facts.named("TopK")
+    routers = [router for router in _stretches(facts) if _is_router(facts, router, router[top_k[router]])]
     rows = np.array([row for router in routers for row in router], dtype=np.int64)
     at_most = np.array([saved for router in routers for saved in _saves(facts.kernel_ns[router])])
     gone = np.setdiff1d(rows, [router[0] for router in routers])
@@ -58,7 +59,9 @@ def _tell(routers: list[Rows], ops: Affected) -> Words:
             f"ops ({ops.time}): {len(heaviest)} from line {facts.line(int(heaviest[0]))} on"
         ),
         assumption=f"one fused gate per router; {took(GATE_NS)} were measured for one token, 5 us stay in any case",
-        evidence=cite_each((row, *_top_ks(facts, heaviest)[:2].tolist()), lambda n: cite_op(facts, n)),
+        evidence=cite_each(
+            (row, *heaviest[facts.named("TopK")[heaviest]][:2].tolist()), lambda n: cite_op(facts, n)
+        ),
         fix=(
             "weights, experts = ttnn.experimental.deepseek_grouped_gate(scores, bias, route_scale=..., epsilon=1e-20, "
             "n_groups=8, summed_experts_per_group=2, topk_groups=4, n_activated_experts=8), scores from the matmul"
@@ -76,12 +79,7 @@ def _stretches(facts: WindowFacts) -> list[Rows]:
     return np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
 
 
-def _top_ks(facts: WindowFacts, rows: Rows) -> Rows:
-    return rows[facts.named("TopK")[rows]]
-
-
-def _is_router(facts: WindowFacts, rows: Rows) -> bool:
-    sorts = _top_ks(facts, rows)
+def _is_router(facts: WindowFacts, rows: Rows, sorts: Rows) -> bool:
     if len(sorts) < 2 or facts.kernel_ns[rows].sum() <= WORTH_IT * GATE_NS:
         return False
     groups, experts = facts.ops.inputs[0].logical[sorts[0], 2:].tolist()

@@ -65,11 +65,11 @@ def look(facts: WindowFacts) -> Problems:
     able = facts.named(*DENSE) & reads_weights(facts.ops, facts.flow) & (facts.kernel_ns >= SMALL_NS)
     able &= ~facts.roofline.impossible & ~facts.ops.inputs[1].sharded
     able &= facts.ops.inputs[1].padded[:, :2].prod(axis=1) == 1  # weights in batches have no columns of their own
-    best = achievable_ns(facts)
+    best, unary = achievable_ns(facts), facts.named("Unary")
     groups = [
         group
         for group in on_one_input(facts.joins, np.flatnonzero(able))
-        if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum() and _pays(facts, group)
+        if best[group].sum() < WELL_USED * facts.kernel_ns[group].sum() and _pays(facts, group, unary)
     ]
     rows = np.array([row for group in groups for row in group.tolist()], dtype=np.int64)
     saved = np.array([saving for group in groups for saving in _saves(facts, group, best).tolist()])
@@ -100,15 +100,17 @@ def _tell(groups: list[Rows], ops: Affected) -> Words:
     )
 
 
-def _pays(facts: WindowFacts, group: Rows) -> bool:
+def _pays(facts: WindowFacts, group: Rows, unary: Booleans) -> bool:
     """Whether splitting the result costs less than one op saves: over many rows, or where they take long."""
     rows = facts.ops.inputs[0].height[group[0]]
-    return bool(rows > TILE_SIDE or (facts.kernel_ns[group].sum() >= FEW_ROWS_NS and not _meet(facts, group)))
+    return bool(
+        rows > TILE_SIDE or (facts.kernel_ns[group].sum() >= FEW_ROWS_NS and not _meet(facts, group, unary))
+    )
 
 
-def _meet(facts: WindowFacts, group: Rows) -> bool:
+def _meet(facts: WindowFacts, group: Rows, unary: Booleans) -> bool:
     """Whether two results, with a function on them or without, meet in one op."""
-    ends = [facts.joins.chain(row, facts.named("Unary"))[-1] for row in group.tolist()]
+    ends = [facts.joins.chain(row, unary)[-1] for row in group.tolist()]
     return len(group) == PAIR and bool({*facts.joins.readers(ends[0])} & {*facts.joins.readers(ends[1])})
 
 

@@ -16,6 +16,7 @@ config has to fit the shards, on ops that read shards, whose own decide, and on 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -47,22 +48,20 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such moves."""
     rows, joins, x, y = MOVES.rows(facts), facts.joins, facts.ops.inputs[0], facts.ops.outputs[0]
     makers = joins.makers[rows]
-    writes = facts.named(*WRITERS)[makers]
+    writes, before_conv = facts.named(*WRITERS)[makers], _before_conv(facts)
     writes |= facts.named(*BY_HEIGHT)[makers] & (y.placement.among("L1_HEIGHT_SHARDED"))[rows]
     writes &= ~np.any([operand.sharded for operand in facts.ops.inputs], axis=0)[makers]
     able = writes & (joins.reader_counts[makers] == 1)  # the last op, NOBODY's place, has no reader
-    able &= np.array(
-        [x.dtype[row] == y.dtype[row] and not _before_conv(facts, row) for row in rows.tolist()], dtype=bool
-    )
+    able &= np.array([x.dtype[row] == y.dtype[row] and not before_conv(row) for row in rows.tolist()], dtype=bool)
     yield Problem(
         rows[able], facts.kernel_ns[rows[able]], gone=rows[able], tell=partial(_tell, makers[able]), is_trial=True
     )
 
 
-def _before_conv(facts: WindowFacts, row: int) -> bool:
-    """Whether a halo reads the shards, directly or behind a Move."""
-    last = facts.joins.chain(row, facts.named("Move"))[-1]
-    return any(facts.named("Halo")[reader] for reader in facts.joins.readers(last))
+def _before_conv(facts: WindowFacts) -> Callable[[int], bool]:
+    """Whether a halo reads the shards of a row, directly or behind a Move."""
+    joins, moves, halos = facts.joins, facts.named("Move"), facts.named("Halo")
+    return lambda row: any(halos[reader] for reader in joins.readers(joins.chain(row, moves)[-1]))
 
 
 def _tell(makers: Rows, ops: Affected) -> Words:

@@ -28,6 +28,8 @@ from ttnn_mcp.checks.shared.floors import least_ns
 from ttnn_mcp.checks.wording import cite_op
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
+from ttnn_mcp.run.iterations import signatures
+from ttnn_mcp.run.ops.alike import first_rows, numbered
 
 FEWER = 0.8  # of the tiles: a fifth less work on the busiest core (ours)
 
@@ -44,9 +46,12 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all convs with work to deal out better."""
     grid = whole_grid(facts)
     share, sets = share_on_grid(facts.ops, grid), partial(on_grid, grid=grid)
-    able = [row for row in facts.convs.rows[share <= FEWER].tolist() if sets(present(facts, row)) is not None]
-    rows = np.array(able, dtype=np.int64)
-    kept = share[np.searchsorted(facts.convs.rows, rows)]
+    few = share <= FEWER
+    rows, kept = facts.convs.rows[few], share[few]
+    alike = numbered(len(rows), [signatures(facts.ops)[rows], facts.convs.kinds[few]])
+    firsts = rows[first_rows(alike)].tolist()
+    able = np.array([sets(present(facts, row)) is not None for row in firsts], dtype=np.bool_)[alike]
+    rows, kept = rows[able], kept[able]
     took = facts.kernel_ns[rows]
     saved = took - np.maximum(took * kept, least_ns(facts)[rows])
     yield Problem(rows, saved, sets=sets, tell=partial(_tell, kept, sets))
