@@ -22,6 +22,11 @@ class distributed:
         def open_mesh_device(): events.append("opened")
         @staticmethod
         def within(): distributed.distributed.open_mesh_device()
+ran = []
+def add(): ran.append("add")
+class _ttnn:
+    @staticmethod
+    def get_device_operation_id(): return len(ran)
 class graph:
     @staticmethod
     @contextlib.contextmanager
@@ -71,7 +76,10 @@ WHOLE = ["opened", "recording", "recorded", "closed", "opened", "closed", "repor
 @for_all("start", [("program.py",), ("-m", "program")], ids=["script", "module"])
 def test_a_recording_lies_between_the_first_device_and_its_end(run, capsys, start):
     status, events = run("ttnn.open_device(device_id=0)", start=start)
-    assert capsys.readouterr().err == f"{recorded.UNRECORDED} Record one test at a time.\n"
+    assert (
+        capsys.readouterr().err
+        == f"{recorded.UNRECORDED} Record one test at a time, and close its devices at its end.\n"
+    )
     assert status == 0
     assert events == [["a b"], *WHOLE[:-1], "opened", "report"]
 
@@ -118,3 +126,35 @@ def test_a_program_without_ttnn_makes_no_report(tmp_path, monkeypatch):
     assert recorded.recorded(str(tmp_path), ["plain.py"]) == 0
     assert (tmp_path / "ran").exists()
     assert not (tmp_path / "graph.json").exists()
+
+
+TWO = """
+import ttnn
+one, other = ttnn.open_device(device_id=0), ttnn.open_device(device_id=1)
+ttnn.add()
+{end}
+"""
+
+
+@for_all(
+    ("end", "told"),
+    [
+        ("ttnn.close_device(one); ttnn.close_device(other)", 0),
+        ("ttnn.add(); ttnn.close_device(one); ttnn.close_device(other)", 0),
+        ("ttnn.close_device(one); ttnn.add(); ttnn.close_device(other)", 1),
+        ("ttnn.close_device(one); ttnn.add()", 1),
+        ("", 0),
+    ],
+)
+def test_what_runs_on_a_device_while_another_is_closed_is_told_to_be_missing(run, capsys, end, told):
+    run(end, program=TWO)
+    assert capsys.readouterr().err.count(recorded.UNRECORDED) == told
+
+
+def test_ops_that_nobody_counts_are_not_told(run, capsys, monkeypatch):
+    run(
+        "ttnn.close_device(one); ttnn.add()",
+        program=TWO,
+        imported=lambda load, module: (load(module), delattr(module, "_ttnn")),
+    )
+    assert capsys.readouterr().err == ""

@@ -22,7 +22,7 @@ from typing import Any
 
 OPENING = ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")
 CLOSING = ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices")
-UNRECORDED = "ttnn-mcp: a device was opened after another was closed: what runs on it is not recorded."
+UNRECORDED = "ttnn-mcp: what runs after a device was closed, on others that are open, is not recorded."
 
 
 class _Recorder:
@@ -31,6 +31,8 @@ class _Recorder:
     def __init__(self, graph: str, recording: ExitStack, imported: Callable[[Any, Any], None]) -> None:
         self.graph, self.recording, self.imported = graph, recording, imported
         self.started = self.ended = self.told = False
+        self.ran: Callable[[], int] = int  # device ops so far; none where TTNN does not count them
+        self.ran_before_end = 0
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
         if name != "ttnn":
@@ -43,6 +45,8 @@ class _Recorder:
 
         def exec_module(module: Any) -> None:
             self.imported(run, module)
+            # each device op counts once (tt-metal, ttnn/api/ttnn/device_operation.hpp)
+            self.ran = getattr(getattr(module, "_ttnn", None), "get_device_operation_id", int)
             meshes = getattr(getattr(module, "distributed", None), "distributed", None)
             for place in (module, getattr(module, "device", None), meshes):
                 for call in (call for call in (*OPENING, *CLOSING) if hasattr(place, call)):
@@ -58,9 +62,8 @@ class _Recorder:
             if not self.started:
                 self.started = True
                 self.recording.enter_context(ttnn.graph.full_graph_capture(self.graph))
-            elif self.ended and not self.told:
-                self.told = True
-                sys.stderr.write(f"{UNRECORDED} Record one test at a time.\n")
+            elif self.ended:
+                self.tell()
             return device
 
         return opened
@@ -68,10 +71,23 @@ class _Recorder:
     def ended_before(self, _ttnn: Any, closing: Any) -> Any:
         def closed(*arguments: Any, **named: Any) -> Any:
             self.recording.close()
-            self.ended = self.started
+            self.tell_what_ran()
+            if self.started and not self.ended:
+                self.ended, self.ran_before_end = True, self.ran()
             return closing(*arguments, **named)
 
         return closed
+
+    def tell_what_ran(self) -> None:
+        """Say so where ops ran since the recording ended."""
+        if self.ended and self.ran() > self.ran_before_end:
+            self.tell()
+
+    def tell(self) -> None:
+        """Say once that something is not recorded."""
+        if not self.told:
+            self.told = True
+            sys.stderr.write(f"{UNRECORDED} Record one test at a time, and close its devices at its end.\n")
 
 
 def _plainly(run: Callable[[Any], None], module: Any) -> None:
@@ -89,8 +105,10 @@ def recorded(folder: str, words: list[str], imported: Callable[[Any, Any], None]
     sys.path[0] = os.getcwd() if from_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH109, PTH120
     graph = os.path.join(os.path.abspath(folder), "graph.json")  # noqa: PTH100, PTH118
     with ExitStack() as recording:
-        sys.meta_path.insert(0, _Recorder(graph, recording, imported))  # type: ignore[arg-type]
+        recorder = _Recorder(graph, recording, imported)
+        sys.meta_path.insert(0, recorder)  # type: ignore[arg-type]
         status = _status(program, from_module=from_module)
+        recorder.tell_what_ran()
     if os.path.exists(graph):  # noqa: PTH110
         import_module("ttnn.graph_report").import_report(graph, os.path.dirname(graph))  # noqa: PTH120
     return status
