@@ -139,6 +139,12 @@ def test_a_sweep_with_rounds_ships_only_what_wins_in_all(read):
         ("img_s", "10", "20", (100, 50)),
         ("decode", "10 t/s/u", "20 tokens / s", (100, 50)),
         ("cost", "10 ms/token", "9 ms/token", (10, 9)),
+        ("ms per 10 iterations", "123", "1 ms", (12.3, 0.1)),
+        ("us_per_100_iters", "123", "12 ms per 4 iters", (1.23e-3, 3)),
+        ("Latency (s)/ 2k tokens", "10", "9", (5, 4.5)),
+        ("time", "10 ms / 4 runs", "8 ms (per 4 runs)", (2.5, 2)),
+        ("ms per iteration", "10", "9 ms / 10 ms", (10, 9.5)),
+        ("decode tok/s per 10 users", "10", "20", (100, 50)),
     ],
 )
 def test_a_figure_is_read_whole(read, columns, control, candidate, times):

@@ -27,6 +27,12 @@ SECONDS = re.compile(
 # where several columns tell times, one with such a unit is judged: those in seconds may tell how long a trial took
 USUAL = re.compile(r"(?<![a-z])(?:[mu]s|(?:t|tok|tokens|samples)[_/]s)(?![a-z])", re.IGNORECASE)
 WITHIN = re.compile(rf"(?<![a-z])(?:({SMALL}|(?<=\d)s|(?<=\d )s)|{RATE})(?![a-z])", re.IGNORECASE)
+# "ms per 10 iterations", "ms_per_1k_tokens": one takes a part of it. Not of rates, which are of all users at once
+SEVERAL = re.compile(
+    rf"(?<![a-z/])(?<!per )(?:{SMALL}|s|secs?|seconds?)[)\]]?[ _]?\(?(?:per|/)[ _]?([0-9]+)(k?)[ _]?"
+    rf"(?:{COUNTED}|runs?|replays?|passes)(?![a-z])",
+    re.IGNORECASE,
+)
 ASIDE = re.compile(r"\([^()]*\)")
 BETWEEN = re.compile(r",(?!\d)|(?<!\d),|/(?! ?(?:s|secs?|seconds?|u|users?)\b)")
 RUN = re.compile(rf"{NUMBER}(?:,{NUMBER})+", re.IGNORECASE)
@@ -65,7 +71,8 @@ def times_of(column: str, cell: str) -> list[float]:
     within = {_of(unit[1]) for unit in WITHIN.finditer(text)}
     counted = whole if len(whole) == len(figures) else figures[:1]
     times = [_ms(figure, column, within) for figure in counted if figure]
-    return [time for time in times if time] if all(times) else []
+    each = _several(cell) or _several(column) or 1
+    return [time / each for time in times if time] if all(times) else []
 
 
 def pccs_of(cell: str) -> list[float] | None:
@@ -122,6 +129,12 @@ def _may_be_blocks(numbers: list[str]) -> bool:
         return False
     figures = [int(number) for number in numbers]
     return max(figures) <= BLOCKS_WITHIN * min(figures)
+
+
+def _several(words: str) -> int:
+    """How many things the time of a header or cell is of; 0 where it does not say."""
+    several = SEVERAL.search(words)
+    return int(several[1]) * (1000 if several[2] else 1) if several else 0
 
 
 def _ms(figure: re.Match[str], column: str, within: set[float]) -> float | None:
