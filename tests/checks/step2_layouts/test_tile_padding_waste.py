@@ -5,7 +5,7 @@ import pytest
 from tests.checks.programs import linear, relu, scaled
 from tests.checks.rows import pass_time, put
 from tests.for_all import for_all
-from tests.profiles import Program, header_of, performance_rows, write_rows
+from tests.profiles import DRAM, L1, Program, header_of, performance_rows, write_rows
 from tests.profiles.model import DeviceOp
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 
@@ -15,9 +15,9 @@ def program() -> Program:
     return Program("wormhole_b0")
 
 
-def padded(program, shape=(1, 384, 1280, 3), kernel_ns=1_000_000):
+def padded(program, shape=(1, 384, 1280, 3), kernel_ns=1_000_000, place=DRAM):
     """Three channels as the last dim: 32/3 of the bytes, 34 MB in TILE, 140 us at 240 GB/s."""
-    x, y = program.tensor(shape), program.tensor(shape)
+    x, y = (program.tensor(shape, placement=place) for _ in "xy")
     put(program, DeviceOp("UnaryDeviceOperation", (x,), (y,), kernel_ns))
     return program
 
@@ -50,6 +50,15 @@ def test_one_percent_of_the_window_must_be_given_back(check):
 )
 def test_padding_is_waste_where_another_shape_would_not_need_it(check, program, shape, wasteful):
     assert check.ask(padded(program, shape)).fires is wasteful
+
+
+def test_what_bounds_the_other_shape_is_where_its_bytes_are(check):
+    made = [check.ask(padded(Program("wormhole_b0"), place=place)).claim for place in (DRAM, L1)]
+    assert [claim.assumption.partition("which move ")[2] for claim in made] == [
+        "at DRAM bandwidth at most",
+        "in a launch at least",
+    ]
+    assert made[1].at_most_ns.tolist() == [1_000_000 - LAUNCH_FLOOR_NS]
 
 
 def test_the_claim_is_sound(check, program):

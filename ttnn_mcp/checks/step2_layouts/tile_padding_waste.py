@@ -6,10 +6,10 @@ height of 1 is 32 times. Ops that only move or map elements pay for it in full.
 The line: at least 30 % of an op's bytes are padding that another shape of the same tensor would not need (outer
 dims merged into the height; below a width of 32, elements folded into whole tiles), on element-wise, shape,
 layout, movement and reduction ops; such ops take 2 % of the window and could give back 1 % (domain practice). The
-bound is all above the other bytes in DRAM at achievable bandwidth, and above the launch: in another shape such ops
-gained more than the padding's part in 11 of 16 measured changes, and a permute of long rows in ROW_MAJOR took 0.17 ms
-in place of 5.53 (tt-metal #29219). One head per tile is the usual case in a decode step: rope and slices on
-[B,heads,1,d] took 108 us in GLM (tt-mlir #8755).
+bound is all above the other bytes in DRAM at achievable bandwidth, and above the launch, which alone bounds ops in L1:
+in another shape such ops gained more than the padding's part in 11 of 16 measured changes, and a permute of long rows
+in ROW_MAJOR took 0.17 ms in place of 5.53 (tt-metal #29219). One head per tile is the usual case in a decode step: rope
+and slices on [B,heads,1,d] took 108 us in GLM (tt-mlir #8755).
 
 Silent on the padding of a single row of tiles, which no shape avoids (the one row of a decode step), on matmuls and
 convs, and on op records copied from an earlier call. Cannot tell before 2025-09: reports then wrote padded shapes
@@ -60,6 +60,7 @@ def _tell(reorders: Mask, ops: Affected) -> Words:
         0 < operand.logical[row, 3] < operand.padded[row, 3] // 2
         for operand in (*facts.ops.inputs, *facts.ops.outputs)
     )
+    at_best = "at DRAM bandwidth at most" if facts.roofline.dram_bytes[row] > 0 else "in a launch at least"
     users, heads, height, _ = facts.ops.inputs[0].logical[row]
     short = ONE_ROW if min(users, heads) > 1 == height else SHORT
     return Words(
@@ -68,9 +69,9 @@ def _tell(reorders: Mask, ops: Affected) -> Words:
             f"{ops.name}, {figure(tile_waste(facts.ops)[row], '.0%')} padding: {ops.example}"
         ),
         assumption=(
-            "rows that stay whole move at DRAM bandwidth"
+            f"rows that stay whole move {at_best}"
             if reorders[row]
-            else "another shape holds the same elements in full tiles, which move at DRAM bandwidth at most"
+            else f"another shape holds the same elements in full tiles, which move {at_best}"
         ),
         cells=((facts.input(0), "LAYOUT"), (facts.output(), "LAYOUT")),
         fix=NARROW if narrow else WHOLE_ROWS if reorders[row] else short,
