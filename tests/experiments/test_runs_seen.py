@@ -3,7 +3,8 @@
 from tests.analyses.tables import ops_of
 from tests.for_all import for_all
 from tests.profiles import L1, Program
-from ttnn_mcp.experiments.runs_seen import program_of, reading_of
+from ttnn_mcp.experiments.experiment import RunSeen
+from ttnn_mcp.experiments.runs_seen import are_other_rows, program_of, reading_of
 
 SHAPE = [1, 1, 64, 64]
 
@@ -61,3 +62,16 @@ def test_the_order_of_ops_counts(tmp_path, names):
     for name in names:
         program.op(f"{name}DeviceOperation", [x], kernel_ns=5_000)
     assert program_of(ops_of(tmp_path, program)) != program_of(one)
+
+
+@for_all(
+    ("program", "kernel_ns", "are_other"),
+    [("part", 50, True), ("whole", 50, False), ("part", 89, True), ("part", 90, False), ("part", 112, True)],
+)
+def test_other_rows_of_a_run_have_other_ops_and_take_another_time(program, kernel_ns, are_other):
+    """The same ops at another clock, or several iterations of about the same time, are no other rows."""
+    one, other = (
+        RunSeen("a", "a", "/a.csv", None, time, warm=True, program=of)
+        for time, of in ((100, "whole"), (kernel_ns, program))
+    )
+    assert are_other_rows(one, other) == are_other_rows(other, one) == are_other

@@ -419,11 +419,48 @@ async def test_a_loop_whose_target_is_of_a_part_follows_that_part(tmp_path, tell
         told = await tell("record", change="x", baseline=before, candidate=after, pcc=0.999, **part)
         story = await tell()
         assert story["best"]["kernel_ms"] == told["experiment"]["kernel_ms"]["after"]
+    with pytest.raises(QuestionRefused, match=r"of a part .* give the signposts"):
+        await tell("record", change="x", baseline=paths[1], candidate=paths[2], pcc=0.999)
+    with pytest.raises(QuestionRefused, match="other rows of run"):
+        await tell("target", target="1 ms", baseline=paths[0])
+    await tell("target", target="0.02 ms", baseline=paths[0], **part)
+    assert (await tell())["target"]["target"] == "0.02 ms"
+
+
+async def test_a_loop_of_whole_runs_takes_no_target_of_a_part_once_it_has_experiments(tmp_path, tell):
+    paths = [marked_before_last_layer(write(tmp_path / str(n), model)) for n, model in enumerate((BASE, BFP8))]
+    await tell("target", target="0.01 ms", baseline=paths[0], start_signpost="last layer")
+    await tell("target", target="1 ms", baseline=paths[0])  # nothing was tried: the whole run from now on
+    await tell("record", change="x", baseline=paths[0], candidate=paths[1], pcc=0.999)
+    story = await tell()
+    assert story["best"]["gain_share"] == pytest.approx(-0.0688, abs=1e-4)
+    with pytest.raises(QuestionRefused, match="other rows of run"):
+        await tell("target", target="0.01 ms", baseline=paths[0], start_signpost="last layer")
+
+
+async def test_a_target_whose_report_was_overwritten_holds_no_experiment_up(tmp_path, tell):
+    paths = [write(tmp_path / str(n), model) for n, model in enumerate((BASE, BFP8, FUSED))]
+    await tell("target", target="1 ms", baseline=paths[0])
+    await tell("record", change="x", baseline=paths[0], candidate=paths[1], pcc=0.999)
+    cut_short(paths[0])
+    told = await tell("record", change="y", baseline=paths[1], candidate=paths[2], pcc=0.999)
+    assert told["experiment"]["id"] == 2
+
+
+def csv_of(path):
+    (file,) = [Path(path)] if Path(path).is_file() else Path(path).rglob("ops_perf_results*.csv")
+    return file
+
+
+def cut_short(path):
+    """Five ops are left."""
+    file = csv_of(path)
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:6]))
 
 
 def marked_before_last_layer(path):
     """The report with a signpost before the last layer of its last pass."""
-    (file,) = [Path(path)] if Path(path).is_file() else Path(path).rglob("ops_perf_results*.csv")
+    file = csv_of(path)
     with file.open(newline="") as text:
         header, *ops = csv.reader(text)
     mark = ["last layer" if name == "OP CODE" else "signpost" if name == "OP TYPE" else "" for name in header]

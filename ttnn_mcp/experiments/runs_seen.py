@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TOLD = 10  # ops from which equal times are no chance: kernels jitter by cycles
 DIGEST_BYTES = 8
+SAME_TIME = 0.9  # of a window's: its median over iterations, or its time at another clock, is nearer (ours)
 _OF_ONE_RUN = re.compile(r"0x[0-9a-fA-F]+|\d{7,}")  # addresses and hashes in ATTRIBUTES; settings have fewer digits
 
 
@@ -43,6 +44,15 @@ def seen(run: Run, scope: Scope, kernel_ns: int | None = None) -> RunSeen:
         # the slowest one changes by noise
         program=program_of(scope.of_device(int(scope.ops.numbers("device").min()))),
     )
+
+
+def are_other_rows(one: RunSeen, other: RunSeen) -> bool:
+    """Whether two are different windows of one run: other ops that take another time.
+
+    Other ops alone may be several iterations in place of one, or what an older version read in the same window.
+    """
+    shorter, longer = sorted((one.kernel_ns, other.kernel_ns))
+    return one.program != other.program and shorter < SAME_TIME * longer
 
 
 def reading_of(ops: OpTable) -> str | None:

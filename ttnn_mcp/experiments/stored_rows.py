@@ -134,8 +134,16 @@ async def _insert_run(connection: aiosqlite.Connection, run: RunSeen) -> None:
 
 
 async def insert_target(connection: aiosqlite.Connection, target: Target) -> None:
-    """Insert a target; it replaces an older one of the same baseline."""
+    """Insert a target; it replaces an older one of the same baseline, whose window is that of the new one.
+
+    Not where experiments have the run: its time is theirs.
+    """
     await _insert_run(connection, target.baseline)
+    await connection.execute(
+        "UPDATE runs SET kernel_ns = :kernel_ns, warm = :warm, reading = :reading, program = :program WHERE id = :id"
+        " AND NOT EXISTS (SELECT 1 FROM experiments WHERE :id IN (baseline, candidate))",
+        {name: getattr(target.baseline, name) for name in ("kernel_ns", "warm", "reading", "program", "id")},
+    )
     fields: Fields = {**asdict(target), "baseline": target.baseline.id}
     await connection.execute(
         f"{_inserted('targets', TARGET_COLUMNS)} ON CONFLICT (baseline) DO UPDATE SET kind = excluded.kind,"

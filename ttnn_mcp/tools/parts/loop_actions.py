@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ttnn_mcp.analyses.memory.memory_comparison import memory_delta
 from ttnn_mcp.checks import CATALOGUE
-from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, shown
+from ttnn_mcp.errors import ArgumentsInvalid, QuestionRefused, TtnnMcpError, shown
 from ttnn_mcp.experiments.decision import check_named
 from ttnn_mcp.experiments.exchange import Drift, read_document, read_drift, write_document
 from ttnn_mcp.experiments.experiment import Experiment, RunSeen
@@ -25,6 +25,7 @@ from ttnn_mcp.experiments.judging import Attempt, ExperimentJudged, judged, of_w
 from ttnn_mcp.experiments.ledgers import SUFFIXES, read_ledger
 from ttnn_mcp.experiments.outlook import parse_target
 from ttnn_mcp.experiments.rules import walls_of_blocks
+from ttnn_mcp.experiments.runs_seen import are_other_rows
 from ttnn_mcp.experiments.store import Store
 from ttnn_mcp.experiments.story import Story, story_of
 from ttnn_mcp.replay.results import is_result, read_results
@@ -46,6 +47,7 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
 
     Raises:
         ArgumentsInvalid: the target cannot be understood.
+        QuestionRefused: the loop follows another part of its runs.
         StoreUnusable: the log cannot be written.
     """
     store = log_of(session)
@@ -57,6 +59,13 @@ async def set_target(session: Session, asked: Arguments, text: str) -> Answer:
         else await seen_alone(await session.run(asked.baseline), asked.start_signpost, asked.end_signpost)
     )
     target = parse_target(text, baseline, asked.batch)
+    loop = story_of(known, targets, baseline.id)
+    tried = [run for one in loop.experiments for run in (one.baseline, one.candidate)] if loop else []
+    if any(run.id == baseline.id and are_other_rows(run, baseline) for run in tried):
+        raise QuestionRefused(
+            f"This loop follows other rows of run {baseline.id}: give the signposts with which its experiments were "
+            "recorded, or none where they had none."
+        )
     await store.set_target(replace(target, rounds=asked.rounds, hours=asked.hours))
     known, targets = await store.all()
     story = story_of(known, targets, baseline.id)
@@ -124,7 +133,7 @@ async def record(session: Session, asked: Arguments) -> Answer:
 
     Raises:
         ArgumentsInvalid: `finding` is no check.
-        QuestionRefused: no baseline is known, or its report was overwritten.
+        QuestionRefused: no baseline is known, its report was overwritten, or the loop follows a part of its runs.
         StoreUnusable: the log cannot be written.
     """
     finding = finding_of(asked)
@@ -145,6 +154,11 @@ async def record(session: Session, asked: Arguments) -> Answer:
     memory = await memory_delta(pair.before, pair.after)
     story = story_of(known, targets, pair.before.id) or story_of(known, targets, pair.after.id)
     attempt = _attempt(asked)
+    if not attempt.part and story is not None and await _follows_part(session, story):
+        raise QuestionRefused(
+            "The target of this loop is of a part of its runs: give the signposts with which it was set, since times "
+            "of whole runs are no progress towards it. To compare whole runs, ask compare_runs."
+        )
     verdict = await asyncio.to_thread(judged, comparison, attempt, memory, known, story)
     promise = await tried(pair.before, finding, None if attempt.part else verdict.experiment.wall_before_ms)
     experiment = verdict.experiment
@@ -172,6 +186,18 @@ def _holds_window(story: Story | None, run: RunSeen) -> bool:
         (one.id, one.kernel_ns) == (run.id, run.kernel_ns)
         for one in (story.baseline, *(experiment.candidate for experiment in story.experiments))
     )
+
+
+async def _follows_part(session: Session, story: Story) -> bool:
+    """Whether the target of the loop was set for a part of its baseline; not where that is no more to be opened."""
+    if story.target is None:
+        return False
+    wanted = story.target.baseline
+    try:
+        run = await session.run(wanted.id)
+    except TtnnMcpError:
+        return False
+    return run.id == wanted.id and are_other_rows(wanted, await seen_alone(run))
 
 
 def _measured(session: Session, path: str | None) -> Drift:
