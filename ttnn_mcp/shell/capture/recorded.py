@@ -72,8 +72,7 @@ class _Recorder:
         def closed(*arguments: Any, **named: Any) -> Any:
             self.recording.close()
             self.tell_what_ran()
-            if self.started and not self.ended:
-                self.ended, self.ran_before_end = True, self.ran()
+            self.ended, self.ran_before_end = self.started, self.ran()
             return closing(*arguments, **named)
 
         return closed
