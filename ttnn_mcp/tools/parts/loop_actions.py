@@ -197,7 +197,7 @@ async def _follows_part(session: Session, story: Story) -> bool:
         run = await session.run(wanted.id)
     except TtnnMcpError:
         return False
-    return run.id == wanted.id and are_other_rows(wanted, await seen_alone(run))
+    return are_other_rows(wanted, await seen_alone(run))
 
 
 def _measured(session: Session, path: str | None) -> Drift:
