@@ -43,6 +43,7 @@ IN_WORDS = {
     "all-reduce-untried": "one call over a buffer and a semaphore of the model's mesh; `names` holds the op",
     "batch-norm-unfolded": "arithmetic in PyTorch; the page of step 6 runs it",
     "cast-before-attention": "drops a call",
+    "chain-of-small-ops": "a kernel that the reader writes; `names` holds the calls that take it",
     "columns-permuted-every-call": "reorders weights in PyTorch",
     "copies-before-halo": "lets another op write what a copy writes, with the config of that copy",
     "dead-result": "deletes a call",

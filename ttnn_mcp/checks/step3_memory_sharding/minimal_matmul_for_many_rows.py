@@ -8,9 +8,11 @@ ms for 22 where the 2D config had blocks of one tile; Llama-3.3 70B on Galaxy wo
 TTNN guessed 51 to 85 % went in ten tries of Kev 9B over 512 to 2048 rows, 43 % in Solar Open 100B over 1024, a third of
 three linears of Orb-v3 (K of 768 and 1024, 23552 rows), 39 % in X-VLA over 244, and nothing in Z-Image and VGGT.
 
+Over 83,000 rows with a K of 128 to 512 it took 36 to 89 % off ten linears of AlphaFold 2.
+
 The line: Matmul or Linear over 4096 rows and more in all batches together and a K of 768 and more, one weight for all
-of them, operands interleaved, 5 us and more, under 60 % of the roofline; 1 % of the window to save. Where TTNN chose,
-from 256 rows on, padded to tiles: a trial. The bound is the roofline.
+of them, operands interleaved, 5 us and more, under 60 % of the roofline; 1 % of the window to save. A K of 128 and more
+is a trial, and so are 256 rows and more, padded to tiles, where TTNN chose. The bound is the roofline.
 
 Silent on fewer rows, on a turned first operand, on sharded operands, and on scores and values of attention (both
 operands in batches).
@@ -39,7 +41,7 @@ from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
-DEEP = 768  # values of K: less was not measured
+DEEP, SHALLOW = 768, 128  # values of K: between them one ledger measured (AlphaFold 2), below nobody
 MANY_ROWS = 4096  # tt-metal PR #32476; the ledgers above won from here on too
 MANY_OF_A_GUESS = 256  # measured: the fewest padded rows at which it won against what TTNN chose
 
@@ -56,17 +58,18 @@ def look(facts: WindowFacts) -> Problems:
     """Yield all such matmuls."""
     x, w = facts.ops.inputs[:2]
     rows = facts.matmuls.rows[below(facts, WELL_USED)]
-    able = (x.logical[:, 3] >= DEEP) & (w.logical[:, :2] == 1).all(axis=1)
+    able = (x.logical[:, 3] >= SHALLOW) & (w.logical[:, :2] == 1).all(axis=1)
     rows = rows[(able & ~x.sharded & ~w.sharded & ~facts.ops.outputs[0].sharded)[rows]]
     high, saved = x.padded[:, :3].prod(axis=1), facts.kernel_ns - achievable_ns(facts)
     guessed = np.isin(rows, facts.matmuls.rows[facts.matmuls.chosen])
-    many = high[rows] >= MANY_ROWS
-    for these, least in (
-        (rows[many], MANY_ROWS),
-        (rows[~many & guessed & (high[rows] >= MANY_OF_A_GUESS)], MANY_OF_A_GUESS),
+    many, deep = high[rows] >= MANY_ROWS, x.logical[rows, 3] >= DEEP
+    for these, least, is_trial in (
+        (rows[many & deep], MANY_ROWS, False),
+        (rows[many & ~deep], MANY_ROWS, True),
+        (rows[~many & deep & guessed & (high[rows] >= MANY_OF_A_GUESS)], MANY_OF_A_GUESS, True),
     ):
         for at in _by_call(facts, these):
-            yield Problem(at, saved[at], sets=SETS, tell=partial(_tell, least), is_trial=least < MANY_ROWS)
+            yield Problem(at, saved[at], sets=SETS, tell=partial(_tell, least), is_trial=is_trial)
 
 
 def _by_call(facts: WindowFacts, rows: Rows) -> list[Rows]:

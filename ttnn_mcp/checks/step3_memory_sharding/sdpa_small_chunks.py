@@ -34,7 +34,7 @@ from ttnn_mcp.analyses.attribute_columns import attributes_of
 from ttnn_mcp.analyses.laws.descriptions import Described
 from ttnn_mcp.analyses.op_kinds.few_cores import SMALL_NS
 from ttnn_mcp.analyses.programs.grids import worker_grid
-from ttnn_mcp.analyses.roofline.transformer_parts import in_windows
+from ttnn_mcp.analyses.roofline.flops import WHY_ATTENTION, WHY_WINDOWS
 from ttnn_mcp.checks.arrays import Floats, Mask, Rows
 from ttnn_mcp.checks.check import Affected, Problem, Problems, WindowFacts, Words, check, ops_of_family
 from ttnn_mcp.checks.levers import ATTENTION_CONFIG
@@ -85,7 +85,7 @@ def _prefill(facts: WindowFacts) -> Problems:
     fewer = now.prod(axis=1) / then.prod(axis=1)
     idle = np.nan_to_num(facts.roofline.compute_ns[rows]) < ENGINE_USED * facts.kernel_ns[rows]
     small = (fewer * ENOUGH <= 1) & idle
-    unsure = (then == now).any(axis=1) | in_windows(facts.ops, facts.attributes_of_ops, rows)
+    unsure = (then == now).any(axis=1) | facts.roofline.why.among(WHY_ATTENTION, WHY_WINDOWS)[rows]
     for these, is_trial in ((small & ~unsure, False), (small & unsure, True)):
         took = facts.kernel_ns[rows[these]]
         least = np.maximum(_engine_ns(facts, rows[these]), took * fewer[these])

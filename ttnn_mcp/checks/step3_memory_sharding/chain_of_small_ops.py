@@ -1,0 +1,141 @@
+"""Between two matmuls many small ops pass tensors on, which one kernel could keep to itself: a trial.
+
+Each of them is launched, reads what the one before wrote, and writes it again. A kernel of the model's own
+(`ttnn.generic_op`) reads what comes in, and writes what goes out, once. Engineers wrote such kernels where no op of
+TTNN does the work: the 19 ops of a norm's gradient 1.9 -> 0.3 ms, a gate's nine 8.2 -> 2.8 ms (AlphaFold 2, tt-bio),
+what lies around a recurrence 174 us of a layer of 841 (Qwen3.8 Flash Next). A kernel is days of work and has to be
+kept, so it is a trial, and for what other findings leave.
+
+The line: ops in a row that move or change elements, of which at least two read what another one made; 1 % of the
+window to save. Norms, softmax and sums along rows count too. The bound is all above their launch and the
+bytes in DRAM that come in from outside, each tensor once, and go out, at peak bandwidth.
+
+Silent on matmuls, convs, attention, exchanges, updates of caches, TopK and ArgMax, which end a chain, and on ops that
+are quicker than their bytes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
+from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.stages.attentions import writes_cache
+from ttnn_mcp.checks.check import (
+    Affected,
+    Floats,
+    Mask,
+    Problem,
+    Problems,
+    Rows,
+    WindowFacts,
+    Words,
+    check,
+    ops_of_family,
+)
+from ttnn_mcp.checks.levers import OWN_KERNEL
+from ttnn_mcp.checks.needs import PLACEMENTS
+from ttnn_mcp.checks.worth import USUAL, Worth
+from ttnn_mcp.run.ops.alike import numbered
+
+SMALL = ("eltwise", "layout", "movement", "shape", "norm", "softmax", "reduction")
+NOT_SMALL = ("TopK", "ArgMax", "ArgMaxNC", "Halo", "MeshPartition")  # their order of work is their own
+READERS = 2  # ops that read what another one made: of two in all, other checks know the op of TTNN (ours)
+
+
+class Chains(NamedTuple):
+    """Rows of all chains, the number of the chain per row, and the least time per chain."""
+
+    rows: Rows
+    of: Rows
+    least_ns: Floats
+
+
+@check(
+    title="a chain of small ops that one kernel could do",
+    lever=OWN_KERNEL,
+    general=True,
+    of=ops_of_family("no small ops", *SMALL),
+    needs=(PLACEMENTS,),
+    worth=Worth(saving=USUAL),
+    compiled="a compiled model takes no kernels of yours: an op of TTNN or tt-mlir has to do it",
+)
+def look(facts: WindowFacts) -> Problems:
+    """Yield all ops of such chains."""
+    chains = chains_of(facts)
+    took = _sums(chains.of, chains.of, facts.kernel_ns[chains.rows])
+    left = np.minimum(chains.least_ns / np.maximum(took, 1.0), 1.0)
+    saved = facts.kernel_ns[chains.rows] * (1 - left[chains.of])
+    saved[facts.roofline.impossible[chains.rows]] = 0.0  # time or operands of such a row are those of another op
+    yield Problem(chains.rows, saved, tell=partial(_tell, chains), is_trial=True)
+
+
+def _tell(chains: Chains, ops: Affected) -> Words:
+    facts = ops.facts
+    told = np.isin(chains.rows, ops.rows)
+    took = np.bincount(chains.of[told], weights=facts.kernel_ns[chains.rows[told]])
+    heaviest = int(took.argmax())
+    rows = chains.rows[chains.of == heaviest]
+    many = np.unique(chains.of[told]).size
+    return Words(
+        claim=(
+            f"{ops.many('op')} in {many} chain{'s' * (many > 1)} only move and change elements ({ops.time}): heaviest "
+            f"{len(rows)} ops from line {facts.line(int(rows[0]))} to {facts.line(int(rows[-1]))}, "
+            f"{took[heaviest] / 1e3:,.0f} us"
+        ),
+        assumption="a trial: one kernel reads what comes in and writes what goes out, once",
+        cells=((facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
+        fix=(
+            f"one kernel of your own for these {len(rows)} ops, fused: ttnn.generic_op([x, out], program), where "
+            "program = ttnn.ProgramDescriptor(...) holds its kernels, circular buffers and cores"
+        ),
+        verify="list_ops(group_by='op_code') shows GenericOp in their place; PCC of the chain alone, then of the model",
+        caveat="days of work, and yours to keep: only for what the findings that name an op of TTNN leave",
+    )
+
+
+def chains_of(facts: WindowFacts) -> Chains:
+    """Runs of small ops that pass tensors on, and what they read and write at least."""
+    small = facts.of_family(*SMALL) & ~facts.named(*NOT_SMALL) & ~writes_cache(facts.ops)
+    runs = np.cumsum(~small)  # an op that is not small begins one, without being of it
+    passed = [small[made] & (made != NOBODY) & (runs[made] == runs) for made in facts.joins.by_input]
+    reads = np.any(passed, axis=0)
+    told = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
+    rows = np.flatnonzero(small & told[runs])
+    _, of = np.unique(runs[rows], return_inverse=True)
+    moved = _read_from_outside(facts, rows, of, passed) + _written(facts, rows, of, passed)
+    peak = facts.chip.dram_peak_gb_s or np.inf
+    return Chains(rows, of, np.maximum(moved / peak, LAUNCH_FLOOR_NS))
+
+
+def _read_from_outside(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask]) -> Floats:
+    """Bytes per chain; a tensor that several of its ops read counts once, of a slice what is cut out."""
+    cut, written = facts.named("Slice"), facts.ops.outputs[0].bytes
+    parts: list[tuple[Rows, Rows, Rows, Floats, Floats]] = []
+    for operand, within, made in zip(facts.ops.inputs, passed, facts.joins.by_input, strict=True):
+        outside = operand.in_dram[rows] & ~within[rows]
+        these, whole = rows[outside], operand.bytes[rows[outside]]
+        read = np.where(cut[these], np.minimum(whole, written[these]), whole)
+        parts.append((of[outside], facts.flow.keys[operand.name][these], made[these], whole, read))
+    chain, look, maker, whole, read = (np.concatenate(part) for part in zip(*parts, strict=True))
+    tensor = numbered(len(chain), [chain, look, maker])
+    _, first = np.unique(tensor, return_index=True)
+    each = np.minimum(np.bincount(tensor, weights=read), whole[first])
+    return _sums(of, chain[first], each)
+
+
+def _written(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask]) -> Floats:
+    """Bytes per chain of what none of its own ops reads."""
+    out = np.sum([np.where(one.in_dram, one.bytes, 0.0) for one in facts.ops.outputs], axis=0)
+    for within, made in zip(passed, facts.joins.by_input, strict=True):
+        out[made[within]] = 0.0
+    return _sums(of, of, out[rows])
+
+
+def _sums(of: Rows, chain: Rows, bytes_each: Floats) -> Floats:
+    sums: Floats = np.zeros(int(of.max(initial=-1)) + 1)
+    np.add.at(sums, chain, bytes_each)
+    return sums
