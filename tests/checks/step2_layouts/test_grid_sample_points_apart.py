@@ -46,7 +46,9 @@ def test_points_keep_their_corners(check):
     """Real TTNN prepares other pixels and weights without it."""
     made = sampled(points=(1, 7, 96, 2), prepared=False)
     made.device_ops[0].attributes["align_corners"] = "true"
-    assert "grid(grid, [1, 24, 80, 256], align_corners=True, output_dtype" in check.assert_sound(made).fix
+    fix = check.assert_sound(made).fix
+    assert "grid(grid, [1, 24, 80, 256], align_corners=True, output_dtype" in fix
+    assert "grid_sample(x, points, align_corners=True, use_precomputed_grid=True)" in fix
 
 
 def test_what_the_bytes_take_stays(check):

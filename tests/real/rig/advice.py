@@ -55,7 +55,7 @@ class Bound:
 
     def evaluated(self, node: ast.expr) -> Any:
         """The value of one argument."""
-        names = {"ttnn": self.ops.ttnn, "device": self.ops.device}
+        names = {"ttnn": self.ops.ttnn, "device": self.ops.device, "mesh_device": self.ops.device}
         return eval(compile(ast.Expression(node), "fix", "eval"), names, self.ops.tensors(self.examples))  # noqa: S307 - ours
 
     def keywords(self, call: ast.Call) -> dict[str, Any]:

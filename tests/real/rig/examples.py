@@ -216,8 +216,13 @@ CALLS: dict[str, Callable[[Examples], tuple[list[Any], dict[str, Any]]]] = {
         {"cur_pos": [7] * 8},
     ),
     "ttnn.transformer.split_query_key_value_and_split_heads": lambda of: (
-        [of.tiles(1, 128, 3 * 1280)],
+        [of.tiles(1, 32, 3 * 480 * 32)],  # 480 heads of a tile are 20, 12 or 8 of whole ones, too
         {"num_heads": 20},
+    ),
+    "ttnn.unary_chain": lambda of: ([of.tiles(1, 1, 32, 64), [of.value("function")]], {}),
+    "ttnn.MinimalMatmulConfig": lambda of: (
+        [],
+        {f"{side}_block_size": 8 for side in "MKN"} | {"subblock_h": 2, "subblock_w": 2},
     ),
     "ttnn.experimental.nlp_create_qkv_heads_decode": _heads,
     "ttnn.experimental.nlp_concat_heads_decode": _decoded,
@@ -255,5 +260,6 @@ VALUES: dict[str, Callable[[Examples], Any]] = {
     "spec": lambda of: of.tiles(1, 1, 32, 64).spec,
     "core_grid": lambda of: of.ttnn.CoreGrid(y=4, x=4),
     "strategy": lambda of: of.ttnn.ShardStrategy.HEIGHT,
+    "function": lambda of: of.ttnn.UnaryWithParam(of.ttnn.UnaryOpType.RELU),
     "torch_w": lambda of: of.ttnn.to_torch(of.on_host(64, 64)),
 }

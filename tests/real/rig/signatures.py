@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 NOT_ON_MOCK = (  # it dies of replaying a trace and waits forever for an event
     "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "record_event", "wait_for_event",
+    "experimental.all_gather_async",  # it takes semaphores and buffers of the model's mesh
 )  # fmt: skip
 # a device is open already when a fix is tried, and the pages' blocks run these
 OPENING = ("open_device", "open_mesh_device", "set_fabric_config")
@@ -22,8 +24,10 @@ class Asked:
 
     def __init__(self, function: Any) -> None:
         self.name = function.__name__
-        # nanobind keeps signatures in docstrings: `name(first: type, \\*, second: type = value) -> result`
-        heads = re.findall(rf"^{self.name}\((.*?)\)(?: ->|$)", function.__doc__, re.MULTILINE)
+        # nanobind keeps signatures in docstrings: `name(first: type, \\*, second: type = value) -> result`;
+        # those of an op of TTNN stand with its call
+        told = type(function.function).__call__ if hasattr(function, "function") else function
+        heads = re.findall(rf"^{told.__name__}\((.*?)\)(?: ->|$)", told.__doc__, re.MULTILINE)
         self.names = [name for head in heads for name in re.findall(r"(?:^|, )(\w+): ", head)]
         self.positional = [len(re.findall(r"(?:^|, )\w+: ", head.partition("*")[0])) for head in heads]
 
@@ -53,7 +57,7 @@ def asked_of(ttnn: Any, name: str) -> Callable[..., Any]:
     """The stand-in for a function of TTNN."""
     if name == "ttnn.open_device":  # its own signature leaves some out; pages run it in earnest
         return partial(_opened, ttnn)
-    function = getattr(ttnn, name.removeprefix("ttnn."))
+    function = attrgetter(name.removeprefix("ttnn."))(ttnn)
     return Taken(function) if inspect.isfunction(function) else Asked(function)
 
 

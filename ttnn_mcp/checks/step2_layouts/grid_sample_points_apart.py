@@ -70,7 +70,7 @@ def _tell(ops: Affected) -> Words:
         also=(cite_attribute(facts, row, "use_precomputed_grid"),),
         fix=(
             f"once, on the host: {made}points = ttnn.reshape(points, {shape}), then to the device; "
-            "y = ttnn.grid_sample(x, points, use_precomputed_grid=True), of the same shape as now"
+            f"y = ttnn.grid_sample(x, points{corners}, use_precomputed_grid=True), shape as now"
         ),
         caveat="batch_output_channels=True puts the points of a row into the channels: no regrouping behind it",
     )
