@@ -43,6 +43,7 @@ NOT_JUDGED = {
 IN_WORDS = {
     "all-reduce-untried": "one call over a buffer and a semaphore of the model's mesh; `names` holds the op",
     "batch-norm-unfolded": "arithmetic in PyTorch; the page of step 6 runs it",
+    "batches-through-dram": "a loop around the model's own calls; `names` holds what they take",
     "cast-before-attention": "drops a call",
     "chain-of-small-ops": "a kernel that the reader writes; `names` holds the calls that take it",
     "columns-permuted-every-call": "reorders weights in PyTorch",
