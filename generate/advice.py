@@ -6,7 +6,9 @@ python -m generate.advice        or `make fix`; leaves the page alone where the 
 import asyncio
 import importlib.util
 import json
+import re
 import tempfile
+import textwrap
 from pathlib import Path
 
 from generate import cases, frozen, stories
@@ -19,9 +21,10 @@ PAGE = Path(__file__).parents[1] / "resources" / "how-good-is-the-advice.md"
 STORIES = SHARED / "backtest"
 HEAD = """# How good the advice is
 
-Engineers changed their models, measured, and wrote down what each change brought. From their figures we made reports of
-the models as they were before the change, and asked `optimization_check` about them. This page says how often its
-answer was right, and what follows for you. `make fix` generates it; `make test` fails if a verdict changes without it.
+Engineers changed their models, measured, and wrote down what each change brought. From their figures we made reports
+of the models as they were before the change, and asked `optimization_check` about them. This page says how often its
+answer was right, and what follows for you. `make fix` generates it; `make test` fails if a verdict changes without
+it.
 
 **Of {models} models that no check had seen, {right} of {gains} gains were named with a bound that held
 ({right_share:.0%}). {near} were expected within a factor of two ({near_share:.0%}). Of {dead} changes that brought
@@ -33,6 +36,7 @@ rules of the checks have seen the set. The goals are {goal_right:.0%} right, {go
 promised.
 
 {meetings}
+
 What this means for you:
 
 * **A named change is worth a try, not a promise.** Engineers tried a change that a finding names {tries} times;
@@ -82,27 +86,18 @@ def summary():
     for meeting in MEETINGS_THAT_WERE:
         first = frozen.verdicts_at_first(meeting)
         others = {model: by_others[model] for model in meeting.models}
-        told = [frozen.counts(frozen.all_of(one)) for one in (first, others)]
-        met.append(told[0])
-        rows.append((meeting.title.split()[1], str(len(first)), *_shares(told)))
+        counted = [frozen.counts(frozen.all_of(one)) for one in (first, others)]
+        met.append(counted[0])
+        rows.append((meeting.title.split()[1], str(len(first)), *_shares(counted)))
     counts = frozen.Counts(*map(sum, zip(*met, strict=True)))
     tried = cases.tries()
     gained = cases.that_gained(tried)
-    columns = (
-        "gains",
-        "right at first",
-        "others",
-        "near at first",
-        "others",
-        "dead ends",
-        "promised at first",
-        "others",
-    )
+    told = ("gains", "right at first", "others", "near at first", "others")
     table = [
-        ("set", "models", *columns, "dead ends", "promised at first", "others"),
+        ("set", "models", *told, "dead ends", "promised at first", "others"),
         *rows,
     ]
-    return HEAD.format(
+    head = HEAD.format(
         models=sum(len(meeting.models) for meeting in MEETINGS_THAT_WERE),
         right=counts.right,
         gains=counts.gains,
@@ -115,12 +110,19 @@ def summary():
         goal_right=frozen.GOALS["right"],
         goal_near=frozen.GOALS["near"],
         goal_promised=frozen.GOALS["promised"],
-        meetings=_lines(table),
         tries=len(tried),
         gained=gained,
         gained_share=gained / len(tried),
         missed=round(10 * (1 - counts.right / counts.gains)),
+        meetings="{meetings}",
     )
+    return "\n\n".join(map(_wrapped, head.split("\n\n"))).replace("{meetings}", _lines(table).rstrip()) + "\n"
+
+
+def _wrapped(paragraph):
+    """Its lines anew, as figures are of any length; an item of a list is indented from its second line on."""
+    items = (" ".join(one.split()) for one in re.split(r"\n(?=\* )", paragraph))
+    return "\n".join(textwrap.fill(one, 120, subsequent_indent="  " * one.startswith("* ")) for one in items)
 
 
 def _shares(told):
