@@ -310,3 +310,13 @@ def test_a_part_that_is_packed_alone_stays(archive, days):
     archive.add(days[:2])
     archive.pack(archive.parts())
     assert counts(archive) == (2 * ROWS, 2 * ROWS, 2)
+
+
+def test_parts_that_were_not_chosen_stay_as_they_are(archive, days):
+    for day in days[:3]:
+        archive.add([day])
+    first, second, third = archive.parts()
+    archive.pack([first, second])
+    kept = {part.id for part in archive.parts()}
+    assert (len(kept), third.id in kept) == (2, True)
+    assert counts(archive)[2] == 3

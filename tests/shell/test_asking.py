@@ -128,7 +128,7 @@ def test_details_of_an_edit_are_asked_for_by_its_number_or_its_name(ttnn_mcp):
     assert "\nconv-config, 12672x192 * " in out
     assert "13. " not in out
     assert ttnn_mcp("check", "demo", "--details", "99")[::2] == (
-        1, "The plan has no edit 99: it has 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12.\n"
+        1, "The plan has no edit 99: it has 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13.\n"
     )  # fmt: skip
     assert "The plan has no edit 1: it has none." in ttnn_mcp("check", "demo", "steps=[7]", "--details", "1")[2]
     assert "Did you mean 'trace'?" in ttnn_mcp("check", "demo", "--details", "tracing")[2]

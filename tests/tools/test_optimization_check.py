@@ -139,7 +139,7 @@ async def test_without_findings_there_is_nothing_to_call_next(tmp_path):
 async def test_findings_fill_the_room_of_an_answer_and_the_plan_stands_on_the_first_page(tmp_path):
     at, every = session(tmp_path), {"run": "demo", "min_saving_share": 0}
     answer = await ask(at, "optimization_check", **every)
-    assert 4_500 < bytes_of(answer) <= 6_000
+    assert 4_500 < bytes_of(answer) <= 6_300
     following = await ask(at, "optimization_check", cursor=answer["next_cursor"], **every)
     assert following["findings"]
     assert not {"plan", "total", "steps"} & following.keys()

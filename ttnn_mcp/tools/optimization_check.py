@@ -215,7 +215,7 @@ TOOL = Tool(
     needs=("performance",),
     alone=plan_alone,
     replay=True,
-    budget=Budget(6_000, cut=("findings",)),  # 1,500 tokens
+    budget=Budget(6_300, cut=("findings",)),  # 1,600 tokens
     narrow=("steps", "details", "min_saving_share"),
     always_loaded=True,
     search_hint="why slow bottleneck diagnose optimize findings plan what first",

@@ -55,7 +55,7 @@ class Chains(NamedTuple):
 
 
 @check(
-    title="a chain of small ops that one kernel could do",
+    title="chains of small ops",
     lever=OWN_KERNEL,
     general=True,
     of=ops_of_family("no small ops", *SMALL),

@@ -30,7 +30,7 @@ UNEXPLAINED = Columns(
     *("op_code", "ops", "above_us", "now_us", "why", "heaviest_op", "hint"), maybe=("hint",), quoted=("op_code",)
 )
 SETTINGS = Columns("edit", "shapes", "lines", "sets", "with", maybe=("with",), quoted=("shapes",))
-HINTED = 3  # of the heaviest kinds: page one holds 6 kB (ours)
+HINTED = 3  # of the heaviest kinds: page one holds 6.3 kB (ours)
 SYMPTOM = "symptom, so last"  # whatever it saves: edits above change most of its ops, and may be its causes
 LINES_OF_GROUP = 6  # of a group of shapes; of more the number is told
 MOSTLY_LEFT = 0.5  # of the time of a kind of op: the edits reach the smaller part of it (ours)
