@@ -459,7 +459,7 @@ async def answered(asked: Question, folder: Path) -> tuple[list[Answer], int]:
     return _answered[asked.words]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.words)
 async def test_a_question_is_answered_by_its_calls(tmp_path, asked):
     answers, _ = await answered(asked, tmp_path)

@@ -246,7 +246,10 @@ REVIEWED: list[
             (of_line(388), in_step(1 - 32 / 88)),
             (of_line(171, 184, 198, 212, 301), down_to(on_blackhole)),
             (of_line(172, 186, 200, 214, 308), down_to(on_blackhole)),  # minimal_matmul where TTNN chose
-            (of_line(39, 40, 49, 58, 72, 79, 81, 117, 310, 329, 381), down_to(on_blackhole)),  # and over 32,768 rows of a K below 768
+            (
+                of_line(39, 40, 49, 58, 72, 79, 81, 117, 310, 329, 381),
+                down_to(on_blackhole),
+            ),  # and over 32,768 rows of a K below 768
         ],
     ),
     (DEEPLAB, "layout-chain", [(but(shards_before_halo, 112), in_step(1.0))]),  # 111 brought 112 out of shards

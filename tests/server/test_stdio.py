@@ -52,6 +52,7 @@ def failure_of(line):
         ('{"jsonrpc":"2.0","id":3}', 3, INVALID_REQUEST),
         ('{"jsonrpc":"2.0","id":true}', None, INVALID_REQUEST),
         ('{"jsonrpc":"2.0","id":1.5,"method":5}', None, INVALID_REQUEST),
+        ('{"jsonrpc":"2.0","id":4,"method":5,"result":1}', 4, INVALID_REQUEST),
         ("[]", None, INVALID_REQUEST),
         ('"words"', None, INVALID_REQUEST),
     ],

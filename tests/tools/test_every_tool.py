@@ -44,7 +44,7 @@ async def ask_all(at, run: str, op: int) -> dict[str, str]:
     return said
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("generation", CSV_GENERATIONS)
 async def test_every_csv_generation_is_answered(tmp_path, generation):
     path = write_performance_report(tmp_path / "perf", demo_program(), generation=generation)

@@ -160,7 +160,7 @@ async def test_segformer(at):
     assert said["share"] == pytest.approx(0.2034, abs=0.0001)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [CLIP, DEEPLAB, DEEPSEEK, OFT, SEGFORMER, LINKED, *MEMORY])
 @pytest.mark.parametrize("tool", ["reshard_detect", "sharding_summary"])
 async def test_a_default_answer_is_small(at, tool, name):

@@ -76,10 +76,7 @@ def test_what_could_stay_in_l1(check, how, told):
 
 def test_one_percent_of_the_window_is_the_line(check):
     check.share_pair(lambda program: chain(program=program), 0.01, of="saving")
-
-
-def test_of_what_is_quicker_than_its_bytes_nothing_is_told(check):
-    assert check.ask(chain(ns=50_000)).at_most_ns == 0
+    assert check.ask(chain(ns=50_000)).at_most_ns == 0  # quicker than their bytes
 
 
 def test_without_placements_bandwidth_or_such_ops_nothing_is_told(check, tmp_path):

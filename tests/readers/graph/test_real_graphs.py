@@ -16,7 +16,7 @@ def graphs_of(name):
         return [text for (text,) in connection.execute("SELECT captured_graph FROM captured_graph") if text]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", report_names())
 def test_a_real_graph_is_told_as_in_full(name):
     completed = 0

@@ -20,7 +20,7 @@ def rows_of(*columns):
     return [*zip(*(column.tolist() for column in columns), strict=True)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", report_names())
 async def test_every_table_is_told_as_it_is(name):
     report = await read_memory_report(folder_of(name))
@@ -44,7 +44,7 @@ async def test_every_table_is_told_as_it_is(name):
     assert not [caveat for caveat in report.caveats if "left out" in caveat or "devices" in caveat]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", report_names())
 async def test_every_snapshot_is_told_as_it_is(name):
     report = await read_memory_report(folder_of(name))
