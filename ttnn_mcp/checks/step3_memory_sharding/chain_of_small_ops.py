@@ -38,6 +38,7 @@ from ttnn_mcp.checks.check import (
 )
 from ttnn_mcp.checks.levers import OWN_KERNEL
 from ttnn_mcp.checks.needs import PLACEMENTS
+from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.alike import numbered
 
@@ -66,8 +67,8 @@ class Chains(NamedTuple):
 def look(facts: WindowFacts) -> Problems:
     """Yield all ops of such chains."""
     chains = chains_of(facts)
-    took = _sums(chains.of, chains.of, facts.kernel_ns[chains.rows])
-    left = np.minimum(chains.least_ns / np.maximum(took, 1.0), 1.0)
+    taken_ns = _sums(chains.of, chains.of, facts.kernel_ns[chains.rows])
+    left = np.minimum(chains.least_ns / np.maximum(taken_ns, 1.0), 1.0)
     saved = facts.kernel_ns[chains.rows] * (1 - left[chains.of])
     saved[facts.roofline.impossible[chains.rows]] = 0.0  # time or operands of such a row are those of another op
     yield Problem(chains.rows, saved, tell=partial(_tell, chains), is_trial=True)
@@ -75,16 +76,16 @@ def look(facts: WindowFacts) -> Problems:
 
 def _tell(chains: Chains, ops: Affected) -> Words:
     facts = ops.facts
-    told = np.isin(chains.rows, ops.rows)
-    took = np.bincount(chains.of[told], weights=facts.kernel_ns[chains.rows[told]])
-    heaviest = int(took.argmax())
+    own = np.isin(chains.rows, ops.rows)
+    each_ns = np.bincount(chains.of[own], weights=facts.kernel_ns[chains.rows[own]])
+    heaviest = int(each_ns.argmax())
     rows = chains.rows[chains.of == heaviest]
-    many = np.unique(chains.of[told]).size
+    many = np.unique(chains.of[own]).size
     return Words(
         claim=(
             f"{ops.many('op')} in {many} chain{'s' * (many > 1)} only move and change elements ({ops.time}): heaviest "
             f"{len(rows)} ops from line {facts.line(int(rows[0]))} to {facts.line(int(rows[-1]))}, "
-            f"{took[heaviest] / 1e3:,.0f} us"
+            f"{took(each_ns[heaviest])}"
         ),
         assumption="a trial: one kernel reads what comes in and writes what goes out, once",
         cells=((facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
@@ -103,8 +104,8 @@ def chains_of(facts: WindowFacts) -> Chains:
     runs = np.cumsum(~small)  # an op that is not small begins one, without being of it
     passed = [small[made] & (made != NOBODY) & (runs[made] == runs) for made in facts.joins.by_input]
     reads = np.any(passed, axis=0)
-    told = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
-    rows = np.flatnonzero(small & told[runs])
+    joined = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
+    rows = np.flatnonzero(small & joined[runs])
     _, of = np.unique(runs[rows], return_inverse=True)
     moved = _read_from_outside(facts, rows, of, passed) + _written(facts, rows, of, passed)
     peak = facts.chip.dram_peak_gb_s or np.inf
