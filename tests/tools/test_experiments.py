@@ -434,6 +434,9 @@ async def test_a_loop_of_whole_runs_takes_no_target_of_a_part_once_it_has_experi
     await tell("record", change="x", baseline=paths[0], candidate=paths[1], pcc=0.999)
     story = await tell()
     assert story["best"]["gain_share"] == pytest.approx(-0.0688, abs=1e-4)
+    fewer = write(tmp_path / "fewer", replace(BASE, layers=1))  # another run may have other rows
+    await tell("record", change="y", baseline=paths[0], candidate=fewer, pcc=0.999)
+    await tell("target", target="2 ms", baseline=paths[0])
     with pytest.raises(QuestionRefused, match="other rows of run"):
         await tell("target", target="0.01 ms", baseline=paths[0], start_signpost="last layer")
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.asking import call, session
-from tests.checks.asking import real_case
+from tests.checks.asking import case_of_reports, real_case
 from tests.checks.programs import (
     NARROW,
     WIDE,
@@ -23,6 +23,7 @@ from tests.checks.programs import (
     to_tiles,
 )
 from tests.checks.rows import case_of, pass_time, put
+from tests.checks.step3_programs import rewritten
 from tests.for_all import for_all
 from tests.profiles import Iteration, Program, write_performance_report
 from tests.profiles.model import DeviceOp
@@ -231,3 +232,11 @@ async def test_signposts_choose_the_window(tmp_path, program):
 
 def test_the_description_is_short():
     assert len(TOOL.description) <= 250
+
+
+def test_of_a_chip_whose_formats_are_not_known_no_narrower_weights_are_told(tmp_path, program):
+    decode(program)
+    for arch, known in (("wormhole_b0", True), ("later_chip", False)):
+        at = case_of_reports(rewritten(tmp_path, program, DEVICE_ARCH=arch), None)
+        told = [row["as_bfloat8_b_megabytes"] for row in rows(tensor_formats(at, Arguments()).spoken()["weights"])]
+        assert [one is not None for one in told] == [known] * len(told)

@@ -55,7 +55,7 @@ DIGIT = re.compile("[0-9]")
 BEGUN = re.compile("[0-9.+-]")
 RANGE = re.compile(r" ?(?:±|to )", re.IGNORECASE)
 MS = {"n": 1e-6, "u": 1e-3, "µ": 1e-3, "μ": 1e-3, "m": 1.0, "s": 1e3}  # by the first letter
-PER_SECOND = 0.0  # in place of the ms of a unit
+PER_SECOND = 0.0  # in place of the ms of a unit  # unmoved: a mark
 BLOCKS_WITHIN = 2  # times the least, ours: replays of one candidate are nearer than that
 LEAST_MS, MOST_MS = 1e-6, ABSURD * 1e-6  # a run is told in whole ns
 
@@ -65,14 +65,15 @@ def times_of(column: str, cell: str) -> list[float]:
     text = " ".join(ASIDE.sub(" ", cell.replace("+/-", "±")).split()).strip(" ,").rstrip(".; ")
     parts = _parts(text)
     figures = [FIGURE.fullmatch(part) for part in parts]
-    if not figures or any(not figure and BEGUN.match(part) for figure, part in zip(figures, parts, strict=True)):
+    if any(not figure and BEGUN.match(part) for figure, part in zip(figures, parts, strict=True)):
         return []
     whole = [figure for figure in figures if figure and not figure[4]]
     within = {_of(unit[1]) for unit in WITHIN.finditer(text)}
     counted = whole if len(whole) == len(figures) else figures[:1]
     times = [_ms(figure, column, within) for figure in counted if figure]
     each = _several(cell) or _several(column) or 1
-    return [time / each for time in times if time] if all(times) else []
+    known = [time / each for time in times if time]
+    return known if len(known) == len(times) else []
 
 
 def pccs_of(cell: str) -> list[float] | None:

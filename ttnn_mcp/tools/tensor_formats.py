@@ -28,7 +28,7 @@ from ttnn_mcp.wire import Cell, Columns, Quoting, Table, Us, Window, Wire
 STEPS = (1, 2)  # of the skill: data formats and layouts
 LINES_AT_MOST = 4  # per table; the rest is folded into one more: six tables and the candidates then fit 4 kB
 CANDIDATES_AT_MOST = 6
-SUSPECTS_AT_MOST = 8
+SUSPECTS_AT_MOST = 8  # unmoved: the length of a table
 FIGURES = ("ops", "kernel_us", "share")
 WEIGHTS = Columns(
     *("dtype", "op_code", *FIGURES, "megabytes", "as_bfloat8_b_megabytes", "heaviest_op"),

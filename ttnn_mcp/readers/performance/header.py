@@ -92,7 +92,7 @@ def header_of(path: Path) -> Header:
     return _header(names)
 
 
-@lru_cache(maxsize=8)  # reports of one build begin alike
+@lru_cache(maxsize=8)  # reports of one build begin alike  # unmoved: what is forgotten is read again
 def _header(names: tuple[str, ...]) -> Header:
     generation = generation_of(names)
     compiler = "LOC" in names or "CONST_EVAL_OP" in names
