@@ -282,7 +282,7 @@ EIGHTEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "pi0.5, one trace": PI05_TRACED,
     "Qwen3.6 27B": QWEN36_27B,
     "Qwen3.6 35B A3B, four chips": QWEN36_FOUR,
-    "Qwen3.8 27B": QWEN38_GALAXY,
+    "Qwen3.8 27B, a Galaxy": QWEN38_GALAXY,
 }
 NINETEENTH_MODELS: dict[str, tuple[Layer, ...]] = {
     "AlphaFold 2": ALPHAFOLD2,

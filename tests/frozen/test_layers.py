@@ -35,6 +35,8 @@ def test_each_meeting_has_enough_dead_ends_and_gains_with_a_figure(models):
 def test_ids_are_unique():
     assert len({layer.id for layer in LAYERS}) == len(LAYERS)
     assert len({lever.id for lever in LEVERS}) == len(LEVERS)
+    names = [name for models in SETS for name in models]
+    assert [name for name, count in Counter(names).items() if count > 1] == []  # verdicts are kept by name
 
 
 def test_both_architectures_and_meshes_are_there():
