@@ -17,7 +17,7 @@ CHAIN = ("Typecast", "Softmax")
 
 def chain(
     names=CHAIN, *, shape=BATCHES, place=DRAM, ns=TOOK, matmul_ns=None, inner=64, after=None, read_twice=False,
-    program=None,
+    program=None, **attributes,
 ):  # fmt: skip
     """Scores of each batch, and what ops make of them one after the other; the last one of the shape `after`."""
     program = program or Program("wormhole_b0")
@@ -29,7 +29,7 @@ def chain(
         made = program.tensor((last and after) or shape, placement=place)
         if read_twice:
             put(program, DeviceOp("TransposeDeviceOperation", (scores,), (program.tensor([1, 1, 32, 32]),), 1_000))
-        put(program, DeviceOp(f"{name}DeviceOperation", (scores,), (made,), ns))
+        put(program, DeviceOp(f"{name}DeviceOperation", (scores,), (made,), ns, attributes=attributes))
         scores = made
     return program
 
@@ -42,6 +42,24 @@ def test_makers_and_readers_are_told_with_as_many_batches_as_fit(check):
     )
     assert "in a loop, 40 batches or rows at a time" in outcome.fix
     assert outcome.is_trial
+
+
+def test_batches_fit_of_what_is_passed_on_however_small_the_last_result(check):
+    program = chain(("Softmax",))
+    scores, out = program.device_ops[-1].outputs[0], program.tensor([16, 4, 512, 64])
+    put(program, matmul(scores, program.tensor([16, 4, 512, 64]), out, 2 * TOOK))
+    outcome = check.assert_sound(program)
+    assert "of which 40 fit L1 (4.0 ms, 99.9%): 33.6 MB" in outcome.claim
+
+
+def test_other_numbers_of_batches_and_larger_ones_are_told_as_they_are(check):
+    program = chain(shape=[1, 8, 2048, 2048], program=chain())
+    many, few = sorted(check.ask(program).claims, key=lambda one: one.rows[0])
+    assert "64 batches on through DRAM, of which 40 fit" in many.claim
+    assert "8 batches on through DRAM, of which 2 fit" in few.claim
+    assert "2 batches or rows at a time" in few.fix
+    alike = chain(shape=[8, 8, 640, 640], program=chain())
+    assert "of which 25 fit" in check.ask(alike).claim.claim
 
 
 def test_four_fifths_or_what_comes_from_outside_is_the_bound(check):
@@ -68,6 +86,12 @@ def test_four_fifths_or_what_comes_from_outside_is_the_bound(check):
         ({"names": ("Unary",), "after": [1, 1, 512, 512]}, False),
         ({"names": ("Unary",), "after": [16, 1, 512, 512]}, False),
         ({"read_twice": True}, False),
+        ({"names": ("Softmax",), "dim": "3"}, True),
+        ({"names": ("Softmax",), "dim": "2"}, True),
+        ({"names": ("Softmax",), "dim": "-2"}, True),
+        ({"names": ("Softmax",), "dim": "1"}, False),
+        ({"names": ("Softmax",), "dim": "0"}, False),
+        ({"names": ("Unary",), "dim": "0"}, True),
     ],
 )
 def test_what_could_stay_in_l1(check, how, told):
