@@ -144,6 +144,27 @@ def test_all_that_no_op_of_the_chain_reads_goes_out(check):
     assert check.ask(program).at_most_ns == pytest.approx(4 * TOOK - (1 + 1 + 1 / 2) * BYTES_NS)
 
 
+def test_what_is_read_later_too_goes_out(check):
+    """A residual: the norm reads it, and after the matmul a sum does."""
+    program = begun()
+    first = taken(program, program.tensor(FULL))
+    taken(program, taken(program, first, "Copy", shape=[1, 1, 4096, 512]), "Transpose", shape=[1, 1, 512, 4096])
+    before = check.ask(program).at_most_ns
+    multiplied(program)
+    put(program, matmul(first, program.weight([1, 1, 1024, 256]), program.tensor([1, 1, 4096, 256]), 404_000))
+    assert check.ask(program).at_most_ns == pytest.approx(before - BYTES_NS)
+
+
+def test_of_an_operand_that_an_op_touches_in_part_the_part_counts(check):
+    program, large = begun(), [1, 1, 65536, 1024]
+    first = taken(program, program.tensor(large), "UntilizeWithUnpadding")
+    second = taken(program, taken(program, first, "Copy"), "Transpose")
+    assert check.ask(program).at_most_ns == pytest.approx(3 * TOOK - 2 * BYTES_NS)
+    cache, out = (program.tensor(large, "FLOAT32") for _ in range(2))
+    put(program, DeviceOp("SliceWriteDeviceOperation", (second, cache), (out,), TOOK))
+    assert check.ask(program).at_most_ns == pytest.approx(4 * TOOK - 3 * BYTES_NS)
+
+
 def test_without_shapes_or_placements_it_cannot_tell(check):
     for lost in ("OUTPUT_", "MEMORY"):
         assert check.ask(chain(), without=lost).status == "cannot_tell"

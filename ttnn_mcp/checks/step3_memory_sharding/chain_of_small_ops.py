@@ -23,6 +23,8 @@ import numpy as np
 
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
+from ttnn_mcp.analyses.roofline.reasons import Reasons
+from ttnn_mcp.analyses.roofline.traffic import touched_of
 from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import (
     Affected,
@@ -41,6 +43,7 @@ from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.alike import numbered
+from ttnn_mcp.run.ops.operand import Operand
 
 SMALL = ("eltwise", "layout", "movement", "shape", "norm", "softmax", "reduction")
 NOT_SMALL = ("TopK", "ArgMax", "ArgMaxNC", "Halo", "MeshPartition")  # their order of work is their own
@@ -101,26 +104,33 @@ def _tell(chains: Chains, ops: Affected) -> Words:
 def chains_of(facts: WindowFacts) -> Chains:
     """Runs of small ops that pass tensors on, and what they read and write at least."""
     small = facts.of_family(*SMALL) & ~facts.named(*NOT_SMALL) & ~writes_cache(facts.ops)
-    runs = np.cumsum(~small)  # an op that is not small begins one, without being of it
+    runs: Rows = np.cumsum(~small, dtype=np.int64)  # an op that is not small begins one, without being of it
     passed = [small[made] & (made != NOBODY) & (runs[made] == runs) for made in facts.joins.by_input]
     reads = np.any(passed, axis=0)
     joined = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
     rows = np.flatnonzero(small & joined[runs])
     _, of = np.unique(runs[rows], return_inverse=True)
-    moved = _read_from_outside(facts, rows, of, passed) + _written(facts, rows, of, passed)
+    touched = touched_of(facts.ops, _in_dram, Reasons(len(facts)))  # what is not known of them counts as nothing
+    moved = _read_from_outside(facts, rows, of, passed, np.nan_to_num(touched.reads))
+    written = np.nan_to_num(touched.writes).sum(axis=0)
+    written[_stays_within(facts, runs)] = 0.0
     peak = facts.chip.dram_peak_gb_s or np.inf
-    return Chains(rows, of, np.maximum(moved / peak, LAUNCH_FLOOR_NS))
+    return Chains(rows, of, np.maximum((moved + _sums(of, of, written[rows])) / peak, LAUNCH_FLOOR_NS))
 
 
-def _read_from_outside(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask]) -> Floats:
-    """Bytes per chain; a tensor that several of its ops read counts once, of a slice what is cut out."""
-    cut, written = facts.named("Slice"), facts.ops.outputs[0].bytes
+def _in_dram(operand: Operand) -> Floats:
+    return np.where(operand.in_dram, operand.bytes, 0.0)
+
+
+def _read_from_outside(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask], reads: Floats) -> Floats:
+    """Bytes per chain; a tensor that several of its ops read counts once, and no more of it than they read."""
     parts: list[tuple[Rows, Rows, Rows, Floats, Floats]] = []
-    for operand, within, made in zip(facts.ops.inputs, passed, facts.joins.by_input, strict=True):
-        outside = operand.in_dram[rows] & ~within[rows]
-        these, whole = rows[outside], operand.bytes[rows[outside]]
-        read = np.where(cut[these], np.minimum(whole, written[these]), whole)
-        parts.append((of[outside], facts.flow.keys[operand.name][these], made[these], whole, read))
+    inputs = zip(facts.ops.inputs, passed, facts.joins.by_input, reads, strict=True)
+    for operand, within, made, read in inputs:
+        outside = ~within[rows]
+        these = rows[outside]
+        looks = facts.flow.keys[operand.name][these]
+        parts.append((of[outside], looks, made[these], operand.bytes[these], read[these]))
     chain, look, maker, whole, read = (np.concatenate(part) for part in zip(*parts, strict=True))
     tensor = numbered(len(chain), [chain, look, maker])
     _, first = np.unique(tensor, return_index=True)
@@ -128,12 +138,12 @@ def _read_from_outside(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Ma
     return _sums(of, chain[first], each)
 
 
-def _written(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask]) -> Floats:
-    """Bytes per chain of what none of its own ops reads."""
-    out = np.sum([np.where(one.in_dram, one.bytes, 0.0) for one in facts.ops.outputs], axis=0)
-    for within, made in zip(passed, facts.joins.by_input, strict=True):
-        out[made[within]] = 0.0
-    return _sums(of, of, out[rows])
+def _stays_within(facts: WindowFacts, runs: Rows) -> Mask:
+    """Ops whose result is read in their own chain, and nowhere else."""
+    makers, readers = facts.joins.edges
+    outside = np.zeros(len(facts), dtype=np.bool_)
+    outside[makers[runs[makers] != runs[readers]]] = True
+    return (facts.joins.reader_counts > 0) & ~outside
 
 
 def _sums(of: Rows, chain: Rows, bytes_each: Floats) -> Floats:
