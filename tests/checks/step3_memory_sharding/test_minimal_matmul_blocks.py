@@ -90,6 +90,12 @@ def test_blocks_fit_l1(check):
     assert "M_block_size=6, K_block_size=8, N_block_size=11" in check.ask(shallow).claim.fix
 
 
+def test_blocks_of_k_pad_it_as_little_as_can_be_and_leave_the_others_alone(check):
+    for k, depth in ((64, 2), (384, 6), (640, 7)):
+        fix = check.ask(of(k=k)).claim.fix
+        assert f"M_block_size=4, K_block_size={depth}, N_block_size=9" in fix
+
+
 def test_l1_that_holds_no_block_gets_the_smallest(check, monkeypatch):
     """A memory report may tell of any size."""
     monkeypatch.setattr(WindowFacts, "safe_l1_bytes", 1_000)

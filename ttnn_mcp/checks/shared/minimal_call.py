@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from ttnn_mcp.analyses.laws.printed_op import FUNCTION
@@ -9,7 +11,7 @@ from ttnn_mcp.analyses.programs.matmul_config import tile_bytes_of
 from ttnn_mcp.analyses.programs.minimal_matmul import DEFAULT_BLOCK, MinimalMatmul
 from ttnn_mcp.checks.check import Mask, WindowFacts
 from ttnn_mcp.checks.shared.activations import BY_MATMULS, also_applied, has_bias, lies_elsewhere
-from ttnn_mcp.hardware import TILE_BYTES
+from ttnn_mcp.hardware import TILE_BYTES, TILE_SIDE
 from ttnn_mcp.readers.printed.attributes import Attributes
 
 
@@ -67,3 +69,12 @@ def deepest_k(facts: WindowFacts, row: int, high: int, wide: int) -> int:
             break
         depth //= 2
     return depth
+
+
+def even_k(facts: WindowFacts, row: int, deepest: int) -> int:
+    """The K_block_size of as even blocks as can be, none deeper.
+
+    TTNN pads K to whole blocks and multiplies the padding, too (padded_K_tiles in its factory).
+    """
+    tiles = ceil(facts.ops.inputs[0].padded[row, 3] / TILE_SIDE)
+    return ceil(tiles / ceil(tiles / deepest)) if tiles else deepest

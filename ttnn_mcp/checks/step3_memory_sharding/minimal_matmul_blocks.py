@@ -30,7 +30,7 @@ from ttnn_mcp.checks.op_config import COMPUTE_AS_NOW, sets_program
 from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
-from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k, multiplies_alone
+from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k, even_k, multiplies_alone
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.hardware import TILE_SIDE  # unmoved: rows are padded to whole tiles
 from ttnn_mcp.records import dataclass
@@ -89,9 +89,10 @@ def _call(facts: WindowFacts, row: int) -> str:
         widest -= 1
         high, wide = (_fitting(share, widest) for share in shares)
         depth = deepest_k(facts, row, high, wide)
+    depth = even_k(facts, row, max(depth, 1))
     sub_h, sub_w = (2 if side % 2 == 0 else 1 for side in (high, wide))
     config = (
-        f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={max(depth, 1)}, N_block_size={wide}, "
+        f"config=ttnn.MinimalMatmulConfig(M_block_size={high}, K_block_size={depth}, N_block_size={wide}, "
         f"subblock_h={sub_h}, subblock_w={sub_w}, compute_with_storage_grid_size=ttnn.CoreCoord({x}, {y}))"
     )
     if not multiplies_alone(facts)[row]:

@@ -37,7 +37,7 @@ from ttnn_mcp.checks.shared.compiled import optimized
 from ttnn_mcp.checks.shared.dram_sharding import DEFAULT_GRID
 from ttnn_mcp.checks.shared.floors import WELL_USED, achievable_ns
 from ttnn_mcp.checks.shared.matmul_blocks import FIDELITY_OF_MATMULS, below
-from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k
+from ttnn_mcp.checks.shared.minimal_call import beside_minimal, deepest_k, even_k
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.quoting import figure
 
@@ -84,7 +84,7 @@ def _by_call(facts: WindowFacts, rows: Rows) -> list[Rows]:
 
 def _call(facts: WindowFacts, row: int) -> str:
     x, y = worker_grid(facts.chip) or DEFAULT_GRID
-    depth = deepest_k(facts, row, DEFAULT_BLOCK, DEFAULT_BLOCK) or 1
+    depth = even_k(facts, row, deepest_k(facts, row, DEFAULT_BLOCK, DEFAULT_BLOCK) or 1)
     block = ", ".join(f"{side}_block_size={depth if side == 'K' else DEFAULT_BLOCK}" for side in "MKN")
     return (
         f"ttnn.experimental.minimal_matmul(x, w{beside_minimal(facts, row)}, config=ttnn.MinimalMatmulConfig({block}, "
