@@ -42,18 +42,12 @@ def test_makers_and_readers_are_told_with_as_many_batches_as_fit(check):
     )
     assert "in a loop, 40 batches or rows at a time" in outcome.fix
     assert outcome.is_trial
-
-
-def test_batches_fit_of_what_is_passed_on_however_small_the_last_result(check):
-    program = chain(("Softmax",))
+    program = chain(("Softmax",))  # of what is passed on, however small the last result
     scores, out = program.device_ops[-1].outputs[0], program.tensor([16, 4, 512, 64])
     put(program, matmul(scores, program.tensor([16, 4, 512, 64]), out, 2 * TOOK))
     outcome = check.assert_sound(program)
     assert "of which 40 fit L1 (4.0 ms, 99.9%): 33.6 MB" in outcome.claim
-
-
-def test_other_numbers_of_batches_and_larger_ones_are_told_as_they_are(check):
-    program = chain(shape=[1, 8, 2048, 2048], program=chain())
+    program = chain(shape=[1, 8, 2048, 2048], program=chain())  # other numbers, and larger ones
     many, few = sorted(check.ask(program).claims, key=lambda one: one.rows[0])
     assert "64 batches on through DRAM, of which 40 fit" in many.claim
     assert "8 batches on through DRAM, of which 2 fit" in few.claim

@@ -62,10 +62,7 @@ def test_blocks_of_wide_values_fit_l1(check):
     for tensor in (*made.device_ops[0].inputs, *made.device_ops[0].outputs):
         tensor.dtype = "FLOAT32"
     assert "M_block_size=8, K_block_size=4, N_block_size=8" in check.ask(made).claim.fix
-
-
-def test_blocks_of_k_pad_it_as_little_as_can_be(check):
-    """TTNN multiplies what pads K to whole blocks: a K of 128 in blocks of 8 tiles would be 256."""
+    # TTNN multiplies what pads K to whole blocks: a K of 128 in blocks of 8 tiles would be 256
     for k, depth in ((128, 4), (160, 5), (256, 8), (288, 5), (384, 6), (640, 7), (768, 8), (800, 7), (1024, 8)):
         assert f"M_block_size=8, K_block_size={depth}, N_block_size=8" in check.ask(of(k=k)).claim.fix
 
