@@ -77,6 +77,17 @@ def test_three_ops_are_a_chain_of_which_two_read_what_one_made(check):
     assert check.ask(program).status == "clean"
 
 
+def test_the_end_of_a_pass_ends_one(check):
+    """Two ops behind the matmul, and two before that of the next pass."""
+    program = Program("wormhole_b0")
+    taken(program, taken(program, program.tensor(FULL)), "Copy")
+    multiplied(program)
+    taken(program, taken(program, program.tensor(FULL), "Softmax"), "Transpose")
+    assert check.ask(program, chosen="all").status == "clean"
+    outcome = check.ask(chain(), chosen="all")
+    assert "in 2 chains" in outcome.claim.claim
+
+
 def test_what_a_matmul_or_another_chain_made_comes_from_outside(check):
     program = begun()
     wide, narrow = [1, 1, 4096, 2048], [1, 1, 4096, 512]

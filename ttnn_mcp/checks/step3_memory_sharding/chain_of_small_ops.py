@@ -10,8 +10,8 @@ The line: ops in a row that move or change elements, of which at least two read 
 window to save. Norms, softmax and sums along rows count too. The bound is all above one launch, or above the bytes in
 DRAM that come in from outside, each tensor once, and go out, at peak bandwidth.
 
-Silent on matmuls, convs, attention, exchanges, updates of caches, TopK, ArgMax and calls of the host, which end a
-chain, and on ops that are quicker than their bytes.
+Silent on matmuls, convs, attention, exchanges, updates of caches, TopK, ArgMax, calls of the host and the end of a
+pass, which end a chain, and on ops that are quicker than their bytes.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def _tell(chains: Chains, ops: Affected) -> Words:
 def chains_of(facts: WindowFacts) -> Chains:
     """Runs of small ops that pass tensors on, and what they read and write at least."""
     small = facts.of_family(*SMALL) & ~facts.named(*NOT_SMALL) & ~writes_cache(facts.ops)
-    # an op that is not small begins one, without being of it; an op behind one on the host is of it
-    runs: Rows = np.cumsum(~small | _behind_host(facts), dtype=np.int64)
+    # an op that is not small begins one, without being of it; an op behind a call of the host or a pass is of it
+    runs: Rows = np.cumsum(~small | _behind_border(facts), dtype=np.int64)
     passed = [small[made] & (made != NOBODY) & (runs[made] == runs) for made in facts.joins.by_input]
     reads = np.any(passed, axis=0)
     joined = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
@@ -119,11 +119,12 @@ def chains_of(facts: WindowFacts) -> Chains:
     return Chains(rows, of, np.maximum((moved + _sums(of, of, written[rows])) / peak, LAUNCH_FLOOR_NS))
 
 
-def _behind_host(facts: WindowFacts) -> Mask:
-    """Ops with a call of the host between them and the op before."""
-    calls = np.sort(facts.run.performance_report.host_rows.lines)
-    before = np.searchsorted(calls, facts.ops.lines)
-    return np.diff(before, prepend=0) != 0
+def _behind_border(facts: WindowFacts) -> Mask:
+    """Ops with a call of the host, or the end of a pass, between them and the op before."""
+    report = facts.run.performance_report
+    calls = np.searchsorted(np.sort(report.host_rows.lines), facts.ops.lines)
+    passes = report.iterations.number[report.steady.at_lines(facts.ops.lines)]
+    return (np.diff(calls, prepend=0) != 0) | (np.diff(passes, prepend=0) != 0)
 
 
 def _in_dram(operand: Operand) -> Floats:
