@@ -26,9 +26,10 @@ of the models as they were before the change, and asked `optimization_check` abo
 answer was right, and what follows for you. `make fix` generates it; `make test` fails if a verdict changes without
 it.
 
-**Of {models} models that no check had seen, {right} of {gains} gains were named with a bound that held
-({right_share:.0%}). {near} were expected within a factor of two ({near_share:.0%}). Of {dead} changes that brought
-nothing, {promised} were promised ({promised_share:.0%}).**
+**When checks met {models} models for the first time, they named {right} of {gains} gains with a bound that held
+({right_share:.0%}), and expected {near} within a factor of two ({near_share:.0%}). Of {dead} changes that brought
+nothing they promised {promised} ({promised_share:.0%}).** What was known of a few of these models before stands with
+their set.
 
 The models came in sets, and after each set the checks learnt from it. "Others" judges a set by what is known from all
 other models, without the cases and measured times of its own. It is still better than a new model fares, because the
