@@ -6,7 +6,7 @@ import pytest
 
 from tests.asking import ask, session
 from tests.for_all import for_all
-from tests.profiles import Iteration, write_performance_report, write_run
+from tests.profiles import Iteration, Program, write_performance_report, write_run
 from tests.profiles.demo_model import demo_program
 from tests.programs import block
 from ttnn_mcp.checks import CATALOGUE
@@ -240,3 +240,15 @@ async def test_a_memory_report_alone_has_no_use_for_a_wall_time(tmp_path):
     made = write_run(tmp_path / "x", demo_program(), [Iteration()])
     with pytest.raises(TtnnMcpError, match="'wall_ms' needs device times"):
         await ask(session(tmp_path), "optimization_check", run=str(made.memory), wall_ms=1.3)
+
+
+@for_all(("unknown_ns", "told"), [(7_400, False), (7_500, True)])
+async def test_a_floor_of_less_than_95_percent_of_the_kernels_says_so(tmp_path, unknown_ns, told):
+    """An op of a kind never seen takes 4.98 or 5.05 % of the kernel time."""
+    program = Program("wormhole_b0")
+    x, weights = program.tensor([1, 1, 2048, 2048]), program.weight([1, 1, 2048, 2048])
+    program.op("MatmulDeviceOperation", [x, weights], shape=[1, 1, 2048, 2048], kernel_ns=141_000, fidelity="HiFi2")
+    program.op("NeverSeenDeviceOperation", [program.tensor([1, 1, 32, 32])], kernel_ns=unknown_ns)
+    run = str(write_performance_report(tmp_path, program, (Iteration(cold=True), Iteration())))
+    share = (await ask(session(tmp_path), "optimization_check", run=run))["total"].get("modelled_share")
+    assert share == (pytest.approx(141_000 / (141_000 + unknown_ns), abs=1e-4) if told else None)
