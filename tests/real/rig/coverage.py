@@ -21,8 +21,8 @@ NOT_JUDGED = {
     **dict.fromkeys(
         ("ttnn.open_device", "ttnn.set_fabric_config", "ttnn.FabricRouterConfig", "ttnn.record_event",
          "ttnn.wait_for_event", "ttnn.begin_trace_capture", "ttnn.end_trace_capture", "ttnn.execute_trace",
-         "ttnn.MemoryConfig", "ttnn.UnaryWithParam", "ttnn.generic_op", "ttnn.ProgramDescriptor"),
-        "no op, or one of the reader's own",
+         "ttnn.MemoryConfig", "ttnn.UnaryWithParam"),
+        "no op",
     ),
     **dict.fromkeys(
         ("ttnn.transformer.scaled_dot_product_attention", "ttnn.transformer.scaled_dot_product_attention_decode",

@@ -93,8 +93,8 @@ def _tell(chains: Chains, ops: Affected) -> Words:
         assumption="a trial: one kernel reads what comes in and writes what goes out, once",
         cells=((facts.input(0), "MEMORY"), (facts.output(), "MEMORY")),
         fix=(
-            f"one kernel of your own for these {len(rows)} ops, fused: program = ttnn.ProgramDescriptor(...) with its "
-            "kernels, circular buffers and cores; ttnn.generic_op([x, out], program)"
+            f"one kernel of your own for these {len(rows)} ops, fused: ttnn.generic_op with a ttnn.ProgramDescriptor "
+            "of its kernels, circular buffers and cores"
         ),
         verify="list_ops(group_by='op_code') shows GenericOp in their place; PCC of the chain alone, then of the model",
         caveat="yours to write, prove and keep: only for what the findings that name an op of TTNN leave",
