@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 from generate import cases, frozen, stories
+from generate.markdown import table
 from generate.meetings import MEETINGS_THAT_WERE
 from tests.shared_reports import SHARED
 from ttnn_mcp.session.session import Session, Settings
@@ -37,7 +38,6 @@ rules of the checks have seen the set. The goals are {goal_right:.0%} right, {go
 promised.
 
 {meetings}
-
 What this means for you:
 
 * **A named change is worth a try, not a promise.** Engineers tried a change that a finding names {tries} times;
@@ -94,11 +94,8 @@ def summary():
     tried = cases.tries()
     gained = cases.that_gained(tried)
     told = ("gains", "right at first", "others", "near at first", "others")
-    table = [
-        ("set", "models", *told, "dead ends", "promised at first", "others"),
-        *rows,
-    ]
-    head = HEAD.format(
+    columns = ("set", "models", *told, "dead ends", "promised at first", "others")
+    text = HEAD.format(
         models=sum(len(meeting.models) for meeting in MEETINGS_THAT_WERE),
         right=counts.right,
         gains=counts.gains,
@@ -115,13 +112,15 @@ def summary():
         gained=gained,
         gained_share=gained / len(tried),
         missed=round(10 * (1 - counts.right / counts.gains)),
-        meetings="{meetings}",
+        meetings=table(columns, *rows),
     )
-    return "\n\n".join(map(_wrapped, head.split("\n\n"))).replace("{meetings}", _lines(table).rstrip()) + "\n"
+    return "\n\n".join(map(_wrapped, text.split("\n\n"))) + "\n"
 
 
 def _wrapped(paragraph):
     """Its lines anew, as figures are of any length; an item of a list is indented from its second line on."""
+    if paragraph.startswith("| "):
+        return paragraph
     items = (" ".join(one.split()) for one in re.split(r"\n(?=\* )", paragraph))
     return "\n".join(textwrap.fill(one, 120, subsequent_indent="  " * one.startswith("* ")) for one in items)
 
@@ -139,17 +138,9 @@ def first_table():
     rows = [_row(*one) for one in verdicts()]
     right = sum(row[3].startswith("right") for row in rows)
     false = sum(row[3] == "false promise" for row in rows)
-    table = [
-        ("source", "what ran", "what the engineer changed", "verdict", "check: saving, us", "measured, us"),
-        *rows,
-    ]
+    columns = ("source", "what ran", "what the engineer changed", "verdict", "check: saving, us", "measured, us")
     promises = {0: "no false promise", 1: "1 false promise"}.get(false, f"{false} false promises")
-    return f"{FIRST}**{right} of {len(rows)} right, {promises}.**\n\n{_lines(table)}"
-
-
-def _lines(table):
-    head, *rows = ["| " + " | ".join(row) + " |" for row in table]
-    return "\n".join([head, "|---" * len(table[0]) + "|", *rows]) + "\n"
+    return f"{FIRST}**{right} of {len(rows)} right, {promises}.**\n\n{table(columns, *rows)}"
 
 
 def _row(story, verdict, naming):

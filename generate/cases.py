@@ -34,6 +34,7 @@ from generate.law_fit import fits
 from generate.law_rows import measured, port, ports
 from generate.laws import coefficients
 from generate.layout import ROOT
+from generate.markdown import table
 from tests.frozen.promises import judged
 from tests.frozen.verdict import NOISE
 from tests.stories import STORIES
@@ -45,7 +46,7 @@ from ttnn_mcp.checks import CATALOGUE, expectation
 from ttnn_mcp.checks.levers import TRACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from tests.frozen.verdict import Verdict
@@ -390,22 +391,17 @@ def section() -> str:
         cases=len(told),
         gained=GAINED,
         least_tries=LEAST_TRIES,
-        tries_left_out=_table(tries_left_out(tried)),
-        left_out=_table([[*tested], [*tested.values()]]),
+        tries_left_out=table(*tries_left_out(tried)),
+        left_out=table([*tested], [*tested.values()]),
         pairs=len(traced),
         ledgers=len({pair.source for pair in traced}),
         gained_pairs=sum(pair.saved > FASTER * pair.eager for pair in traced),
         by_gaps=", ".join(f"{case.share:.0%} ({case.source})" for case in _of_gaps()),
         by_walls=len(walls),
         bound=DEVICE_BOUND,
-        walls_left_out=_table([[*walls_tested], [*walls_tested.values()]]),
+        walls_left_out=table([*walls_tested], [*walls_tested.values()]),
     )
-    return head + _table([("of a", "name", "cases", "middle share of the bound", "low end"), *rows])
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]) + "\n"
+    return head + table(("of a", "name", "cases", "middle share of the bound", "low end"), *rows)
 
 
 def text_of(by: Shares) -> str:

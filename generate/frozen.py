@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from generate.markdown import table
 from generate.meetings import FOLDER, MEETINGS, MEETINGS_THAT_WERE, Meeting
 from tests.frozen import LAYERS
 from tests.frozen.promises import promised
@@ -227,7 +228,7 @@ def _with_figure() -> frozenset[str]:
 
 
 def _table(first: ByModel, now: ByModel) -> str:
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+    rows: list[tuple[str, ...]] = []
     for model, of_it in first.items():
         met, told = counts(of_it), counts(now[model])
         figures = (
@@ -240,8 +241,8 @@ def _table(first: ByModel, now: ByModel) -> str:
             met.promised,
             told.promised,
         )
-        lines.append("| " + " | ".join((model, *map(str, figures))) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append((model, *map(str, figures)))
+    return table(COLUMNS, *rows)
 
 
 def main(arguments: Sequence[str]) -> int:

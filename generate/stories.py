@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from generate.markdown import table
 from tests.stories import EARLIER, FOURTH, FURTHER, STORIES, THIRD
 from tests.stories.story import findings_of, naming
 
@@ -66,9 +67,7 @@ def section() -> str:
 
 
 def _table(stories: Iterable[Story]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in (COLUMNS, *map(_row, stories))]
-    lines.insert(1, "|---" * len(COLUMNS) + "|")
-    return "\n".join(lines) + "\n"
+    return table(COLUMNS, *map(_row, stories))
 
 
 def _told(stories: tuple[Story, ...], what: str) -> str:
