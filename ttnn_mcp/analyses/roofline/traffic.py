@@ -28,7 +28,7 @@ def dram_bytes_of(ops: OpTable, why: Reasons) -> Floats:
     why.add(~shown, WHY_OPERANDS)
     if not ops.inputs or not ops.outputs:
         return np.full(len(ops), np.nan)
-    touched = touched_of(ops, _in_dram, why)
+    touched = dram_touched(ops, why)
     total = touched.reads.sum(axis=0) + touched.writes.sum(axis=0)
     why.add(np.isnan(total), WHY_DTYPE)
     return np.where(shown, total, np.nan)
@@ -40,6 +40,11 @@ def shows_operands(ops: OpTable) -> Booleans:
     for operand in (*ops.inputs, *ops.outputs):
         shown |= operand.present
     return shown
+
+
+def dram_touched(ops: OpTable, why: Reasons) -> Touched:
+    """Bytes in DRAM."""
+    return touched_of(ops, _in_dram, why)
 
 
 def touched_of(ops: OpTable, weigh: Callable[[Operand], Floats], why: Reasons) -> Touched:

@@ -24,7 +24,7 @@ import numpy as np
 from ttnn_mcp.analyses.dataflow.likely_producers import NOBODY
 from ttnn_mcp.analyses.roofline.launch import LAUNCH_FLOOR_NS
 from ttnn_mcp.analyses.roofline.reasons import Reasons
-from ttnn_mcp.analyses.roofline.traffic import touched_of
+from ttnn_mcp.analyses.roofline.traffic import dram_touched
 from ttnn_mcp.analyses.stages.attentions import writes_cache
 from ttnn_mcp.checks.check import (
     Affected,
@@ -43,7 +43,6 @@ from ttnn_mcp.checks.needs import PLACEMENTS
 from ttnn_mcp.checks.wording import took
 from ttnn_mcp.checks.worth import USUAL, Worth
 from ttnn_mcp.run.ops.alike import numbered
-from ttnn_mcp.run.ops.operand import Operand
 
 SMALL = ("eltwise", "layout", "movement", "shape", "norm", "softmax", "reduction")
 NOT_SMALL = ("TopK", "ArgMax", "ArgMaxNC", "Halo", "MeshPartition")  # their order of work is their own
@@ -111,7 +110,7 @@ def chains_of(facts: WindowFacts) -> Chains:
     joined = np.bincount(runs[reads], minlength=int(runs[-1]) + 1) >= READERS
     rows = np.flatnonzero(small & joined[runs])
     _, of = np.unique(runs[rows], return_inverse=True)
-    touched = touched_of(facts.ops, _in_dram, Reasons(len(facts)))  # what is not known of them counts as nothing
+    touched = dram_touched(facts.ops, Reasons(len(facts)))  # what is not known of them counts as nothing
     moved = _read_from_outside(facts, rows, of, passed, np.nan_to_num(touched.reads))
     written = np.nan_to_num(touched.writes).sum(axis=0)
     written[_stays_within(facts, runs)] = 0.0
@@ -125,10 +124,6 @@ def _behind_border(facts: WindowFacts) -> Mask:
     calls = np.searchsorted(np.sort(report.host_rows.lines), facts.ops.lines)
     passes = report.iterations.number[report.steady.at_lines(facts.ops.lines)]
     return (np.diff(calls, prepend=0) != 0) | (np.diff(passes, prepend=0) != 0)
-
-
-def _in_dram(operand: Operand) -> Floats:
-    return np.where(operand.in_dram, operand.bytes, 0.0)
 
 
 def _read_from_outside(facts: WindowFacts, rows: Rows, of: Rows, passed: list[Mask], reads: Floats) -> Floats:
